@@ -1,0 +1,196 @@
+"""`handrail check`: actions in a file, in any dialect, validated and shown in their native form."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from handrail.cli.locate import line_of, split_path
+from handrail.cli.output import print_json, read_input
+from handrail.dialects import agentest, interaction, mobile_debug, openpocket
+from handrail.dialects.rules import unknown_name
+from handrail.errors import HandrailError, InvalidAction
+from handrail.protocol.actions import DESK_ACTIONS
+from handrail.protocol.read import action_from, read_json
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One action of the input: the JSON text it stands in, its place there, and its value."""
+
+    text: str
+    first_line: int
+    prefix: tuple[int, ...]
+    value: Any
+
+    def line_of(self, path: str) -> int:
+        return self.first_line - 1 + line_of(self.text, (*self.prefix, *split_path(path)))
+
+
+@click.command()
+@click.argument("file", default="-")
+@click.option(
+    "--dialect",
+    type=click.Choice(["native", "openpocket", "agentest", "interaction", "mobile_debug", "desk"]),
+    default="native",
+    show_default=True,
+    help="How the input is written.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document with a result per action.")
+def check(file: str, dialect: str, as_json: bool) -> None:
+    """Check one or many actions in FILE (default: standard input), without a device.
+
+    FILE holds a JSON object, an array, or one object per line. Every good action is printed in its native
+    form, every bad one with line, path and suggestion. Exit code 0 when all are good, otherwise 2.
+    """
+    text = _decode(read_input(file), file)
+    name = "stdin" if file == "-" else file
+    results = [_check_one(entry, dialect) for entry in _entries(text, dialect)]
+    good = all(result["ok"] for result in results)
+    if as_json:
+        print_json({"ok": good, "results": results})
+    else:
+        for result in results:
+            _print_result(name, result)
+    sys.exit(0 if good else 2)
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidAction(
+            f"{name} is not UTF-8: byte {error.start}", hint="Save the file as UTF-8."
+        ) from None
+
+
+def _entries(text: str, dialect: str) -> Iterator[Entry]:
+    """The actions in the text: an object, an array, or one object per line."""
+    try:
+        value = read_json(text)
+    except InvalidAction as error:
+        yield from _from_lines(text, error) if dialect != "openpocket" or _is_lines(text) else _as_prose(text)
+        return
+    if isinstance(value, list) and value:
+        yield from (Entry(text, 1, (index,), one) for index, one in enumerate(value))
+    else:
+        yield Entry(text, 1, (), value)
+
+
+def _as_prose(text: str) -> Iterator[Entry]:
+    yield Entry("{}", 1, (), text)
+
+
+def _is_lines(text: str) -> bool:
+    first = next((line for line in text.split("\n") if line.strip()), "")
+    try:
+        return isinstance(read_json(first), dict)
+    except InvalidAction:
+        return False
+
+
+def _from_lines(text: str, error: InvalidAction) -> Iterator[Entry]:
+    if not text.strip():
+        raise InvalidAction(
+            "there is nothing to check", hint="Give JSON: an object, an array, or one object per line."
+        )
+    if not _is_lines(text):
+        raise error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield Entry(line, number, (), _line_value(line))
+
+
+def _line_value(line: str) -> Any:
+    try:
+        return read_json(line)
+    except InvalidAction as error:
+        return error
+
+
+def _check_one(entry: Entry, dialect: str) -> dict[str, Any]:
+    try:
+        if isinstance(entry.value, InvalidAction):
+            raise entry.value
+        return {"ok": True, **_READERS[dialect](entry.value)}
+    except HandrailError as error:
+        unread = isinstance(entry.value, InvalidAction)
+        line = entry.first_line if unread else entry.line_of(str(error.details.get("path", "")))
+        return {"ok": False, "line": line, "error": error.to_dict()}
+
+
+def _print_result(name: str, result: dict[str, Any]) -> None:
+    if result["ok"]:
+        shown = {key: value for key, value in result.items() if key != "ok"}
+        click.echo(json.dumps(shown["native"] if set(shown) == {"native"} else shown, ensure_ascii=False))
+    else:
+        error = result["error"]
+        click.echo(
+            f"{name}:{result['line']}: {error['code']} {error['message']}\n  {error['hint']}", err=True
+        )
+
+
+def _native(value: Any) -> dict[str, Any]:
+    return {"native": action_from(value).to_dict()}
+
+
+def _desk(value: Any) -> dict[str, Any]:
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    if isinstance(value, Mapping) and (not isinstance(kind, str) or kind not in DESK_ACTIONS):
+        raise unknown_name(kind, DESK_ACTIONS)
+    return _native(value)
+
+
+def _openpocket(value: Any) -> dict[str, Any]:
+    step = openpocket.parse_step(value if isinstance(value, str | Mapping) else json.dumps(value))
+    thought = {"thought": step.thought} if step.thought else {}
+    repairs = {"repairs": step.repairs} if step.repairs else {}
+    return {**thought, **step.normalised.to_dict(), **repairs}
+
+
+def _agentest(value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping) and ("steps" in value or "action" not in value):
+        name, arguments = ("run_flow", value) if "steps" in value else _call(value)
+        steps = agentest.read_tool(name, arguments)
+        return {"native": steps[0].to_dict() if len(steps) == 1 else [step.to_dict() for step in steps]}
+    return {"native": agentest.read_step(_object(value)).to_dict()}
+
+
+def _tools(read: Callable[[str, Mapping[str, Any]], Any]) -> Callable[[Any], dict[str, Any]]:
+    def read_call(value: Any) -> dict[str, Any]:
+        return {"native": read(*_call(value)).to_dict()}
+
+    return read_call
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidAction("should be an object", path="")
+    return value
+
+
+def _call(value: Any) -> tuple[str, Mapping[str, Any]]:
+    """`{name, arguments}` as tools are called, or one flat object whose `type` is the tool."""
+    given = _object(value)
+    key = next((key for key in ("name", "tool", "type") if isinstance(given.get(key), str)), None)
+    if key is None:
+        raise InvalidAction("type: is required", path="type", hint='Name the tool: {"type": "tap", …}.')
+    arguments = given.get("arguments")
+    if isinstance(arguments, Mapping):
+        return given[key], arguments
+    return given[key], {name: item for name, item in given.items() if name != key}
+
+
+_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "native": _native,
+    "desk": _desk,
+    "openpocket": _openpocket,
+    "agentest": _agentest,
+    "interaction": _tools(interaction.read_tool),
+    "mobile_debug": _tools(mobile_debug.read_tool),
+}

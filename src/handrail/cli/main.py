@@ -1,0 +1,69 @@
+"""The `handrail` command. `--help` answers from the table below and imports nothing heavy."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from handrail import __version__
+from handrail.errors import FAMILIES, HandrailError
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "actions": ("handrail.cli.actions:actions", "Show the vocabulary: every action and its fields."),
+    "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
+    "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
+    "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
+}
+"""Name → where it lives, and its line in the help."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they run, not when they are listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="handrail")
+def cli() -> None:
+    """Hands for AI agents on phones, rails for the people who own them."""
+
+
+def main() -> None:
+    """The console script: every failure ends with a message, a hint and the exit code of its family."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.Abort:
+        sys.exit(FAMILIES["cancelled"].exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(FAMILIES["invalid"].exit_code)
+    except HandrailError as error:
+        click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
+        sys.exit(error.exits.exit_code)
+    except BrokenPipeError:  # the reader has seen enough: `handrail actions | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""How commands speak: tables and colour on a terminal only, plain lines elsewhere, JSON when asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from handrail.errors import InvalidAction
+
+
+def print_json(value: Any) -> None:
+    """Machine output: one document, readable by people too when somebody looks."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal, tab-separated lines in a pipe."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo("\t".join(row))
+        return
+    from rich.console import Console  # noqa: PLC0415  (50 ms that a pipe should not pay)
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(title=title, title_justify="left", header_style="bold", box=None, pad_edge=False)
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table, markup=False)
+
+
+def read_input(name: str) -> bytes:
+    """A file's bytes, or standard input for `-`."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InvalidAction(
+            f"{name}: {error.strerror or error}", hint="Give a file that exists, or - for stdin."
+        ) from None

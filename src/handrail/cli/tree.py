@@ -1,0 +1,150 @@
+"""`handrail tree` and `handrail diff`: dump files as an agent would see them, without a device."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from handrail.cli.output import print_json, read_input
+from handrail.errors import ElementNotInteractable, TreeParseError
+from handrail.protocol.read import action_from
+from handrail.tree.compact import CompactOptions, CompactResult
+from handrail.tree.diff import LIMIT
+from handrail.tree.diff import diff as compare
+from handrail.tree.diff_text import diff_text
+from handrail.tree.fingerprint import idle_fingerprint
+from handrail.tree.flags import flags_of
+from handrail.tree.full import full_text
+from handrail.tree.node import Node, Screen
+from handrail.tree.outline import outline
+from handrail.tree.parse import parse
+from handrail.tree.reach import tap_point
+from handrail.tree.refs import Registry
+from handrail.tree.select import find as find_element
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["compact", "outline", "full", "json"]),
+    default="compact",
+    show_default=True,
+    help="compact: a line per element; outline: JSON; full: every node; json: text, refs, warnings.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--depth", type=click.IntRange(0), default=0, help="Deepest level shown; 0 shows all.")
+@click.option(
+    "--max-lines", type=click.IntRange(1), default=200, show_default=True, help="Where the text is cut."
+)
+@click.option("--only-interactive", is_flag=True, help="Leave plain texts out.")
+@click.option("--within", metavar="TARGET", help='Only this element\'s inside: "@s1", a text, or "540,750".')
+@click.option("--find", metavar="TEXT", help="Only lines that contain this text.")
+def tree(
+    file: str,
+    form: str,
+    as_json: bool,
+    depth: int,
+    max_lines: int,
+    only_interactive: bool,
+    within: str | None,
+    find: str | None,
+) -> None:
+    """Render the UI dump in FILE (- for standard input) as an agent reads it."""
+    screen = _read(file)
+    registry = Registry()
+    options = CompactOptions(
+        max_lines=max_lines, max_depth=depth, only_interactive=only_interactive, flags=flags_of(screen)
+    )
+    result = registry.rebuild(screen, options)
+    if within is not None:
+        result = registry.rebuild(screen, replace(options, within=_find(screen, within, registry)))
+    match "json" if as_json else form:
+        case "json":
+            print_json(_describe(screen, registry, result))
+        case "outline":
+            print_json(outline(screen, max_depth=depth))
+        case "full":
+            _print_lines(full_text(screen), find)
+        case _:
+            _print_lines(result.text, find)
+    for warning in screen.warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+@click.command()
+@click.argument("before")
+@click.argument("after")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--limit", type=click.IntRange(1), default=LIMIT, show_default=True, help="Most changes shown.")
+def diff(before: str, after: str, form: str, as_json: bool, limit: int) -> None:
+    """Say what changed between the UI dumps BEFORE and AFTER."""
+    old, new = _read(before), _read(after)
+    registry = Registry()
+    registry.rebuild(old)
+    shown = registry.rebuild(new, CompactOptions(flags=flags_of(new)))
+    found = compare(old, new, matching=registry.matching, ref_of=registry.ref_of)
+    if as_json or form == "json":
+        print_json(
+            {"navigated": found.navigated, "changes": found.capped(limit), "total": len(found.changes)}
+        )
+    else:
+        click.echo(diff_text(found, limit=limit, screen_text=shown.text))
+
+
+def _read(file: str) -> Screen:
+    try:
+        return parse(read_input(file))
+    except TreeParseError as error:
+        name = "stdin" if file == "-" else file
+        raise TreeParseError(f"{name}: {error.message}", hint="Is this a UI dump?", **error.details) from None
+
+
+def _find(screen: Screen, target: str, registry: Registry) -> Node:
+    action: Any = action_from({"type": "tap", "target": target})
+    return find_element(screen, action.target, registry).receiver
+
+
+def _print_lines(text: str, wanted: str | None) -> None:
+    """The text, or its header and the lines that contain what was asked for, whatever the case."""
+    head, *lines = text.splitlines()
+    if wanted is not None:
+        lines = [line for line in lines if wanted.casefold() in line.casefold()]
+    click.echo("\n".join([head, *lines]))
+
+
+def _describe(screen: Screen, registry: Registry, result: CompactResult) -> dict[str, Any]:
+    return {
+        "text": result.text,
+        "fingerprint": result.fingerprint,
+        "idle_fingerprint": idle_fingerprint(screen),
+        "line_count": result.line_count,
+        "ref_count": result.ref_count,
+        "truncated": result.truncated,
+        "warnings": screen.warnings,
+        "refs": {ref: _describe_ref(screen, registry, node) for ref, node in result.ref_map.items()},
+    }
+
+
+def _describe_ref(screen: Screen, registry: Registry, node: Node) -> dict[str, Any]:
+    element = registry.element_of(node)
+    return {
+        "role": node.role,
+        "label": registry.label_of(node),
+        "bounds": list(node.bounds),
+        "point": _point(screen, node),
+        "states": list(element.states) if element else [],
+        "node_id": node.id,
+    }
+
+
+def _point(screen: Screen, node: Node) -> list[int] | None:
+    """Where a tap would go; None for what can't be tapped now."""
+    try:
+        return list(tap_point(screen, node))
+    except ElementNotInteractable:
+        return None

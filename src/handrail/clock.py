@@ -1,0 +1,76 @@
+"""Time as a parameter: logic takes a `Clock`, programs pass `SystemClock`, tests pass `ManualClock`."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What logic may ask of time."""
+
+    def now_ms(self) -> int:
+        """Wall clock, milliseconds since 1970, for timestamps and ids."""
+
+    def monotonic_ms(self) -> float:
+        """Never goes back; for durations and deadlines."""
+
+    async def sleep_ms(self, duration_ms: float) -> None: ...
+
+
+def iso_time(epoch_ms: int) -> str:
+    """ISO 8601 with milliseconds and Z, as every timestamp on the wire."""
+    moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def monotonic_ms(self) -> float:
+        return time.monotonic() * 1000
+
+    async def sleep_ms(self, duration_ms: float) -> None:
+        await asyncio.sleep(max(0.0, duration_ms) / 1000)
+
+
+class ManualClock:
+    """Stands still until `advance`; sleepers wake in the order of their deadlines."""
+
+    def __init__(self, now_ms: int = 1_710_000_000_000) -> None:
+        self._start_ms = now_ms
+        self._elapsed_ms = 0.0
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._count = 0
+
+    def now_ms(self) -> int:
+        return self._start_ms + int(self._elapsed_ms)
+
+    def monotonic_ms(self) -> float:
+        return self._elapsed_ms
+
+    async def sleep_ms(self, duration_ms: float) -> None:
+        if duration_ms <= 0:
+            await asyncio.sleep(0)
+            return
+        self._count += 1
+        wake = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._sleepers, (self._elapsed_ms + duration_ms, self._count, wake))
+        await wake
+
+    async def advance(self, duration_ms: float) -> None:
+        """Let time pass, and give every woken sleeper a turn before the next one wakes."""
+        end = self._elapsed_ms + duration_ms
+        while self._sleepers and self._sleepers[0][0] <= end:
+            self._elapsed_ms, _, wake = heapq.heappop(self._sleepers)
+            if not wake.done():
+                wake.set_result(None)
+            for _ in range(5):
+                await asyncio.sleep(0)
+        self._elapsed_ms = end

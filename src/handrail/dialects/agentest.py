@@ -1,0 +1,188 @@
+"""Seed 003: AgenTest's twenty steps and ten tools in, its traces and error codes out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.dialects.rules import Rule, from_native, to_native, unknown_name
+from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
+from handrail.protocol.act import Settle
+from handrail.protocol.flow import Step
+from handrail.protocol.observe import QueryDb
+from handrail.protocol.problems import nearest
+
+_TARGET = {"target": "target"}
+_POINT = {"x": "target.x", "y": "target.y"}
+_READS = re.compile(r"\s*(select|pragma\s+\w+\s*(\(|;|$)|explain|with)\b", re.IGNORECASE)
+_SELECTOR_FIELDS = frozenset({"ref", "id", "text", "textContains", "className", "description", "index"})
+
+
+@dataclass(frozen=True, slots=True)
+class StepKind:
+    """One row of AgenTest's step table; `settle` is its Idle column."""
+
+    rule: Rule
+    settle: Settle
+
+
+def _kind(native: str, fields: Mapping[str, str], required: str, settle: Settle, **fixed: Any) -> StepKind:
+    return StepKind(Rule(native, fields, tuple(required.split()), fixed), settle)
+
+
+_SWIPE = {"x1": "from.x", "y1": "from.y", "x2": "to.x", "y2": "to.y", "durationMs": "duration_ms"}
+_PINCH = {
+    "cx": "cx",
+    "cy": "cy",
+    "startRadius": "start_radius",
+    "endRadius": "end_radius",
+    "durationMs": "duration_ms",
+}
+_ROTATE = {
+    "cx": "cx", "cy": "cy", "radius": "radius", "startAngleDeg": "start_angle_deg",
+    "endAngleDeg": "end_angle_deg", "durationMs": "duration_ms",
+}  # fmt: skip
+_SCROLL = {
+    "target": "target",
+    "scrollTarget": "within",
+    "direction": "direction",
+    "maxScrolls": "max_scrolls",
+}
+
+STEPS: dict[str, StepKind] = {
+    "tap": _kind("tap", _TARGET, "target", "full"),
+    "tap_coordinates": _kind("tap", _POINT, "x y", "light"),
+    "type": _kind("type_text", {"target": "target", "value": "text"}, "target value", "light"),
+    "clear_text": _kind("clear_text", _TARGET, "target", "light"),
+    "swipe": _kind(
+        "swipe",
+        {"direction": "direction", "target": "target", "durationMs": "duration_ms"},
+        "direction",
+        "full",
+    ),
+    "swipe_coordinates": _kind("swipe", _SWIPE, "x1 y1 x2 y2", "light"),
+    "long_press": _kind("long_press", {**_TARGET, "durationMs": "duration_ms"}, "target", "full"),
+    "long_press_coordinates": _kind("long_press", {**_POINT, "durationMs": "duration_ms"}, "x y", "light"),
+    "double_tap": _kind("double_tap", _TARGET, "target", "full"),
+    "double_tap_coordinates": _kind("double_tap", _POINT, "x y", "light"),
+    "press_key": _kind("press_key", {"keycode": "key"}, "keycode", "light"),
+    "pinch": _kind("pinch", _PINCH, "cx cy startRadius endRadius", "full"),
+    "rotate": _kind("rotate", _ROTATE, "cx cy radius startAngleDeg endAngleDeg", "full"),
+    "scroll_to": _kind("scroll_to", _SCROLL, "target", "none"),
+    "wait": _kind("wait", {"timeoutMs": "duration_ms"}, "timeoutMs", "light"),
+    "wait_for_stable": _kind("wait_for_stable", {"timeoutMs": "timeout_ms"}, "", "full"),
+    "assert_visible": _kind("expect_visible", _TARGET, "target", "light", timeout_ms=0),
+    "assert_not_visible": _kind("expect_absent", _TARGET, "target", "light", timeout_ms=0),
+    "assert_text_equals": _kind(
+        "expect_text", {"target": "target", "value": "equals"}, "target value", "light", timeout_ms=0
+    ),
+    "assert_text_contains": _kind(
+        "expect_text", {"target": "target", "value": "contains"}, "target value", "light", timeout_ms=0
+    ),
+}
+"""The twenty. Full waits for rest, light reads once (so does Snapshot), scroll_to waits by itself."""
+
+_APP = {"packageName": "package"}
+TOOLS: dict[str, Rule] = {
+    "connect": Rule(
+        "start_app", {**_APP, "deviceId": "device"}, ("packageName",), ignored=("backend", "verbose")
+    ),
+    "get_ui_tree": Rule(
+        "get_ui_tree", {"format": "format", "depth": "depth", "onlyInteractive": "only_interactive"}
+    ),
+    "reset_app": Rule("restart_app", _APP),
+    "get_logs": Rule("get_logs", {**_APP, "maxLines": "max_lines"}),
+    "screenshot": Rule("screenshot"),
+    "device_info": Rule("get_state"),
+    "get_shared_prefs": Rule("get_shared_prefs", {**_APP, "file": "file"}, ("file",)),
+    "query_db": Rule("query_db", {**_APP, "database": "database", "query": "query"}, ("database", "query")),
+    "set_network": Rule(
+        "set_network",
+        {key: key for key in ("preset", "speed", "delay", "wifi")} | {"airplaneMode": "airplane_mode"},
+    ),
+}
+"""Nine of the ten tools; `run_flow` is the tenth and has many steps."""
+
+
+def read_step(step: Mapping[str, Any]) -> Step:
+    """One ActionStep as a native step."""
+    name = step.get("action")
+    if not isinstance(name, str) or name not in STEPS:
+        raise unknown_name(name, STEPS, path="action")
+    kind = STEPS[name]
+    fields = {key: value for key, value in step.items() if key != "action"}
+    for key in ("target", "scrollTarget"):
+        _check_selector(key, fields.get(key))
+    return Step(action=to_native(name, kind.rule, fields), settle=kind.settle)
+
+
+def write_step(step: Step) -> dict[str, Any]:
+    """The ActionStep that says the same."""
+    for name, kind in STEPS.items():
+        fields = from_native(kind.rule, step.action)
+        own = _own_selectors(fields) if fields is not None else None
+        if own is not None:
+            return {"action": name, **own}
+    raise Unsupported(f"{step.action.type} with these fields has no step in AgenTest")
+
+
+def read_tool(name: str, arguments: Mapping[str, Any], *, package: str | None = None) -> list[Step]:
+    """A tool call as native steps; `package` is the connected app, for tools that leave it out."""
+    name = name.removeprefix("agentest_")
+    if name == "run_flow":
+        return _read_flow(arguments)
+    if name not in TOOLS:
+        raise unknown_name(name, [*TOOLS, "run_flow"])
+    rule = TOOLS[name]
+    given = {"packageName": package} if package and "packageName" in rule.fields else {}
+    action = to_native(name, rule, {**given, **arguments})
+    if isinstance(action, QueryDb):  # AgenTest runs any SQL; ours must know what changes data
+        action = action.model_copy(update={"write": not _READS.match(action.query)})
+    return [Step(action=action)]
+
+
+def failure(error: HandrailError) -> dict[str, Any]:
+    """AgenTest's `{error, code}`. It knows no stale references: such an element was not found."""
+    code = "ELEMENT_NOT_FOUND" if isinstance(error, StaleReference) else error.code
+    return {"error": error.message, "code": code}
+
+
+def _read_flow(arguments: Mapping[str, Any]) -> list[Step]:
+    steps = arguments.get("steps")
+    if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
+        raise InvalidAction("steps: needs a list of at least one step", path="steps")
+    read: list[Step] = []
+    for index, step in enumerate(steps):
+        if not isinstance(step, Mapping):
+            raise InvalidAction(f"steps[{index}]: should be an object", path=f"steps[{index}]")
+        try:
+            read.append(read_step(step))
+        except InvalidAction as error:
+            path = f"steps[{index}].{error.details.get('path', '')}"
+            raise InvalidAction(f"steps[{index}].{error.message}", hint=error.hint, path=path) from None
+    return read
+
+
+def _check_selector(field: str, selector: Any) -> None:
+    if not isinstance(selector, Mapping):
+        return
+    for key in selector:
+        if key not in _SELECTOR_FIELDS and key not in ("text_contains", "class_name"):
+            close = nearest(str(key), _SELECTOR_FIELDS)
+            hint = f"Did you mean {' or '.join(close)}?" if close else None
+            raise InvalidAction(
+                f"{field}.{key}: is not a field of a selector", path=f"{field}.{key}", hint=hint
+            )
+
+
+def _own_selectors(fields: dict[str, Any]) -> dict[str, Any] | None:
+    """Selectors in AgenTest's spelling; None where they use what it does not know, a point for instance."""
+    spelled = {"text_contains": "textContains", "class_name": "className"}
+    for key in ("target", "scrollTarget"):
+        if isinstance(fields.get(key), dict):
+            fields[key] = {spelled.get(name, name): value for name, value in fields[key].items()}
+            if not fields[key].keys() <= _SELECTOR_FIELDS:
+                return None
+    return fields

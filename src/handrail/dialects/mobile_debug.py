@@ -1,0 +1,221 @@
+"""Seed 002: mobile-debug's tools in, its action envelope out, with its own names and idea of success."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handrail.dialects.rules import Rule, from_native, to_native, unknown_name
+from handrail.errors import InvalidAction, Unsupported
+from handrail.protocol.act import Act
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope, ResolvedElement
+
+_DEVICE = {"deviceId": "device", "reason": "reason"}
+_SELECTOR = {"text": "text", "resourceId": "id", "contentDesc": "description", "className": "class_name"}
+_WAIT_SELECTOR = {"text": "text", "resource_id": "id", "accessibility_id": "description"}
+
+
+def _rule(
+    native: str,
+    fields: Mapping[str, str],
+    required: tuple[str, ...] = (),
+    fixed: Mapping[str, Any] | None = None,
+) -> Rule:
+    return Rule(native, {**fields, **_DEVICE}, required, fixed or {}, ignored=("platform",))
+
+
+TOOLS: dict[str, Rule] = {
+    "tap": _rule("tap", {"x": "target.x", "y": "target.y"}, ("x", "y")),
+    "tap_element": _rule("tap", {"elementId": "target.element_id"}, ("elementId",)),
+    "swipe": _rule(
+        "swipe",
+        {"x1": "from.x", "y1": "from.y", "x2": "to.x", "y2": "to.y", "duration": "duration_ms"},
+        ("x1", "y1", "x2", "y2", "duration"),
+    ),
+    "scroll_to_element": _rule(
+        "scroll_to",
+        {"selector": "target", "direction": "direction", "maxScrolls": "max_scrolls"},
+        ("selector",),
+    ),
+    "type_text": _rule("type_text", {"text": "text"}, ("text",)),
+    "press_back": _rule("press_key", {}, fixed={"key": "back"}),
+    "start_app": _rule("start_app", {"appId": "package"}, ("appId",)),
+    "restart_app": _rule("restart_app", {"appId": "package"}, ("appId",)),
+    "terminate_app": _rule("stop_app", {"appId": "package"}, ("appId",)),
+    "reset_app_data": _rule("reset_app", {"appId": "package"}, ("appId",)),
+    "install_app": _rule("install_app", {"appPath": "path"}, ("appPath",)),
+    "adjust_control": _rule(
+        "set_value",
+        {"selector": "target", "targetValue": "value", "tolerance": "tolerance"},
+        ("selector", "targetValue"),
+    ),
+    "get_ui_tree": _rule("get_ui_tree", {}),
+    "get_logs": _rule("get_logs", {"appId": "package", "level": "level", "limit": "max_lines"}),
+    "capture_screenshot": _rule("screenshot", {}),
+    "wait_for_screen_change": _rule(
+        "wait_for", {"timeoutMs": "timeout_ms"}, fixed={"condition.screen_changed": True}
+    ),
+    "expect_screen": _rule("expect_screen", {"fingerprint": "fingerprint", "screen": "activity"}),
+    "expect_element_visible": _rule(
+        "expect_visible", {"selector": "target", "timeout_ms": "timeout_ms"}, ("selector",)
+    ),
+    "expect_state": _rule(
+        "expect_state",
+        {"selector": "target", "property": "property", "expected": "value"},
+        ("selector", "property", "expected"),
+    ),
+}
+"""Tools whose meaning is one action."""
+
+WAIT_CONDITIONS = {"exists": "visible", "visible": "visible", "clickable": "visible", "not_exists": "absent"}
+
+FAILURE_CODES = frozenset({
+    "ELEMENT_NOT_FOUND", "ELEMENT_NOT_INTERACTABLE", "TIMEOUT", "NAVIGATION_NO_CHANGE", "AMBIGUOUS_TARGET",
+    "STALE_REFERENCE", "ACTION_REJECTED", "VERIFICATION_FAILED", "EXPECT_STATE_MISMATCH",
+    "CONTROL_CONVERGENCE_FAILED", "SEMANTIC_MISMATCH", "UNKNOWN",
+})  # fmt: skip
+"""All that this dialect knows; the rest has a nearest one, or is UNKNOWN."""
+
+_NEAREST_CODE = {
+    "ASSERTION_FAILED": "VERIFICATION_FAILED",
+    "IDLE_TIMEOUT": "TIMEOUT",
+    "DEVICE_BUSY": "ACTION_REJECTED",
+}
+
+
+def read_tool(name: str, arguments: Mapping[str, Any]) -> AnyAction:
+    """The native action of a tool call."""
+    if arguments.get("platform", "android") != "android":
+        raise Unsupported(f"platform {arguments['platform']!r}: Handrail drives Android", path="platform")
+    if name == "wait_for_ui":
+        return _read_wait(arguments)
+    if name not in TOOLS:
+        raise unknown_name(name, [*TOOLS, "wait_for_ui"])
+    return to_native(name, TOOLS[name], _with_native_selector(name, dict(arguments)))
+
+
+def write_tool(action: Act) -> tuple[str, dict[str, Any]]:
+    """The tool call that says the same."""
+    for name, rule in TOOLS.items():
+        arguments = from_native(rule, action)
+        selector = (arguments or {}).get("selector", {})
+        if arguments is not None and selector.keys() <= set(_SELECTOR.values()):
+            return name, _with_own_selector(arguments)
+    raise Unsupported(f"{action.type} with these fields has no tool in mobile-debug")
+
+
+def write_envelope(
+    envelope: Envelope, tool: str, arguments: Mapping[str, Any], *, secret: bool = False
+) -> dict[str, Any]:
+    """mobile-debug's envelope: `success` means delivered, and only expectations prove outcomes."""
+    delivered = envelope.success if tool == "scroll_to_element" else envelope.delivery == "delivered"
+    resolved = envelope.target.resolved if envelope.target else None
+    written: dict[str, Any] = {
+        "action_id": tool + envelope.action_id.removeprefix(envelope.action_type),
+        "timestamp": envelope.timestamp,
+        "action_type": tool,
+        "lifecycle_state": "pending_verification" if delivered else "failed",
+        "source_module": "interact" if tool == "tap_element" else "server",
+    }
+    if envelope.device:
+        written["device"] = envelope.device.to_dict()
+    written["target"] = {
+        "selector": selector_of(tool, arguments, secret=secret),
+        "resolved": _write_resolved(resolved) if resolved else None,
+    }
+    written["success"] = delivered
+    if not delivered:
+        written |= {
+            "failure_code": failure_code(envelope.failure_code),
+            "retryable": bool(envelope.retryable),
+        }
+    written["ui_fingerprint_before"] = envelope.ui_fingerprint_before
+    written["ui_fingerprint_after"] = envelope.ui_fingerprint_after
+    if envelope.details:
+        written["details"] = envelope.details
+    return written
+
+
+def selector_of(tool: str, arguments: Mapping[str, Any], *, secret: bool = False) -> dict[str, Any] | None:
+    """What `target.selector` holds for each tool."""
+    match tool:
+        case "press_back":
+            return {"key": "back"}
+        case "type_text":
+            return {"text": "[secret]" if secret else arguments.get("text", "")}
+        case (
+            "scroll_to_element" | "adjust_control" | "wait_for_ui" | "expect_element_visible" | "expect_state"
+        ):
+            found = arguments.get("selector")
+            return dict(found) if isinstance(found, Mapping) else None
+        case _:
+            own = ("x", "y", "x1", "y1", "x2", "y2", "duration", "elementId", "appId")
+            return {key: arguments[key] for key in own if key in arguments} or None
+
+
+def failure_code(code: str | None) -> str:
+    """The nearest code that this dialect knows."""
+    if code in FAILURE_CODES:
+        return str(code)
+    return _NEAREST_CODE.get(str(code), "UNKNOWN")
+
+
+def _write_resolved(element: ResolvedElement) -> dict[str, Any]:
+    return {
+        "elementId": element.element_id,
+        "text": element.text,
+        "resource_id": element.resource_id,
+        "accessibility_id": element.accessibility_id,
+        "class": element.class_,
+        "bounds": list(element.bounds) if element.bounds else None,
+        "index": element.index,
+    }
+
+
+def _with_native_selector(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """`resourceId` and `resource_id` become our `id`; an `element_id` beside the selector decides alone."""
+    element_id = arguments.pop("element_id", None)
+    if name == "adjust_control":
+        arguments = {key: arguments[key] for key in arguments if key not in ("property", "maxAttempts")}
+    if name == "scroll_to_element":
+        arguments.pop("scrollAmount", None)
+    if element_id is not None:
+        return {**arguments, "selector": {"element_id": element_id}}
+    if isinstance(arguments.get("selector"), Mapping):
+        arguments["selector"] = _native_selector(arguments["selector"])
+    return arguments
+
+
+def _native_selector(selector: Mapping[str, Any]) -> dict[str, Any]:
+    names = {**_SELECTOR, **_WAIT_SELECTOR}
+    native = {names.get(key, key): value for key, value in selector.items() if key != "contains"}
+    if selector.get("contains") and "text" in native:
+        native["text_contains"] = native.pop("text")
+    return native
+
+
+def _with_own_selector(arguments: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(arguments.get("selector"), Mapping):
+        own = {native: foreign for foreign, native in _SELECTOR.items()}
+        arguments["selector"] = {own.get(key, key): value for key, value in arguments["selector"].items()}
+    return arguments
+
+
+def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
+    """`wait_for_ui`: its selector and condition together are one native condition."""
+    given = dict(arguments)
+    condition = given.pop("condition", "exists")
+    if not isinstance(condition, str) or condition not in WAIT_CONDITIONS:
+        words = ", ".join(WAIT_CONDITIONS)
+        raise InvalidAction(f"condition: must be one of: {words}", path="condition")
+    for unused in ("poll_interval_ms", "retry"):
+        given.pop(unused, None)
+    if isinstance(given.get("selector"), Mapping):
+        given["selector"] = _native_selector(given["selector"])
+        match = given.pop("match", None)
+        if isinstance(match, Mapping) and match.get("index") is not None:
+            given["selector"]["index"] = match["index"]
+    target = f"condition.{WAIT_CONDITIONS[condition]}"
+    rule = _rule("wait_for", {"selector": target, "timeout_ms": "timeout_ms"}, ("selector",))
+    return to_native("wait_for_ui", rule, {"timeout_ms": 60_000, **given})

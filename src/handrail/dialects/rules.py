@@ -1,0 +1,151 @@
+"""The engine of the tool-shaped dialects: a `Rule` maps one foreign name and its fields, both ways."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from handrail.errors import InvalidAction
+from handrail.protocol.act import Act
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.model import camel
+from handrail.protocol.problems import nearest, nearest_kind
+from handrail.protocol.read import action_from
+
+_FRACTIONS = {"value", "tolerance", "scale", "start_angle_deg", "end_angle_deg"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One foreign action. `fields` maps foreign names to native paths: `{"startX": "from.x"}`."""
+
+    native: str
+    fields: Mapping[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    ignored: tuple[str, ...] = ()  # accepted, and without a native counterpart
+
+
+def unknown_name(name: Any, known: Iterable[str], path: str = "type") -> InvalidAction:
+    """The error for a tool or step that the dialect does not have."""
+    names = list(known)
+    if name is None:
+        return InvalidAction(f"{path}: is required", path=path, hint=f"One of: {', '.join(names)}.")
+    close = nearest_kind(str(name), names)
+    hint = f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(names)}."
+    return InvalidAction(f"{path}: {str(name)[:60]!r} is not known", path=path, hint=hint)
+
+
+def to_native(name: str, rule: Rule, given: Mapping[str, Any]) -> AnyAction:
+    """The native action; errors name the foreign field."""
+    native = _place_fields(name, rule, given)
+    try:
+        return action_from(native)
+    except InvalidAction as error:
+        raise _in_foreign_words(error, rule) from None
+
+
+def from_native(rule: Rule, action: Act) -> dict[str, Any] | None:
+    """The foreign fields that say the same, or None where this rule can't say it."""
+    rest = _flatten(action.to_dict())
+    if rest.pop("type") != rule.native:
+        return None
+    for path, value in _flatten(dict(rule.fixed)).items():
+        if rest.pop(path, value) != value:
+            return None
+    foreign: dict[str, Any] = {}
+    for name, path in rule.fields.items():
+        taken = _take(rest, path)
+        if taken is not None:
+            foreign[name] = taken
+    leftover = {path for path in rest if not _is_default(path, rest[path], action)}
+    return None if leftover or any(name not in foreign for name in rule.required) else foreign
+
+
+def round_half_up(number: float) -> int:
+    """2.5 → 3, -2.5 → -2: what a person does, not what banks do."""
+    whole = math.floor(number)
+    return whole + (number - whole >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
+
+
+def _place_fields(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
+    native: dict[str, Any] = {"type": rule.native}
+    for path, value in rule.fixed.items():
+        _put(native, path, value)
+    seen: set[str] = set()
+    for key, value in given.items():
+        known = key if key in rule.fields or key in rule.ignored else camel(key)
+        if known in seen:
+            raise InvalidAction(f"{key}: is given twice, in both spellings", path=key)
+        seen.add(known)
+        if known in rule.fields:
+            if value is not None:
+                _put(native, rule.fields[known], _as_integer(rule.fields[known], value))
+        elif known not in rule.ignored:
+            raise _unknown_field(name, key, rule)
+    for key in rule.required:
+        if given.get(key) is None and key not in seen:
+            raise InvalidAction(f"{key}: is required", path=key)
+    return native
+
+
+def _unknown_field(name: str, key: str, rule: Rule) -> InvalidAction:
+    close = nearest(key, [*rule.fields, *rule.ignored])
+    hint = (
+        f"Did you mean {' or '.join(close)}?"
+        if close
+        else f"{name} takes: {', '.join(rule.fields) or 'nothing'}."
+    )
+    return InvalidAction(f"{key}: is not a field of {name}", path=key, hint=hint)
+
+
+def _as_integer(path: str, value: Any) -> Any:
+    """These seeds say `number`; the vocabulary wants integer pixels and milliseconds."""
+    if isinstance(value, float) and math.isfinite(value) and path not in _FRACTIONS:
+        return round_half_up(value)
+    return value
+
+
+def _put(native: dict[str, Any], path: str, value: Any) -> None:
+    *parents, last = path.split(".")
+    for parent in parents:
+        native = native.setdefault(parent, {})
+    native[last] = value
+
+
+def _take(flat: dict[str, Any], path: str) -> Any:
+    """Remove and return what lies at the path: a value, or the object below it."""
+    if path in flat:
+        return flat.pop(path)
+    below = {key: flat.pop(key) for key in list(flat) if key.startswith(path + ".")}
+    nested: dict[str, Any] = {}
+    for key, value in below.items():
+        _put(nested, key.removeprefix(path + "."), value)
+    return nested or None
+
+
+def _flatten(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            flat.update(_flatten(value, f"{prefix}{key}."))
+        else:
+            flat[prefix + key] = value
+    return flat
+
+
+def _is_default(path: str, value: Any, action: Act) -> bool:
+    found = type(action).model_fields.get(path)
+    return found is not None and found.default == value
+
+
+def _in_foreign_words(error: InvalidAction, rule: Rule) -> InvalidAction:
+    path = str(error.details.get("path", ""))
+    for foreign, native in rule.fields.items():
+        if path == native or path.startswith(native + "."):
+            renamed = foreign + path.removeprefix(native)
+            message = error.message.replace(f"{path}:", f"{renamed}:", 1)
+            return InvalidAction(message, hint=error.hint, path=renamed)
+    return error

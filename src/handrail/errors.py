@@ -1,0 +1,329 @@
+"""Every failure Handrail reports: one tree, one code per class, one table to the doors' own numbers.
+
+HandrailError                  UNKNOWN
+├─ InvalidAction               INVALID_ACTION              path of the bad field
+├─ Unsupported                 UNSUPPORTED                 this device or channel can't
+├─ Refused
+│  ├─ ActionRejected           ACTION_REJECTED             policy, denied, expired
+│  └─ DeviceBusy               DEVICE_BUSY                 somebody else holds the device
+├─ TargetError
+│  ├─ ElementNotFound          ELEMENT_NOT_FOUND           selector, nearest candidates
+│  │  └─ StaleReference        STALE_REFERENCE             the element behind a ref is gone
+│  ├─ AmbiguousTarget          AMBIGUOUS_TARGET            candidates
+│  ├─ ElementNotInteractable   ELEMENT_NOT_INTERACTABLE    disabled, covered, zero-size, off-screen
+│  └─ SemanticMismatch         SEMANTIC_MISMATCH           wrong kind of element
+├─ OutcomeError
+│  ├─ Timeout                  TIMEOUT                     wait_for, or a deadline
+│  ├─ IdleTimeout              IDLE_TIMEOUT                wait_for_stable
+│  ├─ NavigationNoChange       NAVIGATION_NO_CHANGE        the screen did not move
+│  ├─ VerificationFailed       VERIFICATION_FAILED         `expect`, read-back
+│  ├─ AssertionFailed          ASSERTION_FAILED            expect_visible, _absent, _text
+│  ├─ ExpectStateMismatch      EXPECT_STATE_MISMATCH       expect_state, _screen, _app
+│  ├─ ControlConvergenceFailed CONTROL_CONVERGENCE_FAILED  set_value
+│  └─ AppCrashed               APP_CRASHED                 the app died under the action
+├─ DeviceError
+│  ├─ AdbConnectionError       ADB_CONNECTION_ERROR
+│  ├─ AdbCommandError          ADB_COMMAND_ERROR           command
+│  ├─ DeviceOffline            DEVICE_OFFLINE
+│  ├─ AppNotInstalled          APP_NOT_INSTALLED
+│  ├─ TreeParseError           TREE_PARSE_ERROR            position in the dump
+│  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
+│  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
+│  └─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
+└─ Cancelled                   CANCELLED                   stopped by a person or a closed door
+
+Codes are API: they never change their meaning. A message carries values; `hint` says what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Exits:
+    """How one family of failures looks at each door. Every failure is `isError` in MCP."""
+
+    http_status: int
+    exit_code: int
+    meaning: str
+
+
+FAMILIES: dict[str, Exits] = {
+    "invalid": Exits(422, 2, "the input is wrong; correct it and send it again"),
+    "unsupported": Exits(501, 3, "this device or channel can't do it"),
+    "refused": Exits(403, 4, "a rule or a person said no; nothing was dispatched"),
+    "busy": Exits(409, 4, "somebody else has the device"),
+    "target": Exits(404, 1, "the element could not be used"),
+    "outcome": Exits(409, 1, "it was tried, and the result is not the expected one"),
+    "device": Exits(503, 3, "the device, its screen or a channel to it failed"),
+    "cancelled": Exits(499, 130, "it was stopped"),
+    "unknown": Exits(500, 1, "a failure without a name; the log has the traceback"),
+}
+
+
+class HandrailError(Exception):
+    """A failure without a better name."""
+
+    code: ClassVar[str] = "UNKNOWN"
+    family: ClassVar[str] = "unknown"
+    retryable: bool = False
+    hint: str = "Look at the screen before you try again."
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        retryable: bool | None = None,
+        **details: Any,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+        if hint is not None:
+            self.hint = hint
+        if retryable is not None:
+            self.retryable = retryable
+
+    @property
+    def exits(self) -> Exits:
+        return FAMILIES[self.family]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The failure as data: the same keys at every door, details last."""
+        known = {"code": self.code, "message": self.message, "hint": self.hint}
+        return {**known, "retryable": self.retryable, **self.details}
+
+
+class InvalidAction(HandrailError):
+    """The action, or one of its fields, is not in the vocabulary. `path` names the field."""
+
+    code = "INVALID_ACTION"
+    family = "invalid"
+    hint = "Correct the field named in `path`; `handrail actions` lists every action and its fields."
+
+
+class Unsupported(HandrailError):
+    """This device or channel can't do it, for example a pinch without gRPC or helper."""
+
+    code = "UNSUPPORTED"
+    family = "unsupported"
+    hint = "Use another action, or a device or channel that can."
+
+
+class Refused(HandrailError):
+    """A rule or a person stands in the way; nothing was dispatched."""
+
+    family = "refused"
+
+
+class ActionRejected(Refused):
+    """Policy refused it, a person denied it, or nobody answered in time."""
+
+    code = "ACTION_REJECTED"
+    hint = "Do not repeat it. Choose another way or ask the person."
+
+
+class DeviceBusy(Refused):
+    """Another session or a person holds the device."""
+
+    code = "DEVICE_BUSY"
+    family = "busy"
+    retryable = True
+    hint = "Wait until the holder hands the device back."
+
+
+class TargetError(HandrailError):
+    """The element that an action aims at could not be used."""
+
+    family = "target"
+
+
+class ElementNotFound(TargetError):
+    """No element matches the selector; the nearest candidates are listed."""
+
+    code = "ELEMENT_NOT_FOUND"
+    hint = "Use one of the nearest candidates, scroll_to the element, or get_ui_tree to look again."
+
+
+class StaleReference(ElementNotFound):
+    """The element behind this ref is gone; a ref is never bound to another element."""
+
+    code = "STALE_REFERENCE"
+    retryable = True
+    hint = "Call get_ui_tree for fresh refs."
+
+
+class AmbiguousTarget(TargetError):
+    """Two or more elements match equally well; the candidates are listed with their refs."""
+
+    code = "AMBIGUOUS_TARGET"
+    hint = "Use the ref of one candidate, or add `index` or `within`."
+
+
+class ElementNotInteractable(TargetError):
+    """The element is there, and disabled, covered, without size or off the screen."""
+
+    code = "ELEMENT_NOT_INTERACTABLE"
+    retryable = True
+    hint = "Wait for it, scroll to it, or close what covers it."
+
+
+class SemanticMismatch(TargetError):
+    """The element is of the wrong kind, for example a button to type into."""
+
+    code = "SEMANTIC_MISMATCH"
+    hint = "Aim at an element that can do this: its ref's letter tells its kind."
+
+
+class OutcomeError(HandrailError):
+    """It was tried, and what was observed is not what should be there."""
+
+    family = "outcome"
+
+
+class Timeout(OutcomeError):
+    """The condition did not come true, or the deadline passed. Not retryable once dispatched."""
+
+    code = "TIMEOUT"
+    retryable = True
+    hint = "Look at the screen; give more time only if something is still going on."
+
+
+class IdleTimeout(OutcomeError):
+    """The screen did not come to rest."""
+
+    code = "IDLE_TIMEOUT"
+    retryable = True
+    hint = "Act anyway if what you need is visible, or wait_for a condition."
+
+
+class NavigationNoChange(OutcomeError):
+    """The gesture or key arrived, and neither screen nor scroll position changed."""
+
+    code = "NAVIGATION_NO_CHANGE"
+    retryable = True
+    hint = "It may be the end of the list or the first screen; try another direction or element."
+
+
+class VerificationFailed(OutcomeError):
+    """The action's `expect`, or the read-back of what was typed, does not hold."""
+
+    code = "VERIFICATION_FAILED"
+    hint = "Compare `expected` and `observed`; the action was delivered, so look before repeating it."
+
+
+class AssertionFailed(OutcomeError):
+    """expect_visible, expect_absent or expect_text does not hold."""
+
+    code = "ASSERTION_FAILED"
+    hint = "Compare `expected` and `actual`."
+
+
+class ExpectStateMismatch(OutcomeError):
+    """expect_state, expect_screen or expect_app does not hold."""
+
+    code = "EXPECT_STATE_MISMATCH"
+    hint = "Compare `expected` and `actual`."
+
+
+class ControlConvergenceFailed(OutcomeError):
+    """The slider or picker would not take the value."""
+
+    code = "CONTROL_CONVERGENCE_FAILED"
+    hint = "Read the control's present value; it may move in steps."
+
+
+class AppCrashed(OutcomeError):
+    """The app's process died, or its crash dialog is up."""
+
+    code = "APP_CRASHED"
+    hint = "get_logs shows why; start_app to go on."
+
+
+class DeviceError(HandrailError):
+    """The device, its screen, or a channel to it failed."""
+
+    family = "device"
+
+
+class AdbConnectionError(DeviceError):
+    """No device, or no adb to reach it by."""
+
+    code = "ADB_CONNECTION_ERROR"
+    retryable = True
+    hint = "Check `handrail devices`; plug the phone in or start `handrail sim`."
+
+
+class AdbCommandError(DeviceError):
+    """A command on the device failed; `command` names it."""
+
+    code = "ADB_COMMAND_ERROR"
+    hint = "Read the command's own message."
+
+
+class DeviceOffline(DeviceError):
+    """The device is known, and does not answer or is not authorised."""
+
+    code = "DEVICE_OFFLINE"
+    retryable = True
+    hint = "Unlock the phone and accept the debugging prompt, or reconnect the cable."
+
+
+class AppNotInstalled(DeviceError):
+    """No such package on the device."""
+
+    code = "APP_NOT_INSTALLED"
+    hint = "Check the package name, or install_app first."
+
+
+class TreeParseError(DeviceError):
+    """The UI dump can't be read; the position is given."""
+
+    code = "TREE_PARSE_ERROR"
+    retryable = True
+    hint = "Read the screen again; a dump taken during an animation can be cut."
+
+
+class SecureScreen(DeviceError):
+    """The window forbids screenshots."""
+
+    code = "SECURE_SCREEN"
+    hint = "Use get_ui_tree, or ask the person to look."
+
+
+class GrpcConnectionError(DeviceError):
+    """The emulator's gRPC channel can't be opened."""
+
+    code = "GRPC_CONNECTION_ERROR"
+    retryable = True
+    hint = "Start the emulator with -grpc, or work without gRPC."
+
+
+class GrpcRpcError(DeviceError):
+    """A call on the emulator's gRPC channel failed; `rpc_method` names it."""
+
+    code = "GRPC_RPC_ERROR"
+    hint = "Read the call's own message."
+
+
+class Cancelled(HandrailError):
+    """Stopped by a person, a closed door or Ctrl-C."""
+
+    code = "CANCELLED"
+    family = "cancelled"
+    hint = "Look at `delivery` before you repeat it."
+
+
+def _classes(root: type[HandrailError]) -> Iterator[type[HandrailError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _classes(child)
+
+
+ERRORS: dict[str, type[HandrailError]] = {
+    cls.code: cls for cls in _classes(HandrailError) if "code" in vars(cls)
+}

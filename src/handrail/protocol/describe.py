@@ -1,0 +1,102 @@
+"""An action class as words: the one source of the docs, the CLI's help and the tools' texts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from handrail.protocol.act import Act
+from handrail.protocol.actions import ACTIONS, json_schema
+
+_SHORT = {
+    "string or Point or Selector": "target",
+    "string or Condition": "condition",
+    "string or Selector": "selector",
+    "string or Point": "point",
+}
+_SHARED = ("type", "expect", "reason", "device", "monitorId")
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedField:
+    """One field for people."""
+
+    name: str
+    kind: str
+    presence: str  # "required", "default 300", or "" for what may be left out
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One action for people."""
+
+    type: str
+    text: str
+    fields: tuple[DescribedField, ...]
+    example: str
+
+
+def summary(cls: type[Act]) -> str:
+    """The first line of the docstring."""
+    return (cls.__doc__ or "").strip().splitlines()[0]
+
+
+def describe(cls: type[Act]) -> Described:
+    """The action with its fields; `type` itself is left out."""
+    schema = _schema()["$defs"][cls.__name__]
+    required = schema.get("required", [])
+    own = [name for name in schema["properties"] if name not in _SHARED]
+    shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]
+    fields = [_field(name, schema["properties"][name], name in required) for name in [*own, *shared]]
+    example = json.dumps(cls.example, ensure_ascii=False)
+    return Described(cls.model_fields["type"].default, summary(cls), tuple(fields), example)
+
+
+def describe_part(name: str) -> tuple[str, tuple[DescribedField, ...]]:
+    """A part that actions are made of, such as `Selector`: its words and fields."""
+    schema = _schema()["$defs"][name]
+    required = schema.get("required", [])
+    fields = [_field(key, one, key in required) for key, one in schema["properties"].items()]
+    return schema.get("description", ""), tuple(fields)
+
+
+def part_names() -> list[str]:
+    """The parts, without the actions themselves."""
+    return [name for name in _schema()["$defs"] if name not in {cls.__name__ for cls in ACTIONS.values()}]
+
+
+def _field(name: str, schema: dict[str, Any], required: bool) -> DescribedField:
+    return DescribedField(name, kind_of(schema), _presence(required, schema), schema.get("description", ""))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    return json_schema()
+
+
+def _presence(required: bool, field: dict[str, Any]) -> str:
+    if required:
+        return "required"
+    return f"default {json.dumps(field['default'], ensure_ascii=False)}" if "default" in field else ""
+
+
+def kind_of(schema: dict[str, Any]) -> str:
+    """A JSON Schema type in one or two words: `integer 0…60000`, `up | down`, `list of string`."""
+    if "$ref" in schema:
+        return str(schema["$ref"]).rpartition("/")[2]
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"])
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            kinds = dict.fromkeys(kind_of(one) for one in schema[union])
+            return _SHORT.get(" or ".join(kinds), " or ".join(kinds))
+    if schema.get("type") == "array":
+        return f"list of {kind_of(schema.get('items', {}))}"
+    if "minimum" in schema and "maximum" in schema:
+        return f"{schema['type']} {schema['minimum']}…{schema['maximum']}"
+    return str(schema.get("type", "any"))

@@ -1,0 +1,411 @@
+"""Actions that touch a device: gestures, text, keys, apps, system. One class is one meaning.
+
+The docstrings are the text of tools, CLI help and docs; field docstrings are shown with the fields.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from handrail.protocol.act import Act, Effect, Semantic, Traits
+from handrail.protocol.keys import Key, is_navigation
+from handrail.protocol.model import GestureMs, Name, Pixel, Text, TimeoutSec
+from handrail.protocol.target import Place, Target
+
+Direction = Literal["up", "down", "left", "right"]
+Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
+Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
+Package = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$", max_length=255)]
+Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_length=255)]
+Url = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:\S+$", max_length=8_192)]
+
+
+class Tap(Act):
+    """Tap an element or a point."""
+
+    traits = Traits("input", "selection", "target")
+    example = {"type": "tap", "target": {"text": "Save"}}
+    type: Literal["tap"] = "tap"
+    target: Target
+    """What to tap."""
+
+
+class DoubleTap(Act):
+    """Tap twice, 100 ms apart."""
+
+    traits = Traits("input", "selection", "target")
+    example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
+    type: Literal["double_tap"] = "double_tap"
+    target: Target
+    """What to tap twice."""
+
+
+class LongPress(Act):
+    """Press and hold."""
+
+    traits = Traits("input", "selection", "target")
+    example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
+    type: Literal["long_press"] = "long_press"
+    target: Target
+    """What to hold."""
+    duration_ms: GestureMs = 1000
+    """How long the finger stays down."""
+
+
+class Swipe(Act):
+    """Move a finger over the screen or an element: a direction, or from one point to another."""
+
+    traits = Traits("input", "navigation", "direction")
+    example = {"type": "swipe", "direction": "up", "duration_ms": 300}
+    type: Literal["swipe"] = "swipe"
+    direction: Direction | None = None
+    """Where the finger goes, over 60 % of the target or screen, centred."""
+    from_: Place | None = None
+    """Where the finger comes down; needs `to`."""
+    to: Place | None = None
+    """Where the finger leaves; needs `from`."""
+    target: Target | None = None
+    """The element to swipe on, with `direction`."""
+    duration_ms: GestureMs = 300
+    """How long the finger moves; shorter is a fling."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Swipe:
+        if (self.from_ is None) != (self.to is None):
+            raise ValueError("from and to go together")
+        if (self.direction is None) == (self.from_ is None):
+            raise ValueError("needs either direction, or from and to")
+        if self.from_ is not None and self.target is not None:
+            raise ValueError("target goes with direction, not with from and to")
+        return self
+
+
+class Drag(Act):
+    """Pick something up, carry it to another place, and let go."""
+
+    traits = Traits("input", "selection")
+    example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
+    type: Literal["drag"] = "drag"
+    from_: Target
+    """What to pick up."""
+    to: Target
+    """Where to let go."""
+    duration_ms: GestureMs = 800
+    """How long the way takes, the initial hold included."""
+
+
+class Pinch(Act):
+    """Two fingers towards or away from each other around a point: zoom."""
+
+    traits = Traits("input", "selection")
+    example = {
+        "type": "pinch",
+        "cx": 540,
+        "cy": 1200,
+        "start_radius": 100,
+        "end_radius": 400,
+        "duration_ms": 300,
+    }
+    type: Literal["pinch"] = "pinch"
+    cx: Pixel
+    """Centre, x."""
+    cy: Pixel
+    """Centre, y."""
+    start_radius: Radius
+    """Distance of each finger from the centre at the start."""
+    end_radius: Radius
+    """The same at the end; larger zooms in."""
+    duration_ms: GestureMs = 300
+    """How long the fingers move."""
+
+
+class Rotate(Act):
+    """Two fingers turning around a point. 0° is right, 90° is down."""
+
+    traits = Traits("input", "selection")
+    example = {
+        "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
+        "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
+    }  # fmt: skip
+    type: Literal["rotate"] = "rotate"
+    cx: Pixel
+    """Centre, x."""
+    cy: Pixel
+    """Centre, y."""
+    radius: Radius
+    """Distance of each finger from the centre."""
+    start_angle_deg: Degrees
+    """Where the first finger starts."""
+    end_angle_deg: Degrees
+    """Where it ends."""
+    duration_ms: GestureMs = 400
+    """How long the fingers move."""
+
+
+class ScrollTo(Act):
+    """Scroll until an element is visible; stops at the end of the list."""
+
+    traits = Traits("input", "navigation", "target")
+    example = {"type": "scroll_to", "target": {"text": "About phone"}, "direction": "down", "max_scrolls": 10}
+    type: Literal["scroll_to"] = "scroll_to"
+    target: Target
+    """What to look for."""
+    within: Target | None = None
+    """The container to scroll; the one that holds the most of the screen when absent."""
+    direction: Direction = "down"
+    """Where the content lies: down moves the finger up."""
+    max_scrolls: Annotated[int, Field(strict=True, ge=1, le=100)] = 10
+    """How often to scroll before giving up."""
+
+
+class SetValue(Act):
+    """Set a slider, a picker or a spinner, and check that it took the value."""
+
+    traits = Traits("input", "input", "value")
+    example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
+    type: Literal["set_value"] = "set_value"
+    target: Target
+    """The control."""
+    value: int | float | Name
+    """A number (a slider's per cent or its own unit) or a picker's label."""
+    tolerance: Annotated[float, Field(strict=True, ge=0, le=1_000_000)] = 0
+    """How far from the number is good enough."""
+
+
+class TypeText(Act):
+    """Type text into a field and read it back."""
+
+    traits = Traits("input", "input", "text")
+    example = {
+        "type": "type_text",
+        "text": "Ada",
+        "target": {"text": "Name"},
+        "clear": False,
+        "submit": False,
+    }
+    type: Literal["type_text"] = "type_text"
+    text: Text
+    """What to type, any script; `${secret:NAME}` is filled at dispatch."""
+    target: Target | None = None
+    """The field; the focused one when absent."""
+    clear: bool = False
+    """Empty the field first."""
+    submit: bool = False
+    """Press enter afterwards."""
+
+
+class ClearText(Act):
+    """Empty a field."""
+
+    traits = Traits("input", "input", "target")
+    example = {"type": "clear_text", "target": {"ref": "@f1"}}
+    type: Literal["clear_text"] = "clear_text"
+    target: Target
+    """The field."""
+
+
+class PressKey(Act):
+    """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
+
+    traits = Traits("input", "input", "key")
+    example = {"type": "press_key", "key": "back"}
+    type: Literal["press_key"] = "press_key"
+    key: Key
+    """A name, a KEYCODE_* constant or a key code."""
+
+    @property
+    def semantic(self) -> Semantic:
+        return "navigation" if is_navigation(self.key) else "input"
+
+
+class StartApp(Act):
+    """Start an app, or bring it to the front."""
+
+    traits = Traits("system", "system", "package")
+    example = {"type": "start_app", "package": "com.android.contacts"}
+    type: Literal["start_app"] = "start_app"
+    package: Package
+    """The app's package."""
+    activity: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.$]+$", max_length=255)] | None = None
+    """The activity; the launcher's when absent."""
+
+
+class StopApp(Act):
+    """Stop an app's process."""
+
+    traits = Traits("system", "system", "package")
+    example = {"type": "stop_app", "package": "com.android.contacts"}
+    type: Literal["stop_app"] = "stop_app"
+    package: Package
+    """The app's package."""
+
+
+class RestartApp(Act):
+    """Stop an app and start it again; its data stays."""
+
+    traits = Traits("system", "system", "package")
+    example = {"type": "restart_app", "package": "com.android.contacts"}
+    type: Literal["restart_app"] = "restart_app"
+    package: Package
+    """The app's package."""
+
+
+class ResetApp(Act):
+    """Delete all data of an app, as if newly installed."""
+
+    traits = Traits("sensitive", "system", "package")
+    example = {"type": "reset_app", "package": "com.handrail.notes"}
+    type: Literal["reset_app"] = "reset_app"
+    package: Package
+    """The app's package."""
+
+
+class InstallApp(Act):
+    """Install an APK from this machine."""
+
+    traits = Traits("sensitive", "system", "path")
+    example = {"type": "install_app", "path": "build/app-debug.apk"}
+    type: Literal["install_app"] = "install_app"
+    path: Name
+    """The APK file."""
+
+
+class OpenUrl(Act):
+    """Open a URL or deep link in the app that handles it."""
+
+    traits = Traits("system", "system", "url")
+    example = {"type": "open_url", "url": "https://example.org/help"}
+    type: Literal["open_url"] = "open_url"
+    url: Url
+    """With its scheme."""
+
+
+class SetNetwork(Act):
+    """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
+
+    traits = Traits("system", "system", "preset")
+    example = {"type": "set_network", "preset": "offline"}
+    type: Literal["set_network"] = "set_network"
+    preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
+    """A kind of network."""
+    speed: Annotated[str, Field(pattern=r"^[0-9]{1,9}:[0-9]{1,9}$")] | None = None
+    """kbit/s "up:down"."""
+    delay: Annotated[str, Field(pattern=r"^(none|gprs|edge|umts|[0-9]{1,6}:[0-9]{1,6})$")] | None = None
+    """none, gprs, edge, umts, or milliseconds "min:max"."""
+    wifi: bool | None = None
+    """Wi-Fi on or off."""
+    airplane_mode: bool | None = None
+    """Airplane mode on or off."""
+
+    @model_validator(mode="after")
+    def _changes_something(self) -> SetNetwork:
+        given = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
+        if all(value is None for value in given):
+            raise ValueError("needs at least one of preset, speed, delay, wifi and airplane_mode")
+        return self
+
+
+class SetOrientation(Act):
+    """Turn the screen, or let it turn by itself."""
+
+    traits = Traits("system", "system", "orientation")
+    example = {"type": "set_orientation", "orientation": "landscape"}
+    type: Literal["set_orientation"] = "set_orientation"
+    orientation: Literal["portrait", "landscape", "auto"]
+    """How the screen should stand."""
+
+
+class SetClipboard(Act):
+    """Put text on the device's clipboard."""
+
+    traits = Traits("system", "system", "text")
+    example = {"type": "set_clipboard", "text": "Ada Lovelace"}
+    type: Literal["set_clipboard"] = "set_clipboard"
+    text: Text
+    """What a paste will insert."""
+
+
+class GrantPermission(Act):
+    """Give an app a runtime permission."""
+
+    traits = Traits("sensitive", "system")
+    example = {
+        "type": "grant_permission",
+        "package": "com.handrail.gallery",
+        "permission": "android.permission.CAMERA",
+    }
+    type: Literal["grant_permission"] = "grant_permission"
+    package: Package
+    """The app's package."""
+    permission: Permission
+    """Whole name, or the part after `android.permission.`."""
+
+
+class RevokePermission(Act):
+    """Take a runtime permission from an app."""
+
+    traits = Traits("system", "system")
+    example = {
+        "type": "revoke_permission",
+        "package": "com.handrail.gallery",
+        "permission": "android.permission.CAMERA",
+    }
+    type: Literal["revoke_permission"] = "revoke_permission"
+    package: Package
+    """The app's package."""
+    permission: Permission
+    """Whole name, or the part after `android.permission.`."""
+
+
+def _split(command: object) -> object:
+    """Unbalanced quotes are found here, at the border, not on the device."""
+    if isinstance(command, str):
+        shlex.split(command)
+    return command
+
+
+class Shell(Act):
+    """Run a command on the device, its tokens quoted one by one, or `raw` by the device's own shell."""
+
+    traits = Traits("system", "system", "command")
+    example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
+    type: Literal["shell"] = "shell"
+    command: Annotated[
+        Annotated[list[Text], Field(min_length=1, max_length=1_000)]
+        | Annotated[str, Field(min_length=1, max_length=100_000)],
+        BeforeValidator(_split),
+    ]
+    """A list of tokens, or a string that is split as a shell would and quoted token by token."""
+    raw: bool = False
+    """Let the device's shell interpret the string: pipes, globs, substitution."""
+
+    @model_validator(mode="after")
+    def _has_a_command(self) -> Shell:
+        if self.raw and not isinstance(self.command, str):
+            raise ValueError("raw needs the command as a string")
+        if not self.tokens or not self.tokens[0]:
+            raise ValueError("the command is empty")
+        return self
+
+    @property
+    def tokens(self) -> list[str]:
+        return shlex.split(self.command) if isinstance(self.command, str) else self.command
+
+    @property
+    def effect(self) -> Effect:
+        return "sensitive" if self.raw else "system"
+
+
+class RunScript(Act):
+    """Run a script on the host, within the limits that policy sets."""
+
+    traits = Traits("sensitive", "system", "script")
+    example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
+    type: Literal["run_script"] = "run_script"
+    script: Annotated[str, Field(min_length=1, max_length=100_000)]
+    """The commands."""
+    timeout_sec: TimeoutSec = 60
+    """When the whole group is killed."""

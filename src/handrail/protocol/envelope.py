@@ -1,0 +1,184 @@
+"""What every action answers, and the legal ways through its life.
+
+accepted → resolved → dispatched → pending_verification → verified | failed. `failed` is reachable from
+everywhere, nothing follows a terminal event, and exactly one event of an action is terminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from handrail.errors import ERRORS
+from handrail.protocol.act import Semantic
+from handrail.protocol.model import Model, Name, Pixel
+
+LifecycleState = Literal["accepted", "resolved", "dispatched", "pending_verification", "verified", "failed"]
+Delivery = Literal["delivered", "not_delivered", "unknown"]
+VerificationMode = Literal["explicit", "built_in", "best_effort", "none"]
+SourceModule = Literal["server", "interact"]
+FailureCode = Annotated[str, Field(json_schema_extra={"enum": sorted(ERRORS)})]
+
+NEXT: dict[LifecycleState, tuple[LifecycleState, ...]] = {
+    "accepted": ("resolved", "failed"),
+    "resolved": ("dispatched", "failed"),
+    "dispatched": ("pending_verification", "failed"),
+    "pending_verification": ("verified", "failed"),
+    "verified": (),
+    "failed": (),
+}
+"""Which state may follow which."""
+
+LAST: frozenset[LifecycleState] = frozenset({"pending_verification", "verified", "failed"})
+"""Where a life may end; pending_verification is honest when nothing could verify the action."""
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleEvent:
+    """One step in the life of an action."""
+
+    state: LifecycleState
+    at_ms: int
+    terminal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """The events of one action so far. Every illegal step raises, so that a journal can't tell a lie."""
+
+    events: tuple[LifecycleEvent, ...]
+
+    @classmethod
+    def begin(cls, at_ms: int) -> Lifecycle:
+        return cls((LifecycleEvent("accepted", at_ms),))
+
+    @property
+    def state(self) -> LifecycleState:
+        return self.events[-1].state
+
+    @property
+    def ended(self) -> bool:
+        return self.events[-1].terminal
+
+    def advance(self, state: LifecycleState, at_ms: int) -> Lifecycle:
+        """One step on; `verified` and `failed` end the life."""
+        if self.ended:
+            raise ValueError(f"the action has ended as {self.state}; it can't become {state}")
+        if state not in NEXT[self.state]:
+            raise ValueError(f"{self.state} can't become {state}; next is {' or '.join(NEXT[self.state])}")
+        at_ms = max(at_ms, self.events[-1].at_ms)
+        return Lifecycle((*self.events, LifecycleEvent(state, at_ms, terminal=not NEXT[state])))
+
+    def end(self) -> Lifecycle:
+        """Let the life end where it is: unverified, and said so."""
+        if self.ended or self.state not in LAST:
+            raise ValueError(f"an action can't end as {self.state}")
+        return Lifecycle((*self.events[:-1], replace(self.events[-1], terminal=True)))
+
+
+class DeviceInfo(Model):
+    """The device that acted."""
+
+    id: Name
+    model: str | None = None
+    manufacturer: str | None = None
+    android_version: str | None = None
+    sdk: int | None = None
+    platform: Literal["android"] | None = None
+
+
+class ResolvedElement(Model):
+    """The element an action really touched."""
+
+    element_id: str | None = None
+    ref: str | None = None
+    text: str | None = None
+    resource_id: str | None = None
+    accessibility_id: str | None = None
+    class_: str | None = None
+    bounds: tuple[Pixel, Pixel, Pixel, Pixel] | None = None
+    """left, top, right, bottom."""
+    index: int | None = None
+
+
+class EnvelopeTarget(Model):
+    """What was asked for and what it became."""
+
+    selector: dict[str, Any] | None = None
+    resolved: ResolvedElement | None = None
+
+
+class Verification(Model):
+    """How the outcome was checked."""
+
+    mode: VerificationMode
+    expected: Any = None
+    observed: Any = None
+    outcome: Literal["verified", "failed", "changed", "unchanged", "not_checked"]
+
+
+class SettleReport(Model):
+    """How the screen came to rest."""
+
+    ms: float
+    reads: int
+    reason: Literal["verified", "quiet", "volatile", "budget", "loading"]
+    loading: str | None = None
+
+
+class Approval(Model):
+    """Under which approval the action ran, or was refused."""
+
+    id: Name
+    decision: Literal["approved", "denied", "expired"]
+    by: str | None = None
+    remembered: bool | None = None
+
+
+class Envelope(Model):
+    """The answer to an action, success or not. Keys that do not apply are left out."""
+
+    action_id: Annotated[str, Field(pattern=r"^[A-Za-z_.]+_\d+_\d+$")]
+    """"tap_1710000000000_1": type, milliseconds, sequence."""
+    timestamp: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+    action_type: Name
+    semantic: Semantic
+    reason: str | None = None
+    device: DeviceInfo | None = None
+    lifecycle_state: Literal["pending_verification", "verified", "failed"]
+    source_module: SourceModule
+    target: EnvelopeTarget | None = None
+    success: bool
+    failure_code: FailureCode | None = None
+    message: str | None = None
+    retryable: bool | None = None
+    hint: str | None = None
+    delivery: Delivery
+    ui_fingerprint_before: str | None = None
+    ui_fingerprint_after: str | None = None
+    revision_before: str | None = None
+    revision_after: str | None = None
+    changes: tuple[dict[str, Any], ...] | None = None
+    verification: Verification | None = None
+    settle: SettleReport | None = None
+    diagnostics: Annotated[tuple[str, ...], Field(max_length=10)] | None = None
+    timings_ms: dict[str, float] | None = None
+    approval: Approval | None = None
+    details: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _tells_one_story(self) -> Envelope:
+        if self.success == (self.lifecycle_state == "failed"):
+            raise ValueError("success is false exactly when lifecycle_state is failed")
+        if self.success == (self.failure_code is not None):
+            raise ValueError("failure_code is set exactly when the action failed")
+        if self.failure_code is not None and self.failure_code not in ERRORS:
+            raise ValueError(f"unknown failure code {self.failure_code}")
+        return self
+
+
+def action_id(action_type: str, at_ms: int, sequence: int) -> str:
+    """ "tap_1710000000000_1", as mobile-debug writes it."""
+    return f"{action_type}_{at_ms}_{sequence}"

@@ -1,0 +1,211 @@
+"""The frames of the desk's WebSocket, both ways. `FRAME`, the phone's picture, is binary and not here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from handrail.protocol.actions import DeviceAction, OSAction
+from handrail.protocol.desk import Extent
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.model import CamelModel, Name, Text
+
+_WindowAction = Annotated[OSAction, Field(discriminator="type")]
+_TouchAction = Annotated[DeviceAction, Field(discriminator="type")]
+
+
+class ServerFrame(CamelModel):
+    """What every server frame carries: a gap-free number per session, and the time."""
+
+    seq: Annotated[int, Field(strict=True, ge=0)]
+    ts: Name
+
+
+class Snapshot(ServerFrame):
+    """The whole state, on joining."""
+
+    type: Literal["SNAPSHOT"] = "SNAPSHOT"
+    state: dict[str, Any]
+
+
+class Actions(ServerFrame):
+    """A batch that the reducer applied in one transaction."""
+
+    type: Literal["ACTIONS"] = "ACTIONS"
+    actions: tuple[_WindowAction, ...]
+    monitor_id: Name | None = None
+    agent_id: Name | None = None
+
+
+class ApprovalRequest(ServerFrame):
+    """A person is asked."""
+
+    type: Literal["APPROVAL_REQUEST"] = "APPROVAL_REQUEST"
+    approval_id: Name
+    dialog_id: Name
+    title: Text
+    message: Text
+    reason: Text | None = None
+    capability: Name | None = None
+    expires_at: Name
+    image_data: str | None = None
+    """Cropped and marked screenshot, base64 PNG."""
+
+
+class ApprovalResolved(ServerFrame):
+    """The question is answered or gone; withdraw it everywhere."""
+
+    type: Literal["APPROVAL_RESOLVED"] = "APPROVAL_RESOLVED"
+    approval_id: Name
+    dialog_id: Name
+    decision: Literal["approved", "denied", "expired", "withdrawn"]
+
+
+class AgentStatus(ServerFrame):
+    """What an agent is doing."""
+
+    type: Literal["AGENT_STATUS"] = "AGENT_STATUS"
+    agent_id: Name
+    status: Literal["idle", "thinking", "acting", "waiting", "stopped", "failed", "finished"]
+    message: Text | None = None
+
+
+class EnvelopeFrame(ServerFrame):
+    """An action's state changed; the envelope comes with its end."""
+
+    type: Literal["ENVELOPE"] = "ENVELOPE"
+    action_id: Name
+    lifecycle_state: Name
+    envelope: Envelope | None = None
+
+
+class ErrorFrame(ServerFrame):
+    """A frame of yours was refused; the connection lives on."""
+
+    type: Literal["ERROR"] = "ERROR"
+    code: Name
+    path: str
+    message: Text
+
+
+class Hello(CamelModel):
+    """The first frame of a browser."""
+
+    type: Literal["HELLO"] = "HELLO"
+    client_id: Name
+    since: Annotated[int, Field(strict=True, ge=0)] | None = None
+
+
+class UserMessage(CamelModel):
+    """The person says something to the agent."""
+
+    type: Literal["USER_MESSAGE"] = "USER_MESSAGE"
+    message_id: Name
+    content: Text
+    monitor_id: Name | None = None
+
+
+class WindowMessage(CamelModel):
+    """The person says something about a window."""
+
+    type: Literal["WINDOW_MESSAGE"] = "WINDOW_MESSAGE"
+    message_id: Name
+    window_id: Name
+    content: Text
+    monitor_id: Name | None = None
+
+
+class ComponentAction(CamelModel):
+    """A component was used."""
+
+    type: Literal["COMPONENT_ACTION"] = "COMPONENT_ACTION"
+    window_id: Name
+    action: Text
+    form_id: Name | None = None
+    form_data: dict[Name, Text] | None = None
+    parallel: bool = True
+    monitor_id: Name | None = None
+
+
+class UserInteraction(CamelModel):
+    """What the person did with windows; it becomes the same window actions."""
+
+    type: Literal["USER_INTERACTION"] = "USER_INTERACTION"
+    interactions: Annotated[tuple[_WindowAction, ...], Field(min_length=1, max_length=100)]
+
+
+class DialogFeedback(CamelModel):
+    """The answer to a dialog."""
+
+    type: Literal["DIALOG_FEEDBACK"] = "DIALOG_FEEDBACK"
+    dialog_id: Name
+    confirmed: bool
+    remember: bool | None = None
+    data: dict[Name, Text] | None = None
+    """What the person provides with it: a code, a text, a choice."""
+
+
+class ToastAction(CamelModel):
+    """A toast's button was clicked."""
+
+    type: Literal["TOAST_ACTION"] = "TOAST_ACTION"
+    toast_id: Name
+    event_id: Name
+
+
+class RenderingFeedback(CamelModel):
+    """An iframe loaded or a window was captured, or not."""
+
+    type: Literal["RENDERING_FEEDBACK"] = "RENDERING_FEEDBACK"
+    request_id: Name
+    window_id: Name
+    kind: Literal["iframe", "capture"]
+    success: bool
+    error: Text | None = None
+    image_data: Annotated[str, Field(max_length=20_000_000)] | None = None
+
+
+class Viewport(CamelModel):
+    """A browser's logical size."""
+
+    w: Extent
+    h: Extent
+
+
+class SubscribeMonitor(CamelModel):
+    """Show me this monitor."""
+
+    type: Literal["SUBSCRIBE_MONITOR"] = "SUBSCRIBE_MONITOR"
+    monitor_id: Name
+    viewport: Viewport | None = None
+
+
+class PhoneInput(CamelModel):
+    """The person acts on the phone: take-over."""
+
+    type: Literal["PHONE_INPUT"] = "PHONE_INPUT"
+    device: Name
+    action: _TouchAction | None = None
+    control: Literal["take", "hand_back"] | None = None
+
+
+class Interrupt(CamelModel):
+    """Stop what the agent is doing."""
+
+    type: Literal["INTERRUPT"] = "INTERRUPT"
+    agent_id: Name | None = None
+
+
+ServerMessage = Annotated[
+    Snapshot | Actions | ApprovalRequest | ApprovalResolved | AgentStatus | EnvelopeFrame | ErrorFrame,
+    Field(discriminator="type"),
+]
+ClientMessage = Annotated[
+    Hello | UserMessage | WindowMessage | ComponentAction | UserInteraction | DialogFeedback | ToastAction
+    | RenderingFeedback | SubscribeMonitor | PhoneInput | Interrupt,
+    Field(discriminator="type"),
+]  # fmt: skip
+
+SERVER_MESSAGE: TypeAdapter[Any] = TypeAdapter(ServerMessage)
+CLIENT_MESSAGE: TypeAdapter[Any] = TypeAdapter(ClientMessage)

@@ -1,0 +1,78 @@
+"""What all models share: frozen, closed, and at home in both spellings.
+
+Input accepts `duration_ms` and `durationMs`; a class writes one of them, `Model` snake_case (native)
+and `CamelModel` the camelCase of the seed it comes from. Unknown fields are errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+
+Pixel = Annotated[int, Field(strict=True, ge=-32_767, le=32_767)]
+"""An integer device pixel."""
+
+GestureMs = Annotated[int, Field(strict=True, ge=0, le=60_000)]
+"""How long fingers move."""
+
+WaitMs = Annotated[int, Field(strict=True, ge=0, le=600_000)]
+"""How long somebody waits."""
+
+TimeoutSec = Annotated[int, Field(strict=True, ge=1, le=86_400)]
+"""How long a script or a person may take."""
+
+Count = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
+
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+"""An identifier or a label: never empty."""
+
+Text = Annotated[str, Field(max_length=100_000)]
+"""What people read or type."""
+
+
+def camel(name: str) -> str:
+    """`duration_ms` → `durationMs`; a trailing underscore only dodges a Python keyword."""
+    first, *rest = name.rstrip("_").split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)
+
+
+def snake(name: str) -> str:
+    """The native wire name of a field."""
+    return name.rstrip("_")
+
+
+class Model(BaseModel):
+    """A frozen value that writes snake_case."""
+
+    wire_name: ClassVar[Any] = staticmethod(snake)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+        alias_generator=AliasGenerator(validation_alias=camel, serialization_alias=snake),
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON data; fields that say nothing are left out."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def to_json(self) -> str:
+        return self.model_dump_json(exclude_none=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        return ((name, value) for name, value in super().__repr_args__() if value is not None)
+
+
+class CamelModel(Model):
+    """A frozen value that writes its seed's camelCase."""
+
+    wire_name: ClassVar[Any] = staticmethod(camel)
+    model_config = ConfigDict(
+        alias_generator=AliasGenerator(validation_alias=camel, serialization_alias=camel)
+    )

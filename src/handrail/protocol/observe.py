@@ -1,0 +1,292 @@
+"""Actions that change nothing on the device: reads, waits, expectations, and control of the task."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from handrail.protocol.act import Act, Effect, Traits
+from handrail.protocol.device import Package
+from handrail.protocol.model import Name, Text, TimeoutSec, WaitMs
+from handrail.protocol.target import ElementProperty, Expectation, Target
+
+Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
+FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]+$", max_length=255)]
+LogTime = Annotated[
+    str,
+    Field(pattern=r"^([0-9]{1,9}(ms|s|m|h)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}Z?)$", max_length=40),
+]
+Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
+Capability = Literal[
+    "camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files", "oauth",
+    "payment", "permission", "unknown",
+]  # fmt: skip
+"""What a person is asked to allow or provide: OpenPocket's thirteen."""
+
+
+class GetUiTree(Act):
+    """Read the screen as text with refs."""
+
+    traits = Traits("read", "observation")
+    example = {
+        "type": "get_ui_tree",
+        "format": "compact",
+        "depth": 0,
+        "max_lines": 200,
+        "only_interactive": False,
+    }
+    type: Literal["get_ui_tree"] = "get_ui_tree"
+    format: Literal["compact", "outline", "full"] = "compact"
+    """compact: one line per element; outline: JSON; full: every element with bounds."""
+    depth: Annotated[int, Field(strict=True, ge=0, le=1_000)] = 0
+    """Deepest level shown; 0 shows all."""
+    max_lines: Lines = 200
+    """Where the text is cut; the cut says how much is missing."""
+    only_interactive: bool = False
+    """Leave plain texts out."""
+    within: Target | None = None
+    """Only this element's inside, uncut labels."""
+    find: Name | None = None
+    """Only lines that contain this text."""
+    since: Revision | None = None
+    """Only what changed after this revision, such as "r12"."""
+
+
+class GetState(Act):
+    """Read the device's general state: app in front, keyboard, battery, network, orientation."""
+
+    traits = Traits("read", "observation")
+    example = {"type": "get_state"}
+    type: Literal["get_state"] = "get_state"
+
+
+class WhatChanged(Act):
+    """Read what changed on the screen since the last look."""
+
+    traits = Traits("read", "observation", "since")
+    example = {"type": "what_changed", "since": "r12"}
+    type: Literal["what_changed"] = "what_changed"
+    since: Revision | None = None
+    """The revision to compare with; the last one that was read when absent."""
+
+
+class Screenshot(Act):
+    """Take a picture of the screen."""
+
+    traits = Traits("read", "observation")
+    example = {"type": "screenshot", "scale": 0.5, "marks": False}
+    type: Literal["screenshot"] = "screenshot"
+    scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
+    """Size of the picture; what models use when absent."""
+    marks: bool = False
+    """Draw the refs onto it."""
+
+
+class GetLogs(Act):
+    """Read the device's log."""
+
+    traits = Traits("read", "observation", "package")
+    example = {"type": "get_logs", "package": "com.handrail.notes", "level": "warn", "max_lines": 200}
+    type: Literal["get_logs"] = "get_logs"
+    package: Package | None = None
+    """Only this app's lines."""
+    level: Literal["verbose", "debug", "info", "warn", "error", "fatal"] | None = None
+    """Only lines at least this serious."""
+    since: LogTime | None = None
+    """An age ("90s", "5m") or a time ("2026-04-23T08:00:00Z")."""
+    max_lines: Lines = 200
+    """The newest lines, at most this many."""
+
+
+class GetSharedPrefs(Act):
+    """Read a preferences file of a debuggable app."""
+
+    traits = Traits("read", "observation")
+    example = {"type": "get_shared_prefs", "package": "com.handrail.notes", "file": "settings"}
+    type: Literal["get_shared_prefs"] = "get_shared_prefs"
+    package: Package
+    """The app's package."""
+    file: FileName
+    """Name of the file; .xml may be left out."""
+
+
+class QueryDb(Act):
+    """Ask an SQLite database of a debuggable app."""
+
+    traits = Traits("read", "observation")
+    example = {
+        "type": "query_db", "package": "com.handrail.notes", "database": "notes.db",
+        "query": "select count(*) from notes", "write": False,
+    }  # fmt: skip
+    type: Literal["query_db"] = "query_db"
+    package: Package
+    """The app's package."""
+    database: FileName
+    """Name of the database."""
+    query: Annotated[str, Field(min_length=1, max_length=100_000)]
+    """One SQL statement."""
+    write: bool = False
+    """Allow statements that change data."""
+
+    @property
+    def effect(self) -> Effect:
+        return "sensitive" if self.write else "read"
+
+
+class Wait(Act):
+    """Wait a fixed time. wait_for and wait_for_stable are nearly always better."""
+
+    traits = Traits("read", "control", "duration_ms")
+    example = {"type": "wait", "duration_ms": 1000}
+    type: Literal["wait"] = "wait"
+    duration_ms: WaitMs = 1000
+    """How long."""
+
+
+class WaitFor(Act):
+    """Wait until a condition holds."""
+
+    traits = Traits("read", "control", "condition")
+    example = {"type": "wait_for", "condition": {"visible": {"text": "Saved"}}, "timeout_ms": 10000}
+    type: Literal["wait_for"] = "wait_for"
+    condition: Expectation
+    """What to wait for."""
+    timeout_ms: WaitMs = 10_000
+    """When to give up."""
+
+
+class WaitForStable(Act):
+    """Wait until the screen rests and nothing loads."""
+
+    traits = Traits("read", "control", "timeout_ms")
+    example = {"type": "wait_for_stable", "timeout_ms": 8000}
+    type: Literal["wait_for_stable"] = "wait_for_stable"
+    timeout_ms: WaitMs = 8_000
+    """When to give up."""
+
+
+class ExpectVisible(Act):
+    """Check that an element can be seen."""
+
+    traits = Traits("read", "observation", "target")
+    example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 5000}
+    type: Literal["expect_visible"] = "expect_visible"
+    target: Target
+    """What should be there."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take to come."""
+
+
+class ExpectAbsent(Act):
+    """Check that an element can't be seen."""
+
+    traits = Traits("read", "observation", "target")
+    example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 5000}
+    type: Literal["expect_absent"] = "expect_absent"
+    target: Target
+    """What should not be there."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take to go."""
+
+
+class ExpectText(Act):
+    """Check the text of an element."""
+
+    traits = Traits("read", "observation")
+    example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 5000}
+    type: Literal["expect_text"] = "expect_text"
+    target: Target
+    """Whose text."""
+    equals: Text | None = None
+    """The whole text."""
+    contains: Text | None = None
+    """A part of it."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take."""
+
+    @model_validator(mode="after")
+    def _one_comparison(self) -> ExpectText:
+        if (self.equals is None) == (self.contains is None):
+            raise ValueError("needs exactly one of equals and contains")
+        return self
+
+
+class ExpectState(Act):
+    """Check a property of an element."""
+
+    traits = Traits("read", "observation")
+    example = {
+        "type": "expect_state", "target": {"text": "Wi-Fi"}, "property": "checked", "value": True,
+        "timeout_ms": 5000,
+    }  # fmt: skip
+    type: Literal["expect_state"] = "expect_state"
+    target: Target
+    """Whose property."""
+    property: ElementProperty
+    """Which property."""
+    value: bool | int | float | Text
+    """What it should be."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take."""
+
+
+class ExpectScreen(Act):
+    """Check which screen is shown, by fingerprint or by activity."""
+
+    traits = Traits("read", "observation", "fingerprint")
+    example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 5000}
+    type: Literal["expect_screen"] = "expect_screen"
+    fingerprint: Name | None = None
+    """The screen's fingerprint."""
+    activity: Name | None = None
+    """The activity's class, whole or its last part."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take."""
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> ExpectScreen:
+        if (self.fingerprint is None) == (self.activity is None):
+            raise ValueError("needs exactly one of fingerprint and activity")
+        return self
+
+
+class ExpectApp(Act):
+    """Check which app is in front."""
+
+    traits = Traits("read", "observation", "package")
+    example = {"type": "expect_app", "package": "com.android.contacts", "timeout_ms": 5000}
+    type: Literal["expect_app"] = "expect_app"
+    package: Package
+    """The app's package."""
+    timeout_ms: WaitMs = 5_000
+    """How long it may take."""
+
+
+class RequestHumanAuth(Act):
+    """Ask the person to allow or provide something, and wait for the answer."""
+
+    traits = Traits("read", "control", "instruction")
+    example = {
+        "type": "request_human_auth", "capability": "2fa",
+        "instruction": "Enter the code from the message.", "timeout_sec": 300,
+    }  # fmt: skip
+    type: Literal["request_human_auth"] = "request_human_auth"
+    capability: Capability = "unknown"
+    """What is needed."""
+    instruction: Annotated[str, Field(min_length=1, max_length=10_000)] = (
+        "Human authorization is required to continue."
+    )
+    """What the person should do."""
+    timeout_sec: TimeoutSec = 300
+    """How long the person has."""
+
+
+class Finish(Act):
+    """End the task."""
+
+    traits = Traits("read", "control", "message")
+    example = {"type": "finish", "message": "Task finished."}
+    type: Literal["finish"] = "finish"
+    message: Text = "Task finished."
+    """What was achieved."""

@@ -1,0 +1,222 @@
+"""What an action aims at (`Target`) and what a caller expects to hold (`Condition`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetJsonSchemaHandler,
+    Tag,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+
+from handrail.protocol.model import Model, Name, Pixel, Text
+
+REF_PATTERN = r"^(@[a-z][0-9]+|el_[A-Za-z0-9_]+)$"
+_REF = re.compile(REF_PATTERN)
+_POINT = re.compile(r"^\s*(-?\d{1,5})\s*,\s*(-?\d{1,5})\s*$", re.ASCII)
+
+Ref = Annotated[str, Field(pattern=REF_PATTERN, max_length=60)]
+"""A handle from a screen: `@b1`, or the session-stable `el_…` behind it."""
+
+Role = Literal[
+    "button", "text_field", "text_view", "check_box", "switch", "radio_button", "slider", "scroll_view",
+    "image", "image_button", "container", "list", "list_item", "tab", "toolbar", "progress_bar", "spinner",
+    "web_view", "unknown",
+]  # fmt: skip
+"""AgenTest's nineteen roles."""
+
+ElementProperty = Literal[
+    "enabled", "focused", "selected", "checked", "checkable", "clickable", "scrollable", "long_clickable",
+    "password", "text", "value", "description", "hint", "state",
+]  # fmt: skip
+"""What can be read of an element."""
+
+
+class Point(Model):
+    """A place on the screen, in device pixels."""
+
+    x: Pixel
+    y: Pixel
+
+
+def _read_short(value: Any) -> Any:
+    """`"@b1"` is a ref, `"540,750"` a point, any other string a text."""
+    if not isinstance(value, str):
+        return value
+    if _REF.fullmatch(value):
+        return {"ref": value}
+    if point := _POINT.match(value):
+        return {"x": int(point[1]), "y": int(point[2])}
+    return {"text": value}
+
+
+class OrShort:
+    """Says in the JSON Schema that a short string is accepted too."""
+
+    def __init__(self, meaning: str, pattern: str | None = None) -> None:
+        self.short: dict[str, Any] = {"type": "string", "description": meaning}
+        self.short |= {"pattern": pattern} if pattern else {"minLength": 1, "maxLength": 1_000}
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [self.short, handler(schema)]}
+
+
+Place = Annotated[
+    Point, BeforeValidator(_read_short), OrShort('"540,750"', r"^-?[0-9]{1,4}\s*,\s*-?[0-9]{1,4}$")
+]
+"""A point, or "540,750"."""
+
+
+class Selector(Model):
+    """Describes one element: all given fields must match. A ref, if given, decides alone."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    ref: Ref | None = None
+    """Handle from a screen, such as "@b1"; the other fields are then ignored."""
+    element_id: Ref | None = None
+    """Session-stable identity "el_…"; accepted wherever a ref is."""
+    id: Name | None = None
+    """Resource id, whole or the part after `:id/`."""
+    id_contains: Name | None = None
+    """Part of the resource id."""
+    text: Name | None = None
+    """Exact visible text."""
+    text_contains: Name | None = None
+    """Part of the visible text."""
+    class_name: Name | None = None
+    """Android class, short or full."""
+    description: Name | None = None
+    """Content description."""
+    hint: Name | None = None
+    """Hint of an input field."""
+    state: Name | None = None
+    """State description, such as "Expanded"."""
+    role: Role | None = None
+    """Kind of element."""
+    within: Anchor | None = None
+    """Only inside this element."""
+    near: Anchor | None = None
+    """The nearest to this element."""
+    left_of: Anchor | None = None
+    """Left of this element."""
+    right_of: Anchor | None = None
+    """Right of this element."""
+    above: Anchor | None = None
+    """Above this element."""
+    below: Anchor | None = None
+    """Below this element."""
+    index: Annotated[int, Field(strict=True, ge=0, le=100_000)] | None = None
+    """Which of several matches, from 0, in document order."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Selector:
+        for name in self.model_fields_set:
+            if name != "index" and getattr(self, name) is not None:
+                return self
+        raise ValueError("a selector needs at least one field besides index")
+
+    @property
+    def handle(self) -> str | None:
+        """The ref or element id that decides alone, if there is one."""
+        return self.ref or self.element_id
+
+
+Anchor = Annotated[
+    Selector, BeforeValidator(_read_short), OrShort('"@b1" (ref), any other string (exact text)')
+]
+"""An element to measure others against: a selector, a ref or a text."""
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, dict):
+        return "point" if "x" in value or "y" in value else "selector"
+    return "point" if isinstance(value, Point) else "selector"
+
+
+Target = Annotated[
+    Annotated[Point, Tag("point")] | Annotated[Selector, Tag("selector")],
+    Discriminator(_kind),
+    BeforeValidator(_read_short),
+    OrShort('"@b1" (ref), "540,750" (point), any other string (exact text)'),
+]
+"""An element or a place."""
+
+
+class TextIs(Model):
+    """The text of an element: exactly one of `equals` and `contains`."""
+
+    target: Target
+    equals: Text | None = None
+    contains: Text | None = None
+
+    @model_validator(mode="after")
+    def _one_comparison(self) -> TextIs:
+        if (self.equals is None) == (self.contains is None):
+            raise ValueError("needs exactly one of equals and contains")
+        return self
+
+
+class StateIs(Model):
+    """One property of an element has this value."""
+
+    target: Target
+    property: ElementProperty
+    value: bool | int | float | Text
+
+
+class Condition(Model):
+    """What should hold: exactly one of the fields. A bare string means `visible`."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    visible: Target | None = None
+    """This element can be seen."""
+    absent: Target | None = None
+    """This element can't be seen."""
+    text: TextIs | None = None
+    """An element's text."""
+    state: StateIs | None = None
+    """An element's state."""
+    app: Name | None = None
+    """This package is in front."""
+    screen_changed: Literal[True] | None = None
+    """The screen is another one than before."""
+    fingerprint: Name | None = None
+    """The screen has this fingerprint."""
+    all: Annotated[tuple[Expectation, ...], Field(min_length=1, max_length=20)] | None = None
+    """All of these hold."""
+    any: Annotated[tuple[Expectation, ...], Field(min_length=1, max_length=20)] | None = None
+    """At least one of these holds."""
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Condition:
+        given = [name for name in self.model_fields_set if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"needs exactly one of: {', '.join(type(self).model_fields)}")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """The name of the one field that is set."""
+        return next(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+
+def _read_condition(value: Any) -> Any:
+    return {"visible": value} if isinstance(value, str) else value
+
+
+Expectation = Annotated[Condition, BeforeValidator(_read_condition), OrShort("this can be seen")]
+"""A condition, or a bare string for "this can be seen"."""
+
+Selector.model_rebuild()
+Condition.model_rebuild()

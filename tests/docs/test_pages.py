@@ -1,0 +1,73 @@
+"""Docs that fail the build: generated pages are fresh, links lead somewhere, printed commands run."""
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+def load_generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["actions.md", "errors.md"])
+def test_a_generated_page_is_what_the_code_says(name: str) -> None:
+    assert (ROOT / "docs" / name).read_text() == load_generator().pages()[name], "run `make docs`"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()):
+        if not link.startswith(("http:", "https:")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def commands_of(page: Path) -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.S)
+    lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line.startswith("handrail ")]
+
+
+@pytest.mark.parametrize("command", commands_of(ROOT / "README.md"))
+def test_the_commands_of_the_readme_run(command: str) -> None:
+    words = shlex.split(command)[1:]
+    done = subprocess.run([sys.executable, "-m", "handrail.cli.main", *words], cwd=ROOT, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout
+
+
+def test_what_the_readme_shows_is_what_is_printed() -> None:
+    shown = re.search(r"```json\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert shown
+    command = ["check", "examples/model_answer.txt", "--dialect", "openpocket"]
+    done = subprocess.run(
+        [sys.executable, "-m", "handrail.cli.main", *command], cwd=ROOT, capture_output=True
+    )
+    assert done.stdout.decode() == shown[1]
+
+
+def test_decisions_are_numbered_without_gaps_and_have_their_four_parts() -> None:
+    pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        for part in ("**Context.**", "**Decision.**", "**Alternatives.**", "**Consequence.**"):
+            assert part in page.read_text(), f"{page.name} has no {part}"
+
+
+def test_every_layer_and_protocol_file_stands_in_the_architecture() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for path in (ROOT / "src" / "handrail" / "protocol").glob("[a-z]*.py"):
+        assert path.name in page, f"{path.name} is missing from docs/architecture.md"

@@ -1,0 +1,65 @@
+"""Example → JSON → model → JSON is the identity, over the whole union and in both spellings."""
+
+import json
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handrail.protocol.actions import ACTION, ACTIONS
+from handrail.protocol.read import read_action
+from tests.unit.protocol.strategies import SCHEMA, one_action, spelled
+
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+QUICK = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_the_example_survives_the_way_there_and_back(kind: str) -> None:
+    example = ACTIONS[kind].example
+    action = read_action(json.dumps(example))
+    assert type(action) is ACTIONS[kind]
+    assert json.loads(action.to_json()) == action.to_dict() == example
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+@QUICK
+@given(data=st.data())
+def test_any_action_survives_the_way_there_and_back(kind: str, data: st.DataObject) -> None:
+    action = ACTION.validate_python(data.draw(one_action(kind)))
+    written = action.to_json()
+    again = read_action(written)
+    assert again == action
+    assert again.to_json() == written
+    assert VALIDATOR.is_valid(json.loads(written))
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+@QUICK
+@given(data=st.data())
+def test_both_spellings_mean_the_same(kind: str, data: st.DataObject) -> None:
+    action = ACTION.validate_python(data.draw(one_action(kind)))
+    assert ACTION.validate_python(spelled(action, camel_case=True)) == action
+    assert ACTION.validate_python(spelled(action, camel_case=False)) == action
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_an_unknown_field_is_an_error(kind: str) -> None:
+    with pytest.raises(ValueError, match="colour"):
+        ACTION.validate_python({**ACTIONS[kind].example, "colour": "red"})
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_an_action_can_not_be_changed(kind: str) -> None:
+    action = ACTION.validate_python(ACTIONS[kind].example)
+    with pytest.raises(ValueError, match="frozen"):
+        action.reason = "because"
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_every_class_has_its_words_and_traits(kind: str) -> None:
+    cls = ACTIONS[kind]
+    assert cls.__doc__
+    assert cls.traits.shorthand is None or cls.traits.shorthand in cls.model_fields
+    assert {"reason", "device", "expect"} <= cls.model_fields.keys()
