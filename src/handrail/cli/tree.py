@@ -10,12 +10,10 @@ import click
 from handrail.cli.output import print_json, read_input
 from handrail.errors import ElementNotInteractable, TreeParseError
 from handrail.protocol.read import action_from
-from handrail.tree.compact import CompactOptions, CompactResult
-from handrail.tree.diff import LIMIT
+from handrail.tree.compact import CompactOptions, CompactResult, flags_of
+from handrail.tree.diff import LIMIT, diff_text
 from handrail.tree.diff import diff as compare
-from handrail.tree.diff_text import diff_text
 from handrail.tree.fingerprint import idle_fingerprint
-from handrail.tree.flags import flags_of
 from handrail.tree.full import full_text
 from handrail.tree.node import Node, Screen
 from handrail.tree.outline import outline

@@ -1,0 +1,84 @@
+"""How well elements are recognised again and how fast: `python bench/identity.py`. Needs the corpus."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.corpus import CORPUS
+from tests.unit.tree.corpus_edits import measure
+from tests.unit.tree.drawn import node, screen
+
+from handrail.tree.diff import diff
+from handrail.tree.element import elements
+from handrail.tree.match import match
+from handrail.tree.node import Screen
+from handrail.tree.parse import parse
+
+GOAL_MS, GOAL_KEPT = 2.0, 0.96
+
+
+def pairs(corpus: Path) -> list[tuple[Screen, Screen]]:
+    with (corpus / "PAIRS.tsv").open() as table:
+        rows = list(csv.DictReader(table, delimiter="\t"))
+    return [
+        (parse((corpus / row["before"]).read_bytes()), parse((corpus / row["after"]).read_bytes()))
+        for row in rows
+    ]
+
+
+def timed(old: Screen, new: Screen) -> float:
+    """Milliseconds of match and diff, the best of three; the elements are known from the compact text."""
+    known = elements(old), elements(new)
+    spent = []
+    for _ in range(3):
+        start = time.perf_counter()
+        diff(old, new, matching=match(old, new), elements=known)
+        spent.append((time.perf_counter() - start) * 1_000)
+    return min(spent)
+
+
+def wide(rows: int, first: int) -> Screen:
+    views = [
+        node("LinearLayout", node("TextView", text=f"row {first + n}", box=(0, 150 * n, 900, 150 * n + 150)),
+             node("TextView", text="note", box=(0, 150 * n, 900, 150 * n + 150)),
+             node("ImageButton", box=(900, 150 * n, 1080, 150 * n + 150), flags="clickable"),
+             box=(0, 150 * n, 1080, 150 * n + 150), flags="clickable")
+        for n in range(rows)
+    ]  # fmt: skip
+    return screen(node("ListView", *views, box=(0, 0, 1080, 150 * rows), flags="scrollable"))
+
+
+def main() -> None:
+    if CORPUS is None:
+        print("no corpus of dumps: set HANDRAIL_CORPUS to its folder")
+        return
+    found = pairs(CORPUS)
+    kept = total = 0
+    for old, new in found:
+        to_new = match(old, new).to_new
+        acting = [element.node.order for element in elements(old)]
+        total += len(acting)
+        kept += sum(to_new[order] >= 0 for order in acting)
+    print(f"{len(found)} real pairs: {kept} of {total} elements recognised again ({kept / total:.1%})")
+    for kind, score in measure(CORPUS, per_screen=3).items():
+        print(f"edit {kind:8} {score}; goal {GOAL_KEPT:.0%}")
+    spent = sorted(timed(old, new) for old, new in found)
+    p90 = spent[len(spent) * 9 // 10]
+    print(
+        f"match + diff: {statistics.median(spent):.2f} ms median, {p90:.2f} ms p90; goal {GOAL_MS} ms median"
+    )
+    for rows in (625, 1_250, 2_500):
+        old, new = wide(rows, 0), wide(rows, 3)
+        size = len(old.nodes)
+        spent_here = timed(old, new)
+        print(f"match + diff of {size} nodes: {spent_here:.0f} ms, {spent_here * 1_000 / size:.1f} µs a node")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Puts elements and texts of a screen in reading order: levels, rows of plain text, folded runs.
+
+Gives lines with their level; how many of them are shown is decided in `compact`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handrail.tree.compact.fold import SHORTEST, are_alike, can_fold, folded
+from handrail.tree.compact.line import PLAIN, element_line
+from handrail.tree.element.labels import says
+from handrail.tree.element.parts import JOIN, Element, Elements, Text
+from handrail.tree.node import Bounds, Node
+from handrail.tree.quote import cut, quoted
+
+_TIGHT = 0.8  # of a line's height
+_SLACK = 4  # px
+_ORNAMENT = 4  # characters of a line of stars or dashes
+_LOOK_BACK = 8  # pieces of a row that a new one is compared with
+Line = tuple[int, str]
+"""Level and text."""
+
+
+def layout(
+    elements: Elements, refs: Sequence[str], *, within: Node | None = None, only_interactive: bool = False
+) -> list[Line]:
+    """All lines of a screen, or of one node's inside with its labels uncut."""
+    page = _Page(whole=within is not None)
+    first, end = (within.order, within.end) if within else (0, 1 << 60)
+    texts = iter(() if only_interactive else elements.texts)
+    text = next(texts, None)
+    for ref, element in zip(refs, elements, strict=True):
+        order = element.node.order
+        while text is not None and text.node.order < order:
+            if first <= text.node.order < end:
+                page.text(text)
+            text = next(texts, None)
+        if first <= order < end:
+            page.element(ref, element)
+    while text is not None:
+        if first <= text.node.order < end:
+            page.text(text)
+        text = next(texts, None)
+    page.flush()
+    return page.lines
+
+
+class _Page:
+    """Collects lines; a row of texts and a run of like elements stay open until something else comes."""
+
+    def __init__(self, *, whole: bool) -> None:
+        self.lines: list[Line] = []
+        self._whole = whole
+        self._around: list[int] = []  # where the boxes end that indent what comes
+        self._row: list[str] = []
+        self._row_length = 0
+        self._row_bounds = Bounds(0, 0, 0, 0)
+        self._row_item: Node | None = None
+        self._run: list[tuple[str, Element]] = []
+        self._level = 0
+        self._said = ""  # the label of the last element, which a text after it need not repeat
+
+    def element(self, ref: str, element: Element) -> None:
+        level = self._level_at(element.node.order)
+        run = self._run
+        if self._row or (run and (level != self._level or not are_alike(run[-1][1], element))):
+            self.flush()
+        self._level = level
+        self._said = element.pieces[0] if len(element.pieces) == 1 else ""
+        if can_fold(element):
+            run.append((ref, element))
+        else:
+            self.flush()
+            self.lines.append((level, element_line(ref, element, whole=self._whole)))
+        if element.inner or element.texts or element.kind == "s":
+            self._around.append(element.outer.end)
+
+    def text(self, text: Text) -> None:
+        level = self._level_at(text.node.order)
+        if text.is_pane:
+            self.flush()
+            self.lines.append((level, f"pane {quoted(self._cut(text.text))}"))
+            self._around.append(text.node.end)
+            return
+        if text.text == self._said and not self._row:
+            return
+        bounds = text.node.bounds
+        row = self._row
+        if self._run or text.is_selected or (row and (level != self._level or self._is_new_row(text))):
+            self.flush()
+        self._level = level
+        self._row_bounds, self._row_item = bounds, text.item
+        if any(says(piece, text.text) for piece in row[-_LOOK_BACK:]):
+            return
+        row.append(text.text if _has_words(text.text) else self._cut(text.text, _ORNAMENT))
+        self._row_length += len(text.text)
+        self._said = ""
+        if text.is_selected:
+            self.flush(after=" selected")
+
+    def _is_new_row(self, text: Text) -> bool:
+        if self._row_length + len(text.text) > PLAIN or text.item is not self._row_item:
+            return True
+        return text.item is None and not _joined(self._row_bounds, text.node.bounds)
+
+    def _level_at(self, order: int) -> int:
+        around = self._around
+        while around and around[-1] <= order:
+            around.pop()
+        return len(around)
+
+    def flush(self, after: str = "") -> None:
+        if self._row:
+            self.lines.append((self._level, quoted(self._cut(JOIN.join(self._row))) + after))
+            self._row.clear()
+            self._row_length = 0
+        if self._run:
+            self.lines.extend((self._level, line) for line in self._run_lines())
+            self._run.clear()
+
+    def _run_lines(self) -> list[str]:
+        refs = [ref for ref, _ in self._run]
+        run = [element for _, element in self._run]
+        if len(run) >= SHORTEST:
+            return [folded(run, refs)]
+        return [element_line(ref, element, whole=self._whole) for ref, element in self._run]
+
+    def _cut(self, text: str, limit: int = PLAIN) -> str:
+        return text if self._whole else cut(text, limit)
+
+
+def _has_words(text: str) -> bool:
+    return text.isalnum() or any(char.isalnum() for char in text)
+
+
+def _joined(one: Bounds, other: Bounds) -> bool:
+    """On one line, or the next line of the same block: tight below it, with the same left edge or middle."""
+    lower = min(one.bottom - one.top, other.bottom - other.top)
+    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
+    if overlap * 2 > lower:
+        return True
+    aligned = (
+        abs(one.left - other.left) <= _SLACK
+        or abs(one.left + one.right - other.left - other.right) <= 2 * _SLACK
+    )
+    return aligned and -lower <= other.top - one.bottom <= lower * _TIGHT

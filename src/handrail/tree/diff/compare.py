@@ -1,0 +1,213 @@
+"""What changed between two screens, over the same matching that carries the refs.
+
+Noise is left out: volatile nodes, clocks, moves of up to 2 px, and moves that a scroll explains.
+`changes` is complete and JSON; `capped` is for messages, `diff_text` writes sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+from handrail.tree.diff.items import ATTRIBUTES, Item, items_of
+from handrail.tree.element.find import elements as elements_of
+from handrail.tree.element.parts import Elements
+from handrail.tree.match.drift import JITTER_PX
+from handrail.tree.match.matching import Matching, Scroll, match
+from handrail.tree.mention import RefOf, no_refs
+from handrail.tree.node import Bounds, Node, Screen
+from handrail.tree.windows import has_keyboard
+
+LIMIT = 30  # changes reported unless a caller wants all
+_REPLACED = 3  # less than one in so many stayed: another screen
+
+Change = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """All changes, in the order of importance."""
+
+    changes: list[Change] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    @property
+    def navigated(self) -> bool:
+        """Most of the screen was replaced."""
+        return any(change["type"] == "navigated" for change in self.changes)
+
+    def capped(self, limit: int = LIMIT) -> list[Change]:
+        """At most `limit` changes; the rest as a count."""
+        rest = len(self.changes) - limit
+        if rest <= 0:
+            return self.changes
+        return [*self.changes[:limit], {"type": "more", "count": rest}]
+
+
+def diff(
+    old: Screen,
+    new: Screen,
+    *,
+    matching: Matching | None = None,
+    elements: tuple[Elements, Elements] | None = None,
+    ref_of: RefOf = no_refs,
+    volatile: Collection[Node] = frozenset(),
+    keyboard: tuple[bool, bool] | None = None,
+) -> Diff:
+    """Compares two screens. What the caller has already (matching, elements) need not be made again.
+
+    `volatile` may name nodes of both screens; `keyboard` is (before, after) where the dump does not show it.
+    """
+    found = elements or (elements_of(old), elements_of(new))
+    comparison = _Comparison(matching or match(old, new), found, ref_of, volatile)
+    before, after = keyboard or (has_keyboard(old), has_keyboard(new))
+    return Diff([*_keyboard(before, after), *comparison.changes()])
+
+
+def _keyboard(before: bool, after: bool) -> list[Change]:
+    return [{"type": "keyboard", "shown": after}] if before != after else []
+
+
+class _Comparison:
+    def __init__(
+        self,
+        matching: Matching,
+        elements: tuple[Elements, Elements],
+        ref_of: RefOf,
+        volatile: Collection[Node],
+    ) -> None:
+        self.matching = matching
+        self.ref_of = ref_of
+        self.old = _still(items_of(elements[0]), volatile)
+        self.new = _still(items_of(elements[1]), volatile)
+        self.pairs: list[tuple[Item, Item]] = []
+        self.gone: list[Item] = []
+        self.come: list[Item] = []
+        self._pair()
+
+    def _pair(self) -> None:
+        """By node; by wrapper where another node of the same element stands for it now."""
+        to_new = self.matching.to_new
+        wrapped = {item.wrapper.order: item for item in self.new.values() if item.wrapper}
+        paired: set[int] = set()
+        for item in self.old.values():
+            found = self.new.get(to_new[item.node.order]) or wrapped.get(to_new[item.node.order])
+            if found is None and item.wrapper is not None:
+                found = self.new.get(to_new[item.wrapper.order])
+            if found is None or found.node.order in paired:
+                self.gone.append(item)
+            else:
+                paired.add(found.node.order)
+                self.pairs.append((item, found))
+        self.come = [item for order, item in self.new.items() if order not in paired]
+
+    def changes(self) -> list[Change]:
+        changed = [change for old, new in self.pairs for change in self._attributes(old, new)]
+        if self._is_navigation():
+            return [self._navigation(), *changed, *self._moves(), *map(self._added, self.come)]
+        return [
+            *self._scrolls(),
+            *changed,
+            *map(self._added, self.come),
+            *map(self._removed, self.gone),
+            *self._moves(),
+        ]
+
+    def _is_navigation(self) -> bool:
+        kept = len(self.pairs) * _REPLACED
+        return kept < len(self.old) and kept < len(self.new) and not self.matching.scrolls
+
+    def _navigation(self) -> Change:
+        return {
+            "type": "navigated",
+            "old": self.matching.old.package,
+            "new": self.matching.new.package,
+            "kept": [old.node.id for old, _ in self.pairs],
+        }
+
+    def _attributes(self, old: Item, new: Item) -> list[Change]:
+        if old.attributes == new.attributes:
+            return []
+        subject = {**self._subject("changed", new, old.name), "was": old.node.id}
+        return [
+            {**subject, "attribute": name, "old": a, "new": b}
+            for name, a, b in zip(ATTRIBUTES, old.attributes, new.attributes, strict=True)
+            if a != b
+        ]
+
+    def _subject(self, kind: str, item: Item, name: str = "") -> Change:
+        change: Change = {"type": kind, "class": item.node.short_class, "label": name or item.name}
+        if ref := self.ref_of(item.node):
+            change["ref"] = ref
+        change["node"] = item.node.id
+        return change
+
+    def _added(self, item: Item) -> Change:
+        return {**self._subject("added", item), "bounds": list(item.node.bounds), "attributes": item.by_name}
+
+    def _removed(self, item: Item) -> Change:
+        return {**self._subject("removed", item), "bounds": list(item.node.bounds)}
+
+    def _scrolls(self) -> list[Change]:
+        return [
+            {
+                "type": "scrolled",
+                "class": scroll.new.short_class,
+                "ref": self.ref_of(scroll.new),
+                "node": scroll.new.id,
+                "was": scroll.old.id,
+                "dx": scroll.dx,
+                "dy": scroll.dy,
+            }
+            for scroll in self.matching.scrolls
+        ]
+
+    def _moves(self) -> list[Change]:
+        """Those that moved equally far are one change."""
+        together: dict[tuple[int, int], list[Item]] = {}
+        resized: list[Change] = []
+        for old, new in self.pairs:
+            a, b = old.node.bounds, new.node.bounds
+            if a == b or self._explained(old.node, a, b):
+                continue
+            dx, dy = b.left - a.left, b.top - a.top
+            if abs(b.width - a.width) > JITTER_PX or abs(b.height - a.height) > JITTER_PX:
+                subject = {**self._subject("resized", new), "was": old.node.id}
+                resized.append({**subject, "old": list(a), "new": list(b)})
+            elif abs(dx) > JITTER_PX or abs(dy) > JITTER_PX:
+                together.setdefault((dx, dy), []).append(old)
+        return [*[self._moved(*by, items) for by, items in together.items()], *resized]
+
+    def _moved(self, dx: int, dy: int, items: list[Item]) -> Change:
+        first = items[0]
+        subject = {"type": "moved", "class": first.node.short_class, "label": first.name}
+        return {**subject, "dx": dx, "dy": dy, "was": [item.node.id for item in items]}
+
+    def _explained(self, node: Node, old: Bounds, new: Bounds) -> bool:
+        """By the scroll of a container around it; an edge that the container cuts off may stay behind."""
+        for scroll in self.matching.scrolls:
+            if node.is_inside(scroll.old):
+                return _went_with(scroll, old, new)
+        return False
+
+
+def _went_with(scroll: Scroll, old: Bounds, new: Bounds) -> bool:
+    down = {new.top - old.top, new.bottom - old.bottom}
+    across = {new.left - old.left, new.right - old.right}
+    return any(abs(one - scroll.dy) <= JITTER_PX for one in down) and any(
+        abs(one - scroll.dx) <= JITTER_PX for one in across
+    )
+
+
+def _still(items: dict[int, Item], volatile: Collection[Node]) -> dict[int, Item]:
+    """Without what changes by itself, and what is inside of that."""
+    if not volatile:
+        return items
+    return {
+        order: item
+        for order, item in items.items()
+        if item.node not in volatile and not any(around in volatile for around in item.node.ancestors())
+    }

@@ -1,0 +1,205 @@
+"""Short hashes that tell whether two screens are the same: while waiting, after navigation, in every detail.
+
+No function of one screen can ignore every 2 px move and still see every longer one, for small moves add up
+to long ones; a grid only hides that, and flips at its borders. So positions are left out of the hashes: what
+counts is which elements are shown, in which order and state. Two borders remain, where screens at rest rarely
+are: an element that an edge cuts counts as shown from 8 visible pixels on, and content that begins above or
+left of its scroll container counts by steps of 256 px, from 48 px on. Shorter moves in which nothing comes or
+goes are for `at_rest`, which compares two screens node by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from hashlib import blake2b
+
+from handrail.tree.clocks import is_clock_like
+from handrail.tree.node import (
+    CHECKABLE,
+    CHECKED,
+    CLICKABLE,
+    ENABLED,
+    HIDDEN,
+    LONG_CLICKABLE,
+    PASSWORD,
+    SCROLLABLE,
+    SELECTED,
+    Bounds,
+    Node,
+    Screen,
+)
+from handrail.tree.packages import is_input_method
+from handrail.tree.windows import is_system_bar
+
+__all__ = [
+    "JITTER_PX",
+    "at_rest",
+    "idle_fingerprint",
+    "is_clock_like",
+    "screen_fingerprint",
+    "state_signature",
+]
+
+JITTER_PX = 2
+_SLIVER_PX = 8
+_FIRST_STEP_PX = 48
+_STEP_PX = 256
+_STATES = ENABLED | SELECTED | CHECKED | CHECKABLE | CLICKABLE | SCROLLABLE | LONG_CLICKABLE | PASSWORD
+_ACTIVE = CHECKABLE | CLICKABLE | SCROLLABLE | LONG_CLICKABLE
+_SCROLLERS = frozenset({"list", "scroll_view"})
+_TELLING = frozenset({"text_field", "slider", "progress_bar"})
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_NOTHING: frozenset[Node] = frozenset()
+
+
+def idle_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str:
+    """Equal while nothing but cursor, focus, clocks and 2 px jitter changes; typing changes it."""
+    return _digest(map(_idle_part, _shown(screen, ignore))).hexdigest()
+
+
+def screen_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str:
+    """Six characters: as the idle fingerprint, but blind to what fields hold and to the keyboard."""
+    shown = _shown(screen, ignore, with_keyboard=False)
+    number = int.from_bytes(_digest(map(_screen_part, shown)).digest(), "big")
+    characters = []
+    for _ in range(6):
+        number, digit = divmod(number, 36)
+        characters.append(_DIGITS[digit])
+    return "".join(characters)
+
+
+def state_signature(screen: Screen) -> str:
+    """Changes with anything: every node, every attribute, every pixel."""
+    head = f"{screen.width}x{screen.height} {screen.rotation}"
+    return _digest([head, *map(_every_part, screen.nodes)]).hexdigest()
+
+
+def at_rest(before: Screen, after: Screen, ignore: Collection[Node] = _NOTHING) -> bool:
+    """True if nothing changed and nothing shown moved by more than 2 px; `ignore` may name nodes of both."""
+    old, new = _shown(before, ignore), _shown(after, ignore)
+    if len(old) != len(new):
+        return False
+    return all(
+        _near(one.bounds, two.bounds) and _idle_part(one) == _idle_part(two)
+        for one, two in zip(old, new, strict=True)
+    )
+
+
+def _near(one: Bounds, two: Bounds) -> bool:
+    return one == two or all(abs(a - b) <= JITTER_PX for a, b in zip(one, two, strict=True))
+
+
+def _digest(parts: Iterable[str]) -> blake2b:
+    return blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
+
+
+def _shown(screen: Screen, ignore: Collection[Node], *, with_keyboard: bool = True) -> list[Node]:
+    """What tells this screen from another, in document order: visible, and labelled, active or with an id."""
+    shown: list[Node] = []
+    for window in screen.windows:
+        is_skipped = not with_keyboard and is_input_method(window.package_name)
+        if not is_skipped and not is_system_bar(screen, window):
+            _collect(screen, window, ignore, shown)
+    return shown or [node for node in screen.nodes if not node.flags & HIDDEN and node not in ignore]
+
+
+def _collect(screen: Screen, window: Node, ignore: Collection[Node], shown: list[Node]) -> None:
+    nodes = screen.nodes
+    clips = [(window.end, screen.bounds)]
+    at = window.order
+    while at < window.end:
+        node = nodes[at]
+        if ignore and node in ignore:
+            at = node.end
+            continue
+        while clips[-1][0] <= at:
+            clips.pop()
+        clip = clips[-1][1]
+        at += 1
+        scrolls = node.flags & SCROLLABLE or node.role in _SCROLLERS
+        if not node.flags & HIDDEN and (
+            _is_named(node) or ((scrolls or _says_something(node)) and _is_inside(node.bounds, clip))
+        ):
+            shown.append(node)
+        if scrolls and node.end > at:
+            clips.append((node.end, node.bounds.intersect(clip)))
+
+
+def _is_named(node: Node) -> bool:
+    """Known by its id and nothing else: an icon, a pane, a divider. Counts wherever it is."""
+    return bool(node.resource_id) and not _says_something(node)
+
+
+def _says_something(node: Node) -> bool:
+    return bool(
+        node.text
+        or node.description
+        or node.flags & _ACTIVE
+        or node.state_description
+        or node.hint_text
+        or node.pane_title
+        or node.role in _TELLING
+    )
+
+
+def _is_inside(bounds: Bounds, clip: Bounds) -> bool:
+    left, top, right, bottom = bounds
+    return _is_between(left, right, clip[0], clip[2]) and _is_between(top, bottom, clip[1], clip[3])
+
+
+def _is_between(low: int, high: int, start: int, end: int) -> bool:
+    """Enough of it is seen, or it is small by nature: away from the edges that could have cut it."""
+    if min(high, end) - max(low, start) >= _SLIVER_PX:
+        return True
+    return low - start >= _SLIVER_PX and end - high >= _SLIVER_PX and high - low > -_SLIVER_PX
+
+
+def _idle_part(node: Node) -> str:
+    return f"{_common_part(node)}\x1f{_steady(node.text)}\x1f{node.hint_text}"
+
+
+def _screen_part(node: Node) -> str:
+    if node.role == "text_field" or node.flags & PASSWORD:
+        return _common_part(node)
+    return _idle_part(node)
+
+
+def _common_part(node: Node) -> str:
+    return (
+        f"{node.role}\x1f{node.resource_id}\x1f{_steady(node.description)}\x1f{node.flags & _STATES}"
+        f"\x1f{_steady(node.state_description)}\x1f{node.pane_title}\x1f{node.tooltip_text}{_scrolled(node)}"
+    )
+
+
+def _steady(text: str) -> str:
+    return "" if not text or is_clock_like(text) else text
+
+
+def _scrolled(node: Node) -> str:
+    """How far the content begins above or left of a scroll container, in steps."""
+    if not node.children or not (node.flags & SCROLLABLE or node.role in _SCROLLERS):
+        return ""
+    first = node.children[0].bounds
+    return f"\x1f{_steps(node.bounds.left - first.left)},{_steps(node.bounds.top - first.top)}"
+
+
+def _steps(distance: int) -> int:
+    return 0 if distance < _FIRST_STEP_PX else 1 + (distance - _FIRST_STEP_PX) // _STEP_PX
+
+
+def _every_part(node: Node) -> str:
+    return "\x1f".join(
+        (
+            f"{node.end - node.order} {node.bounds} {node.flags} {node.index} {node.drawing_order}",
+            node.class_name,
+            node.role,
+            node.resource_id,
+            node.package_name,
+            node.text,
+            node.description,
+            node.hint_text,
+            node.state_description,
+            node.pane_title,
+            node.tooltip_text,
+        )
+    )

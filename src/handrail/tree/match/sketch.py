@@ -1,0 +1,216 @@
+"""What a screen's nodes can be recognised by: label, key, subtree hash, and where each stands in a list.
+
+Text that a user types is no part of an identity, nor is a clock. Holds no opinion on what matches what.
+"""
+
+from __future__ import annotations
+
+from handrail.tree.clocks import is_clock_like
+from handrail.tree.node import CHECKABLE, CLICKABLE, SCROLLABLE, Node, Screen
+from handrail.tree.packages import SYSTEM_UI
+
+NEIGHBOURHOOD = 3  # labels that make a place recognisable
+NAME, NUMBER, REPEATED = 1, 2, 3
+_SWITCH_WORDS = frozenset(
+    {
+        "on",
+        "off",
+        "an",
+        "ein",
+        "aus",
+        "oui",
+        "non",
+        "sí",
+        "no",
+        "开",
+        "关",
+        "开启",
+        "关闭",
+        "オン",
+        "オフ",
+        "вкл",
+        "выкл",
+    }
+)  # what a switch says of its state, not of itself
+
+
+class Sketch:
+    """Parallel lists by `Node.order`; what is not there is -1."""
+
+    __slots__ = (
+        "_titles",
+        "counted",  # running count of name tokens, one longer than the nodes
+        "fixed",  # the same, outside scroll containers
+        "fixed_place",  # nearest node around with NEIGHBOURHOOD fixed tokens, or the root
+        "holder",  # node whose children are rows -> its scroll container
+        "key",  # hash of class, id and label
+        "label",
+        "named",  # 1 where a label is in the subtree
+        "nodes",
+        "place",  # nearest node around with NEIGHBOURHOOD tokens, or the root
+        "screen",
+        "scroller",  # nearest scroll container around
+        "token",  # NAME, NUMBER or REPEATED, for a label with no label below that says it again
+        "tree",  # hash of the subtree's keys
+        "unit",  # the row of `scroller` that a node is in
+    )
+
+    def __init__(self, screen: Screen) -> None:
+        self._titles: list[int] = []
+        self.screen = screen
+        self.nodes = screen.nodes
+        self.label = [label_of(node) for node in self.nodes]
+        self.key = [
+            hash((node.class_name, node.resource_id, label))
+            for node, label in zip(self.nodes, self.label, strict=True)
+        ]
+        self._hash_subtrees()
+        self._sort_tokens()
+        self._find_rows()
+        self._count_tokens()
+
+    def _hash_subtrees(self) -> None:
+        label = self.label
+        tree = self.tree = self.key.copy()
+        token = self.token = bytearray(len(tree))
+        named = self.named = bytearray(len(tree))
+        for order in range(len(tree) - 1, -1, -1):
+            children = self.nodes[order].children
+            if children:
+                tree[order] = hash((tree[order], *[tree[child.order] for child in children]))
+                for child in children:
+                    if named[child.order]:
+                        named[order] = 1
+                        break
+            if label[order] and not named[order]:
+                named[order] = 1
+                token[order] = NAME if any(map(str.isalpha, label[order])) else NUMBER
+
+    def _sort_tokens(self) -> None:
+        """Tells repeated names from unique ones; leaves out the system bars, whose names are everywhere."""
+        token, key = self.token, self.key
+        bars = self.screen.package != SYSTEM_UI
+        seen: dict[int, int] = {}
+        for order, kind in enumerate(token):
+            if not kind:
+                continue
+            if bars and self.nodes[order].package_name == SYSTEM_UI:
+                token[order] = 0
+            elif kind == NAME:
+                first = seen.setdefault(key[order], order)
+                if first != order:
+                    token[first] = token[order] = REPEATED
+
+    def _find_rows(self) -> None:
+        size = len(self.nodes)
+        self.scroller = scroller = [-1] * size
+        self.unit = unit = [-1] * size
+        self.holder: dict[int, int] = {}
+        holder = self.holder
+        scrollers: set[int] = set()
+        for order, node in enumerate(self.nodes):
+            if node.parent is not None:
+                above = node.parent.order
+                if above in holder:
+                    scroller[order] = holder[above]
+                    unit[order] = order
+                elif above in scrollers:
+                    scroller[order] = above
+                else:
+                    scroller[order] = scroller[above]
+                    unit[order] = unit[above]
+            if node.children and scrolls(node):
+                scrollers.add(order)
+                holder[_row_holder(node).order] = order
+
+    def _count_tokens(self) -> None:
+        total = outside = 0
+        self.counted = counted = [0]
+        self.fixed = fixed = [0]
+        for token, scroller in zip(self.token, self.scroller, strict=True):
+            if token:
+                total += 1
+                outside += scroller < 0
+            counted.append(total)
+            fixed.append(outside)
+        self.place = self._places(counted)
+        self.fixed_place = self._places(fixed)
+
+    def _places(self, running: list[int]) -> list[int]:
+        place = [0] * len(self.nodes)
+        for order, node in enumerate(self.nodes):
+            if node.parent is None or running[node.end] - running[order] >= NEIGHBOURHOOD:
+                place[order] = order
+            else:
+                place[order] = place[node.parent.order]
+        return place
+
+    def window(self, order: int) -> int:
+        """The root of the window that a node is in."""
+        roots = self.screen.windows
+        return next((root.order for root in reversed(roots) if root.order <= order), 0)
+
+    def first_name(self, order: int) -> int:
+        """The first name in a subtree that no other part of the screen has, or -1."""
+        return self.token.find(NAME, order, self.nodes[order].end)
+
+    def title(self, order: int) -> int:
+        """The topmost label of a place that is no button's and no count ("3 selected"), or -1."""
+        if not self._titles:
+            self._titles = self._find_titles()
+        return self._titles[order]
+
+    def _find_titles(self) -> list[int]:
+        """Bottom-up: the title of a place is its own or the topmost of its children's."""
+        titles = [node.order if self._may_be_title(node) else -1 for node in self.nodes]
+        for node in reversed(self.nodes):
+            if node.parent is not None and titles[node.order] >= 0:
+                above = node.parent.order
+                held = titles[above]
+                if held < 0 or self._height(titles[node.order]) <= self._height(held):
+                    titles[above] = titles[node.order]
+        return titles
+
+    def _may_be_title(self, node: Node) -> bool:
+        return (
+            self.token[node.order] in (NAME, REPEATED)
+            and not node.flags & CLICKABLE
+            and not (node.parent and node.parent.flags & CLICKABLE)
+            and not self.label[node.order][:1].isdigit()
+        )
+
+    def _height(self, order: int) -> tuple[int, int]:
+        bounds = self.nodes[order].bounds
+        return bounds.top, bounds.left
+
+    def rows(self, scroller: int) -> list[Node]:
+        """The rows of a scroll container, in document order."""
+        return _row_holder(self.nodes[scroller]).children
+
+
+def label_of(node: Node) -> str:
+    """What names a node as the same one later: no typed text, no clock, no password."""
+    if node.role == "text_field":
+        return node.description or node.hint_text
+    if node.flags & CHECKABLE and node.text.casefold() in _SWITCH_WORDS:
+        return node.description
+    label = node.text or node.description or node.hint_text or node.tooltip_text or node.pane_title
+    return "" if ":" in label and is_clock_like(label) else label
+
+
+def scrolls(node: Node) -> bool:
+    """A list counts also while its content fits; a scroll view around a dialog's buttons just holds them."""
+    return node.flags & SCROLLABLE != 0 or node.role == "list"
+
+
+def _row_holder(scroller: Node) -> Node:
+    """The node whose children are the rows: often one child of a scroll view that holds them all."""
+    node = scroller
+    if node.role == "list":
+        return node
+    while len(node.children) == 1:
+        child = node.children[0]
+        if not child.children or child.flags & CLICKABLE or scrolls(child):
+            break
+        node = child
+    return node

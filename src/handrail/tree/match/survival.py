@@ -1,0 +1,198 @@
+"""How many of a place's labels found themselves again, seen from the old and from the new screen.
+
+Insertions leave the old side whole, removals the new one; only a replacement hurts both.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from handrail.tree.match.pairing import Pairing
+from handrail.tree.match.sketch import NAME, NEIGHBOURHOOD, REPEATED, Sketch
+from handrail.tree.node import CHECKABLE
+
+_NAMES = (NAME, REPEATED)
+_WHOLE = 0.8  # share of the screen's area; what is smaller is a dialog, a sheet or a bar
+_MANY = 5
+
+
+class Survival:
+    """Counts over a pairing as it was when this was made."""
+
+    __slots__ = ("_new", "_old", "kept")
+
+    def __init__(self, pairing: Pairing) -> None:
+        old, new = pairing.old, pairing.new
+        new_key = new.key
+        self.kept = [
+            token > 0 <= partner and key == new_key[partner]
+            for token, partner, key in zip(old.token, pairing.to_new, old.key, strict=True)
+        ]
+        kept_new = [
+            token > 0 <= partner and self.kept[partner]
+            for token, partner in zip(new.token, pairing.to_old, strict=True)
+        ]
+        self._old, self._new = _Side(old, self.kept), _Side(new, kept_new)
+
+    def around(self, old: int, new: int) -> bool | None:
+        """Whether the surroundings are still the same place; None if there are too few labels to tell.
+
+        People know a place by its title. If that stayed, a third of the labels is enough (most of them for a
+        node that was renamed itself); if there is none, most of the labels. If it changed, it takes nearly
+        all labels of a place as large as the screen; a bar needs all of its window's, a dialog is another.
+        """
+        places = self._old.sketch.fixed_place[old], self._new.sketch.fixed_place[new]
+        counts = [
+            count
+            for side, place in zip((self._old, self._new), places, strict=True)
+            if (count := side.fixed_in(place))[1] >= NEIGHBOURHOOD
+        ]
+        if not counts:
+            return None
+        title = self.title_stays(*places)
+        most = any(2 * kept > names for kept, names in counts)
+        if title is None:
+            return most
+        if title:
+            return most or (not self.renamed(old, new) and any(3 * kept >= names for kept, names in counts))
+        if not self._floats(places[0]) and _nearly_all(counts):
+            return True
+        return self._only_title_changed(old, new)
+
+    def _only_title_changed(self, old: int, new: int) -> bool:
+        windows = self._old.sketch.window(old), self._new.sketch.window(new)
+        if self._floats(windows[0]):
+            return False
+        counts = self._old.all_in(windows[0]), self._new.all_in(windows[1])
+        return all(names - kept <= 1 and kept >= NEIGHBOURHOOD for kept, names in counts)
+
+    def title_stays(self, old_place: int, new_place: int) -> bool | None:
+        """Whether the title of a place was there before or is there now; None if it has none."""
+        old, new = self._old.sketch.title(old_place), self._new.sketch.title(new_place)
+        if old < 0 and new < 0:
+            return None
+        return self._old.stays(old) or self._new.stays(new)
+
+    def _floats(self, place: int) -> bool:
+        screen, bounds = self._old.sketch.screen, self._old.sketch.nodes[place].bounds
+        return bounds.area < _WHOLE * screen.width * screen.height
+
+    def renamed(self, old: int, new: int) -> bool:
+        """None of its labels stayed; a field or a check is not known by what it says."""
+        node = self._old.sketch.nodes[old]
+        if node.role == "text_field" or node.flags & CHECKABLE:
+            return False
+        (kept, names), (_, new_names) = self._old.all_in(old), self._new.all_in(new)
+        return kept == 0 < names + new_names
+
+    def within(self, old: int, new: int, old_row: int, new_row: int) -> bool:
+        """Whether most labels around stayed inside one row, for rows as large as a page."""
+        verdict = True
+        for side, order, row in ((self._old, old, old_row), (self._new, new, new_row)):
+            place = side.sketch.place[order]
+            if place >= row:
+                kept, names = side.all_in(place)
+                if 2 * kept > names:
+                    return True
+                verdict = False
+        return verdict
+
+    def of_screen(self) -> bool:
+        """Whether most labels stayed, with the title: on both screens, or on one that has enough to tell."""
+        sides = [self._old.all_in(0), self._new.all_in(0)]
+        if sides == [(0, 0), (0, 0)]:
+            return True  # a screen without words: only its structure can tell, and that was matched
+        if self.title_stays(0, 0) is False:
+            return not self._floats(0) and (_nearly_all(sides) or self._only_title_changed(0, 0))
+        most = [2 * kept > names for kept, names in sides]
+        return all(most) or any(
+            good and names >= NEIGHBOURHOOD for good, (_, names) in zip(most, sides, strict=True)
+        )
+
+    def of_fixed(self) -> bool:
+        """Whether most labels outside scroll containers stayed; true if there are none."""
+        sides = (self._old.fixed_in(0), self._new.fixed_in(0))
+        return all(names == 0 or 2 * kept > names for kept, names in sides)
+
+    def of_every_fixed(self) -> bool:
+        """Whether all labels outside scroll containers stayed: the title, or at least two."""
+        sides = (self._old.fixed_in(0), self._new.fixed_in(0))
+        enough = 1 if self.title_stays(0, 0) else 2
+        return all(kept == names >= enough for kept, names in sides)
+
+    def of_content(self, old: int, new: int) -> bool:
+        """Whether most labels inside stayed, on the screen that shows fewer of them."""
+        return any(2 * kept > names for kept, names in (self._old.all_in(old), self._new.all_in(new)))
+
+    def of_page(self, old: int, new: int) -> bool:
+        """Whether a row has so many names, and so many of them stayed, that it is known without its place."""
+        sides = (self._old.names_in(old), self._new.names_in(new))
+        return all(_nearly_all([count]) for count in sides)
+
+    def of_part(self, old: int, new: int) -> bool:
+        """Whether all labels of the side that has fewer stayed: a row of which an edge hides a part."""
+        (kept_old, names_old), (kept_new, names_new) = self._old.own_in(old), self._new.own_in(new)
+        return min(kept_old, kept_new) >= min(names_old, names_new)
+
+    def of_row(self, old: int, new: int) -> tuple[int, int]:
+        """(names kept, names) of a row, whichever side is worse; what other rows say too does not count."""
+        kept_old, names_old = self._old.unique_in(old)
+        kept_new, names_new = self._new.unique_in(new)
+        return min(kept_old, kept_new), max(names_old, names_new)
+
+
+class _Side:
+    __slots__ = ("_fixed_kept", "_fixed_names", "_flags", "_kept", "_names", "sketch")
+
+    def __init__(self, sketch: Sketch, kept: list[bool]) -> None:
+        self.sketch = sketch
+        self._flags = kept
+        # A number that changed is a value, not a name: it counts only if it stayed.
+        names = [stays or token in _NAMES for token, stays in zip(sketch.token, kept, strict=True)]
+        outside = [scroller < 0 for scroller in sketch.scroller]
+        self._kept, self._names = _running(kept), _running(names)
+        self._fixed_kept = _running([k and o for k, o in zip(kept, outside, strict=True)])
+        self._fixed_names = _running([n and o for n, o in zip(names, outside, strict=True)])
+
+    def all_in(self, order: int) -> tuple[int, int]:
+        end = self.sketch.nodes[order].end
+        return self._kept[end] - self._kept[order], self._names[end] - self._names[order]
+
+    def fixed_in(self, order: int) -> tuple[int, int]:
+        end = self.sketch.nodes[order].end
+        kept, names = self._fixed_kept, self._fixed_names
+        return kept[end] - kept[order], names[end] - names[order]
+
+    def names_in(self, order: int) -> tuple[int, int]:
+        """The names that nothing else on the screen has."""
+        return self._count([each for each in self._span(order) if self.sketch.token[each] == NAME])
+
+    def unique_in(self, order: int) -> tuple[int, int]:
+        """As `names_in`, of the row itself: not of the rows of a list inside it."""
+        token, unit = self.sketch.token, self.sketch.unit
+        return self._count(
+            [each for each in self._span(order) if token[each] == NAME and unit[each] == order]
+        )
+
+    def own_in(self, order: int) -> tuple[int, int]:
+        """As `all_in`, without the rows of a list inside it."""
+        token, unit = self.sketch.token, self.sketch.unit
+        own = [each for each in self._span(order) if token[each] in _NAMES and unit[each] == order]
+        return self._count(own)
+
+    def _span(self, order: int) -> range:
+        return range(order, self.sketch.nodes[order].end)
+
+    def _count(self, orders: list[int]) -> tuple[int, int]:
+        return sum([self._flags[order] for order in orders]), len(orders)
+
+    def stays(self, order: int) -> bool:
+        return order >= 0 and self._flags[order]
+
+
+def _nearly_all(counts: list[tuple[int, int]]) -> bool:
+    return any(kept >= _MANY and 4 * kept >= 3 * names for kept, names in counts)
+
+
+def _running(flags: list[bool]) -> list[int]:
+    return [0, *accumulate(flags)]

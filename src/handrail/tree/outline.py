@@ -1,0 +1,113 @@
+"""A screen as nested JSON, AgenTest's LlmTreeNode: without defaults, wrappers and unseen nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from handrail.tree.node import (
+    CHECKED,
+    CLICKABLE,
+    ENABLED,
+    FOCUSED,
+    HIDDEN,
+    PASSWORD,
+    SCROLLABLE,
+    SELECTED,
+    Node,
+    Screen,
+)
+from handrail.tree.packages import SYSTEM_UI
+from handrail.tree.roles import actions_of
+
+Outline = dict[str, Any]
+
+_TRUE_FLAGS = (
+    ("checked", CHECKED),
+    ("focused", FOCUSED),
+    ("selected", SELECTED),
+    ("password", PASSWORD),
+    ("scrollable", SCROLLABLE),
+)
+_PLAIN_CLASSES = frozenset({"", "View", "ViewGroup"})
+_WRAPPERS = frozenset({"container", "unknown", "list_item"})
+
+
+def outline(screen: Screen, *, max_depth: int = 0) -> Outline:
+    """The whole screen as one object. `max_depth` 0 is no limit; what a limit drops is counted in `cut`."""
+    kept: dict[int, list[Outline]] = {}
+    keeps_bars = screen.package == SYSTEM_UI
+    for node in reversed(screen.nodes):
+        children = [one for child in node.children for one in kept.pop(child.order)]
+        is_wrapper = len(children) == 1 and _is_wrapper(node)
+        if node is screen.root or (not is_wrapper and _is_seen(screen, node, keeps_bars=keeps_bars)):
+            kept[node.order] = [_describe(node) | ({"children": children} if children else {})]
+        else:
+            kept[node.order] = children
+    (whole,) = kept[screen.root.order]
+    if max_depth:
+        _cut(whole, max_depth)
+    return whole
+
+
+def _cut(whole: Outline, max_depth: int) -> None:
+    stack = [(whole, 1)]
+    while stack:
+        one, depth = stack.pop()
+        if depth < max_depth:
+            stack.extend((child, depth + 1) for child in one.get("children", ()))
+        elif "children" in one:
+            one["cut"] = _count(one.pop("children"))
+
+
+def _count(outlines: list[Outline]) -> int:
+    stack, count = list(outlines), 0
+    while stack:
+        one = stack.pop()
+        count += 1
+        stack.extend(one.get("children", ()))
+    return count
+
+
+def _is_seen(screen: Screen, node: Node, *, keeps_bars: bool) -> bool:
+    if node.flags & HIDDEN or (node.package_name == SYSTEM_UI and not keeps_bars):
+        return False
+    return node.bounds.intersect(screen.bounds).area > 0
+
+
+def _is_wrapper(node: Node) -> bool:
+    return node.role in _WRAPPERS and not _is_labelled(node) and not node.resource_id and not actions_of(node)
+
+
+def _is_labelled(node: Node) -> bool:
+    return bool(
+        node.text
+        or node.description
+        or node.hint_text
+        or node.state_description
+        or node.pane_title
+        or node.tooltip_text
+    )
+
+
+def _describe(node: Node) -> Outline:
+    texts = {
+        "id": node.resource_id,
+        "role": node.role,
+        "text": node.shown_text,
+        "desc": node.description,
+        "cls": "" if _is_labelled(node) or node.short_class in _PLAIN_CLASSES else node.short_class,
+        "hint": node.hint_text,
+        "state": node.state_description,
+        "pane": node.pane_title,
+        "tooltip": node.tooltip_text,
+        "bounds": str(node.bounds),
+    }
+    found: Outline = {name: text for name, text in texts.items() if text}
+    if node.flags & CLICKABLE and not _is_labelled(node):
+        found["clickable"] = True
+    if not node.flags & ENABLED and node.class_name:
+        found["enabled"] = False
+    found |= {name: True for name, flag in _TRUE_FLAGS if node.flags & flag}
+    if actions := actions_of(node):
+        found["actions"] = list(actions)
+    return found

@@ -1,0 +1,152 @@
+"""Puts parsed nodes together to a `Screen`: links, display size, package, limits. Knows no input format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from handrail.errors import TreeParseError
+from handrail.tree.node import FOCUSED, Bounds, Node, Screen
+from handrail.tree.packages import is_backdrop
+
+MAX_BYTES = 8 * 1024 * 1024  # a screen of 10,000 nodes takes about 4 MB of XML
+MAX_NODES = 50_000
+MAX_DEPTH = 400  # real screens stay below 100
+
+_ROWLIKE = frozenset({"container", "unknown"})  # roles that become list_item directly inside a list
+_COMMON_WIDTHS = (480, 540, 600, 720, 768, 800, 1080, 1200, 1440, 1600, 2160)  # portrait, in pixels
+
+
+@dataclass(slots=True)
+class Window:
+    """One window as a dump lists it; the last one in the list is drawn on top."""
+
+    root: Node
+    focused: bool = False
+    layer: int = 0
+    display: str = ""
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a reader found. `complete` turns it into a screen."""
+
+    windows: list[Window] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)  # in document order; `complete` renumbers if need be
+    width: int = 0
+    height: int = 0
+    rotation: int = 0
+    package: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, message: str) -> None:
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+
+def attach(node: Node, nodes: list[Node], stack: list[Node]) -> bool:
+    """Puts a node in document order below the innermost open one; False for a root."""
+    node.order = len(nodes)
+    nodes.append(node)
+    if not stack:
+        return False
+    parent = stack[-1]
+    node.parent = parent
+    node.position = len(parent.children)
+    parent.children.append(node)
+    if parent.role == "list" and node.role in _ROWLIKE:
+        node.role = "list_item"
+    return True
+
+
+def complete(draft: Draft) -> Screen:
+    """The screen of a draft; a dump without a single node is an error, not an empty screen."""
+    windows = _shown_windows(draft)
+    if not windows:
+        raise TreeParseError("The dump holds no UI node", offset=0)
+    roots = [window.root for window in windows]
+    for position, root in enumerate(roots):
+        root.position = position
+    width, height = _display_size(draft, roots)
+    package = _package(draft, windows)
+    root = roots[0] if len(roots) == 1 else _virtual_root(roots, Bounds(0, 0, width, height), package)
+    is_whole = len(roots) == len(draft.windows) == 1
+    nodes = draft.nodes if is_whole else _number(root)
+    return Screen(root, nodes, width, height, package, draft.rotation, draft.warnings)
+
+
+def _shown_windows(draft: Draft) -> list[Window]:
+    """The windows of the main display, the topmost last."""
+    windows = draft.windows
+    displays = {window.display for window in windows}
+    if len(displays) > 1:
+        main = "0" if "0" in displays else windows[0].display
+        others = [window for window in windows if window.display not in ("", main)]
+        windows = [window for window in windows if window.display in ("", main)]
+        draft.warn(f"windows left out, on another display: {len(others)}")
+    return sorted(windows, key=lambda window: window.layer)
+
+
+def _virtual_root(roots: list[Node], bounds: Bounds, package: str) -> Node:
+    root = Node("", "", "", "", package, bounds, 0, "container", 0, children=roots)
+    for child in roots:
+        child.parent = root
+    return root
+
+
+def _number(root: Node) -> list[Node]:
+    """Document order, and `order` and `end` of every node, without recursion."""
+    nodes: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        node.order = len(nodes)
+        nodes.append(node)
+        stack.extend(reversed(node.children))
+    for node in reversed(nodes):
+        node.end = node.children[-1].end if node.children else node.order + 1
+    return nodes
+
+
+def _display_size(draft: Draft, roots: list[Node]) -> tuple[int, int]:
+    if draft.width > 0 and draft.height > 0:
+        return draft.width, draft.height
+    boxes = [root.bounds for root in roots if root.bounds.area]
+    if not boxes:
+        boxes = [node.bounds for node in draft.nodes if node.bounds.area] or [Bounds(0, 0, 0, 0)]
+    left, top = min(box.left for box in boxes), min(box.top for box in boxes)
+    right, bottom = max(box.right for box in boxes), max(box.bottom for box in boxes)
+    if left <= 0 or top <= 0 or right <= 0:
+        return max(right, 0), max(bottom, 0)
+    # Only a floating window: dialogs are centred, menus are not.
+    draft.warn("the display size is a guess: only a dialog or menu was dumped")
+    width = next((common for common in _COMMON_WIDTHS if common >= right), right)
+    centred = abs(left + right - width) <= 8
+    return width, top + bottom if centred else bottom
+
+
+def _package(draft: Draft, windows: list[Window]) -> str:
+    """The app in front: the focused window's, else that of most nodes; bars and keyboards only if alone."""
+    if draft.package:
+        return draft.package
+    for window in reversed(windows):
+        if window.focused and window.root.package_name and not is_backdrop(window.root.package_name):
+            return window.root.package_name
+    counts = Counter(node.package_name for node in draft.nodes)
+    counts.pop("", None)
+    if len(counts) > 1:
+        focused = [
+            n.package_name for n in draft.nodes if n.flags & FOCUSED and not is_backdrop(n.package_name)
+        ]
+        if focused and focused[-1]:
+            return focused[-1]
+    ranked = [name for name, _ in counts.most_common()]
+    if not ranked:
+        return _package_of_ids(draft.nodes)
+    return next((name for name in ranked if not is_backdrop(name)), ranked[0])
+
+
+def _package_of_ids(nodes: list[Node]) -> str:
+    """Some exporters leave `package` out; resource ids still begin with it."""
+    owners = Counter(node.resource_id.partition(":")[0] for node in nodes if ":id/" in node.resource_id)
+    return next((name for name, _ in owners.most_common() if name != "android"), "")

@@ -1,0 +1,160 @@
+"""Whether a finger can reach an element, and where: on the screen, with a size, enabled, not covered.
+
+Dumps tell bounds and clickability, not opacity: what covers is a later window, or a later-drawn node that
+takes touches. A later-drawn scroll container or plain text lets them through.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from handrail.errors import ElementNotInteractable
+from handrail.tree.match.sketch import scrolls
+from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
+from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Point, Screen
+from handrail.tree.packages import SYSTEM_UI, is_input_method
+from handrail.tree.visible import paint_order
+
+_FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
+_KEYBOARD_SHARE = 0.65  # of the screen's height
+_MOST_EDGES = 24  # covering nodes whose edges are tried as borders of a free place
+
+
+def visible_part(screen: Screen, node: Node) -> Bounds:
+    """What remains of the bounds inside the screen and every scroll container around; area 0 for nothing."""
+    part = node.bounds.intersect(screen.bounds) if screen.width and screen.height else node.bounds
+    for around in node.ancestors():
+        if scrolls(around):
+            part = part.intersect(around.bounds)
+    return part
+
+
+def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> Point:
+    """Where to touch: the centre of the visible part, or another free place of it.
+
+    Raises `ElementNotInteractable` with `reason` disabled, zero-size, off-screen or covered.
+    """
+    part = _usable_part(screen, node, ref_of)
+    above = covering(screen, node, part)
+    centre = part.center
+    hit = _over(above, centre)
+    if hit is None and not _inner_touchables(node, centre):
+        return centre
+    inside = [child for child in _touchables_inside(screen, node) if child.bounds != node.bounds]
+    free = _free_place(part, above + inside) or _free_place(part, above)
+    if free is None:
+        cover = hit or above[0]
+        raise _not_interactable(
+            node, ref_of, "covered", f"is covered by {mention(cover, ref_of(cover))}",
+            hint="Close what covers it, or scroll it free.",
+        )  # fmt: skip
+    return free
+
+
+def _usable_part(screen: Screen, node: Node, ref_of: RefOf) -> Bounds:
+    touched = receiver(node) or node
+    if not node.flags & ENABLED or not touched.flags & ENABLED:
+        hint = "Wait until it is enabled, or do first what the screen asks for."
+        raise _not_interactable(node, ref_of, "disabled", "is disabled", hint=hint)
+    if not node.bounds.area:
+        hint = "It is there and not shown; look for what opens it."
+        raise _not_interactable(node, ref_of, "zero-size", f"has no size: {node.bounds}", hint=hint)
+    part = visible_part(screen, node)
+    if not part.area or node.flags & HIDDEN:
+        where = "is not visible" if part.area else f"is off the screen, at {node.bounds}"
+        raise _not_interactable(node, ref_of, "off-screen", where, hint="scroll_to it first.")
+    return part
+
+
+def _not_interactable(
+    node: Node, ref_of: RefOf, reason: str, says: str, *, hint: str
+) -> ElementNotInteractable:
+    ref = ref_of(node)
+    return ElementNotInteractable(f"{mention(node, ref)} {says}", hint=hint, reason=reason, ref=ref)
+
+
+def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
+    """What is drawn over `part` of a node, takes touches, and belongs to another branch; topmost last."""
+    painted = paint_order(screen)
+    start = node.end if painted is screen.nodes else painted.index(node) + 1
+    return [
+        other
+        for other in painted[start:]
+        if _covers(screen, other) and other.bounds.intersect(part).area
+        and not other.is_inside(node) and visible_part(screen, other).intersect(part).area
+    ]  # fmt: skip
+
+
+def _covers(screen: Screen, node: Node) -> bool:
+    if node.flags & HIDDEN:
+        return False
+    if is_input_method(node.package_name):
+        # A keyboard's window may span the screen; only its keys and its strip are in the way.
+        return not node.children or (is_window(node) and node.bounds.height < screen.height * _KEYBOARD_SHARE)
+    if is_window(node):
+        return node.package_name != SYSTEM_UI  # its overlays span the screen and let touches through
+    return touchable(node) and not node.flags & SCROLLABLE
+
+
+def is_window(node: Node) -> bool:
+    """True for the root of one of several windows."""
+    return node.parent is not None and node.parent.parent is None and not node.parent.class_name
+
+
+def _over(nodes: list[Node], point: Point) -> Node | None:
+    return next((node for node in reversed(nodes) if node.bounds.holds(*point)), None)
+
+
+def _touchables_inside(screen: Screen, node: Node) -> list[Node]:
+    return [each for each in screen.inside(node) if touchable(each)] if touchable(node) else []
+
+
+def _inner_touchables(node: Node, point: Point) -> bool:
+    """A touch there would go to something inside the element that takes touches itself."""
+    if not touchable(node):
+        return False
+    stack = [child for child in node.children if child.bounds.holds(*point)]
+    while stack:
+        child = stack.pop()
+        if touchable(child) and child.bounds != node.bounds:
+            return True
+        stack.extend(each for each in child.children if each.bounds.holds(*point))
+    return False
+
+
+def _free_place(part: Bounds, above: list[Node]) -> Point | None:
+    """The middle of a roomy free cell between the covering edges, the nearest to the centre."""
+    boxes = [node.bounds for node in above]
+    largest = sorted(boxes, key=lambda box: -box.intersect(part).area)[:_MOST_EDGES]
+    columns = _cuts(part.left, part.right, [x for box in largest for x in (box.left, box.right)])
+    rows = _cuts(part.top, part.bottom, [y for box in largest for y in (box.top, box.bottom)])
+    centre = part.center
+    best: tuple[int, int, Point] | None = None
+    for left, right in columns:
+        for top, bottom in rows:
+            point = Point((left + right) // 2, (top + bottom) // 2)
+            if any(box.holds(*point) for box in boxes):
+                continue
+            room = min(right - left, bottom - top, _FINGER_PX)
+            place = (-room, abs(point.x - centre.x) + abs(point.y - centre.y), point)
+            best = place if best is None else min(best, place)
+    return best[2] if best else None
+
+
+def _cuts(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
+    inner = sorted({low, high, *[edge for edge in edges if low < edge < high]})
+    return list(pairwise(inner))
+
+
+def element_at(screen: Screen, x: int, y: int) -> Node | None:
+    """What a touch there would reach: the topmost node that takes touches, else the deepest one there."""
+    deepest: Node | None = None
+    for node in reversed(paint_order(screen)):
+        if not node.bounds.holds(x, y) or node.flags & HIDDEN or not visible_part(screen, node).holds(x, y):
+            continue
+        if touchable(node):
+            return node
+        deepest = deepest or node
+        if is_window(node) and node.package_name != SYSTEM_UI:
+            break
+    return deepest

@@ -1,0 +1,96 @@
+"""Screens seen before: going back, closing a dialog or scrolling to the top again brings back old refs.
+
+An element gets its old ref back only where identity is certain: the whole screen has the fingerprint of
+the earlier one, its fields hold the same, and the element stands at the same node of the tree with the
+same class, id and label; one that is nameless, or named like another, must have the same bounds as well.
+Not in a row that an edge cuts off: what is left of it may look like what was left of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from handrail.tree.match.drift import JITTER_PX, cut_rows
+from handrail.tree.match.sketch import NAME, Sketch
+from handrail.tree.node import Node, Screen
+
+SCREENS = 12  # kept; the one not seen for longest is forgotten first
+
+
+class Trait(NamedTuple):
+    """What an element is recognised by when its screen comes back."""
+
+    ref: str
+    class_name: str
+    resource_id: str
+    label: str
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+class Recall:
+    """From a screen's seal (fingerprint and content of its fields) to its elements' traits by node order."""
+
+    __slots__ = ("_screens",)
+
+    def __init__(self) -> None:
+        self._screens: dict[str, dict[int, Trait]] = {}
+
+    def keep(self, seal: str, sketch: Sketch, refs: Mapping[int, str]) -> None:
+        """Remembers a screen that is being left; `refs` by node order."""
+        self._screens.pop(seal, None)
+        self._screens[seal] = {order: _trait(sketch, order, ref) for order, ref in refs.items()}
+        while len(self._screens) > SCREENS:
+            del self._screens[next(iter(self._screens))]
+
+    def find(self, seal: str, sketch: Sketch, node: Node) -> str | None:
+        """The ref that this very element had when the screen was shown before."""
+        trait = self._screens.get(seal, {}).get(node.order)
+        if trait is None:
+            return None
+        now = _trait(sketch, node.order, trait.ref)
+        if now[:4] != trait[:4] or _in_cut_row(sketch, node.order):
+            return None
+        certain = sketch.token[node.order] == NAME or _same_place(now, trait)
+        return trait.ref if certain else None
+
+    def clear(self) -> None:
+        self._screens.clear()
+
+    def dump(self) -> dict[str, Any]:
+        return {
+            seal: [[order, *trait] for order, trait in traits.items()]
+            for seal, traits in self._screens.items()
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        self._screens = {
+            seal: {int(order): Trait(*trait) for order, *trait in rows} for seal, rows in state.items()
+        }
+
+
+def typed_digest(screen: Screen) -> str:
+    """Tells forms with different contents apart, which share a fingerprint; too short to tell the content."""
+    typed = "\x1e".join([node.text for node in screen.nodes if node.role == "text_field"])
+    return blake2b(typed.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+
+
+def _trait(sketch: Sketch, order: int, ref: str) -> Trait:
+    node = sketch.nodes[order]
+    return Trait(ref, node.class_name, node.resource_id, sketch.label[order], *node.bounds)
+
+
+def _in_cut_row(sketch: Sketch, order: int) -> bool:
+    """What an edge leaves of a row may look like what it leaves of another."""
+    scroller, row = sketch.scroller[order], sketch.unit[order]
+    if row < 0:
+        return False
+    return row in cut_rows(sketch, [each.order for each in sketch.rows(scroller)], scroller)
+
+
+def _same_place(one: Trait, other: Trait) -> bool:
+    return all(abs(a - b) <= JITTER_PX for a, b in zip(one[4:], other[4:], strict=True))

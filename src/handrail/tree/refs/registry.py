@@ -1,0 +1,234 @@
+"""The session's refs: `@b1` belongs to an element and stays with it while it lives; numbers are never reused.
+
+So an old ref either means the same element or is stale; it never means another one. Knows no device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from handrail.errors import StaleReference
+from handrail.tree.compact.render import CompactOptions, CompactResult, render
+from handrail.tree.element.find import elements as elements_of
+from handrail.tree.element.parts import Element
+from handrail.tree.fingerprint import screen_fingerprint
+from handrail.tree.match.matching import Matching, match
+from handrail.tree.match.sketch import Sketch
+from handrail.tree.mention import name_of
+from handrail.tree.node import Node, Screen
+from handrail.tree.quote import cut, quoted
+from handrail.tree.refs.recall import Recall, typed_digest
+from handrail.tree.refs.stored import pack_screen, unpack_screen
+from handrail.tree.select.missed import candidates, mentions, nearest_nodes
+
+_REMEMBERED = 2_000  # gone elements whose name a message can still tell
+_LABEL = 60  # characters of it
+_FORMAT = 1
+_DEFAULTS = CompactOptions()
+
+
+class Registry:
+    """AgenTest's RefRegistry with identity. `session` is part of every element id, to tell sessions apart."""
+
+    def __init__(self, session: str = "") -> None:
+        self._prefix = f"el_{session}_" if session else "el_"
+        self._counters: dict[str, int] = {}
+        self._gone: dict[str, str] = {}  # ref -> label
+        self._recall = Recall()
+        self._forget_screen()
+
+    def _forget_screen(self) -> None:
+        self._sketch: Sketch | None = None
+        self._live: dict[int, str] = {}  # order -> ref, also of what is covered at the moment
+        self._orders: dict[str, int] = {}
+        self._elements: dict[Node, Element] = {}
+        self._fingerprint = self._text = self._seal = ""
+        self._matching: Matching | None = None
+        self._before: tuple[list[Node], dict[int, str]] = ([], {})
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the last screen; '' before the first."""
+        return self._fingerprint
+
+    @property
+    def text(self) -> str:
+        """The compact text of the last rebuild."""
+        return self._text
+
+    @property
+    def size(self) -> int:
+        """How many elements the screen has."""
+        return len(self._elements)
+
+    @property
+    def screen(self) -> Screen | None:
+        """The last screen."""
+        return self._sketch.screen if self._sketch else None
+
+    @property
+    def matching(self) -> Matching | None:
+        """Of the last two screens."""
+        return self._matching
+
+    def clear(self) -> None:
+        """Forgets all elements; the counters go on."""
+        self._bury(self._live)
+        self._recall.clear()
+        self._forget_screen()
+
+    def rebuild(self, screen: Screen, options: CompactOptions = _DEFAULTS) -> CompactResult:
+        """Takes the next screen: elements that are still there keep their refs, new ones get new numbers."""
+        sketch = Sketch(screen)
+        fingerprint = options.fingerprint or screen_fingerprint(screen)
+        found = elements_of(screen, options.external_labels)
+        seal = f"{fingerprint}-{typed_digest(screen)}"
+        alive = self._follow(sketch, seal)
+        refs = self._assign(found, sketch, seal, alive)
+        orders = {ref: order for order, ref in alive.items()}
+        self._bury({order: ref for order, ref in self._live.items() if ref not in orders})
+        self._before = (self._sketch.nodes if self._sketch else [], self._live)
+        self._sketch, self._live, self._orders = sketch, alive, orders
+        self._elements = {element.node: element for element in found}
+        self._fingerprint, self._seal = fingerprint, seal
+        result = render(screen, found, refs, replace(options, fingerprint=fingerprint))
+        self._text = result.text
+        return result
+
+    def _follow(self, sketch: Sketch, seal: str) -> dict[int, str]:
+        """The refs of the last screen by their nodes' new order."""
+        if self._sketch is None:
+            return {}
+        if seal != self._seal:
+            self._recall.keep(self._seal, self._sketch, self._live)
+        self._matching = match(self._sketch, sketch)
+        to_new = self._matching.to_new
+        return {to_new[order]: ref for order, ref in self._live.items() if to_new[order] >= 0}
+
+    def _assign(
+        self, found: Sequence[Element], sketch: Sketch, seal: str, alive: dict[int, str]
+    ) -> list[str]:
+        """A ref for every element; enters the new ones into `alive`."""
+        taken = set(alive.values())
+        refs = []
+        for element in found:
+            order = element.node.order
+            if order not in alive and element.wrapper is not None and element.wrapper.order in alive:
+                alive[order] = alive.pop(element.wrapper.order)  # another of its nodes stood for it before
+            if order not in alive:
+                ref = self._recall.find(seal, sketch, element.node)
+                alive[order] = ref if ref is not None and ref not in taken else self._mint(element.kind)
+                taken.add(alive[order])
+            refs.append(alive[order])
+        return refs
+
+    def _mint(self, kind: str) -> str:
+        number = self._counters[kind] = self._counters.get(kind, 0) + 1
+        return f"@{kind}{number}"
+
+    def _bury(self, refs: Mapping[int, str]) -> None:
+        for order, ref in refs.items():
+            if self._sketch is not None:
+                node = self._sketch.nodes[order]
+                self._gone[ref] = cut(self.label_of(node) or name_of(node), _LABEL)
+        while len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
+
+    @property
+    def refs(self) -> dict[str, Node]:
+        """Every ref that means something now, also of elements that are covered or out of sight."""
+        nodes = self._sketch.nodes if self._sketch else []
+        return {ref: nodes[order] for ref, order in self._orders.items()}
+
+    def resolve(self, ref: str) -> Node:
+        """The element behind `@b1` or `el_…`. Raises `StaleReference`, also for a ref that never was."""
+        order = self._orders.get(self._short(ref))
+        if order is None or self._sketch is None:
+            raise self._stale(ref)
+        return self._sketch.nodes[order]
+
+    def ref_of(self, node: Node) -> str | None:
+        """The ref of an element of the last two screens (a diff names both); None for other nodes."""
+        now = self._sketch.nodes if self._sketch else []
+        for nodes, refs in ((now, self._live), self._before):
+            if node.order < len(nodes) and nodes[node.order] is node:
+                return refs.get(node.order)
+        return None
+
+    def element_id_of(self, ref: str) -> str:
+        """The session-stable `el_…` behind a ref: as old and as stable."""
+        return self._prefix + ref.removeprefix("@")
+
+    def element_of(self, node: Node) -> Element | None:
+        """The element as it is shown: kind, label, states."""
+        return self._elements.get(node)
+
+    def label_of(self, node: Node) -> str:
+        """The label an element is shown with; '' for other nodes."""
+        element = self._elements.get(node)
+        return element.label if element else ""
+
+    def _short(self, ref: str) -> str:
+        if ref.startswith("el_"):
+            return "@" + ref.removeprefix(self._prefix) if ref.startswith(self._prefix) else ref
+        return ref
+
+    def _stale(self, ref: str) -> StaleReference:
+        short = self._short(ref)
+        if self._sketch is None:
+            return StaleReference(f"{ref} is stale: no screen was read yet", ref=ref, candidates=[])
+        if not self._was_given(short):
+            return StaleReference(
+                f"{ref} is unknown: no element of this session ever had it",
+                hint="Call get_ui_tree and use the refs it shows.",
+                ref=ref,
+                candidates=[],
+            )
+        label = self._gone.get(short, "")
+        close = nearest_nodes(self._sketch.screen, label, self)
+        was = f", it was {quoted(label)}" if label else ""
+        tail = f"; nearest: {mentions(close, self)}" if close else ""
+        return StaleReference(
+            f"{ref} is stale: its element is gone{was}{tail}", ref=ref, candidates=candidates(close, self)
+        )
+
+    def _was_given(self, ref: str) -> bool:
+        number = ref[2:]
+        return number.isdecimal() and 0 < int(number) <= self._counters.get(ref[1:2], 0)
+
+    def dump(self) -> dict[str, Any]:
+        """Everything a later process needs to go on, as JSON; typed text and passwords are not in it."""
+        return {
+            "format": _FORMAT,
+            "prefix": self._prefix,
+            "counters": dict(self._counters),
+            "gone": dict(self._gone),
+            "fingerprint": self._fingerprint,
+            "seal": self._seal,
+            "screen": pack_screen(self._sketch.screen) if self._sketch else None,
+            "live": sorted(self._live.items()),
+            "recall": self._recall.dump(),
+        }
+
+    @classmethod
+    def load(cls, state: Mapping[str, Any]) -> Registry:
+        """A registry that goes on where the dumped one stopped. Raises `ValueError` on foreign data."""
+        registry = cls()
+        try:
+            if state["format"] != _FORMAT:
+                raise ValueError(f"stored refs have format {state['format']}, not {_FORMAT}")
+            registry._prefix = str(state["prefix"])
+            registry._counters = {str(kind): int(number) for kind, number in state["counters"].items()}
+            registry._gone = {str(ref): str(label) for ref, label in state["gone"].items()}
+            registry._fingerprint = str(state["fingerprint"])
+            registry._seal = str(state["seal"])
+            registry._recall.load(state["recall"])
+            if state["screen"] is not None:
+                registry._sketch = Sketch(unpack_screen(state["screen"]))
+                registry._live = {int(order): str(ref) for order, ref in state["live"]}
+                registry._orders = {ref: order for order, ref in registry._live.items()}
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"not stored refs: {error!r}") from None
+        return registry

@@ -1,0 +1,236 @@
+"""Throws damaged dumps at the whole of `tree/`: `python tests/fuzz/dumps.py --count 100000 --seed 1`.
+
+Nothing but `TreeParseError` may come out of `parse`, nothing at all out of what works on a parsed screen, and
+where the stock reader accepts a dump it must agree with expat. Prints the slowest dump (CPU time); the goal:
+below 100 ms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:  # run as a script, the repository is not on the path
+    sys.path.insert(0, str(ROOT))
+
+from handrail.errors import TreeParseError  # noqa: E402
+from handrail.tree.compact import CompactOptions, render  # noqa: E402
+from handrail.tree.dialogs import system_dialogs  # noqa: E402
+from handrail.tree.element import elements, fresh_refs  # noqa: E402
+from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
+from handrail.tree.full import full_text  # noqa: E402
+from handrail.tree.loading import loading_indicators  # noqa: E402
+from handrail.tree.node import Node, Screen  # noqa: E402
+from handrail.tree.outline import outline  # noqa: E402
+from handrail.tree.parse import parse  # noqa: E402
+from handrail.tree.parse.stock import read_stock  # noqa: E402
+from handrail.tree.parse.xml import read_xml  # noqa: E402
+from tests.corpus import CORPUS  # noqa: E402
+from tests.unit.tree.stock_dumps import hierarchy, node  # noqa: E402
+
+GOAL_MS = 100.0
+Mutation = Callable[[random.Random, bytes], bytes]
+
+_OWN = (
+    hierarchy(
+        node(
+            "FrameLayout",
+            node("EditText", text="Ada & <Bo>", extra=' displayed="false" hint="Name"'),
+            node("Button"),
+        ),
+        node("ListView", *[node("LinearLayout", node("TextView", text=f"Row {n} 😀")) for n in range(9)]),
+    ),
+    '{"ok": true, "packageName": "com.a", "tree": {"className": "android.widget.ListView", "bounds": '
+    '{"left": 0, "top": 0, "right": 9, "bottom": 9}, "children": [{"text": "\\u00e9", "clickable": true}]}}',
+    '{"views": [{"class": "a", "parent": -1, "children": [1], "bounds": [[0, 0], [9, 9]]}, {"parent": 0}]}',
+    '{"activity": {"root": {"class": "a", "bounds": [0, 0, 9, 9], "children": [{"content-desc": [null]}]}}}',
+)
+_TOKENS = (
+    b'"', b"<", b">", b"&", b"/>", b"</node>", b"<node ", b"\x00", b"\xff\xfe", b"&#xD83D;", b"&lol;",
+    b"<!--", b"<![CDATA[", b"-->", b"{", b"}", b"[", b"]", b",", b"null", b"1e999", b"-", b"99999999999",
+    b"\\ud800", b"'", b"\n", b"</hierarchy>", b"<hierarchy>", b'<window layer="9">', b"\xef\xbf\xbe",
+    b"<?xml ?>", "\u202e".encode(),
+)  # fmt: skip
+_ENCODINGS = ("utf-16", "utf-16-be", "gbk", "latin-1", "utf-8-sig", "cp1252", "shift_jis")
+
+
+def cut(rng: random.Random, data: bytes) -> bytes:
+    return (
+        data[: rng.randrange(len(data) + 1)] if rng.random() < 0.7 else data[rng.randrange(len(data) + 1) :]
+    )
+
+
+def flip_bytes(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.randint(1, 8)):
+        if changed:
+            changed[rng.randrange(len(changed))] = rng.randrange(256)
+    return bytes(changed)
+
+
+def insert_token(rng: random.Random, data: bytes) -> bytes:
+    at = rng.randrange(len(data) + 1)
+    return data[:at] + rng.choice(_TOKENS) * rng.choice((1, 1, 1, 2, 50)) + data[at:]
+
+
+def drop_chunk(rng: random.Random, data: bytes) -> bytes:
+    start, end = _span(rng, data)
+    return data[:start] + data[end:]
+
+
+def double_chunk(rng: random.Random, data: bytes) -> bytes:
+    start, end = _span(rng, data)
+    return data[:end] + data[start:end] * rng.choice((1, 1, 3)) + data[end:]
+
+
+def swap_chunks(rng: random.Random, data: bytes) -> bytes:
+    first, second = sorted((_span(rng, data), _span(rng, data)))
+    if first[1] > second[0]:
+        return data
+    return (
+        data[: first[0]]
+        + data[second[0] : second[1]]
+        + data[first[1] : second[0]]
+        + data[first[0] : first[1]]
+        + data[second[1] :]
+    )
+
+
+def recode(rng: random.Random, data: bytes) -> bytes:
+    return data.decode("utf-8", "replace").encode(rng.choice(_ENCODINGS), "replace")
+
+
+def keep(rng: random.Random, data: bytes) -> bytes:
+    return data
+
+
+MUTATIONS: tuple[Mutation, ...] = (
+    cut, flip_bytes, insert_token, insert_token, drop_chunk, double_chunk, swap_chunks, recode, keep,
+)  # fmt: skip
+
+
+def _span(rng: random.Random, data: bytes) -> tuple[int, int]:
+    start = rng.randrange(len(data) + 1)
+    return start, min(len(data), start + rng.choice((1, 5, 40, 400)))
+
+
+def sources() -> list[bytes]:
+    """The corpus, if there is one, and a few dumps of our own."""
+    own = [text.encode() for text in _OWN]
+    if CORPUS is None:
+        return own
+    files = sorted(path for path in CORPUS.rglob("*") if path.suffix in (".xml", ".json"))
+    return own + [path.read_bytes() for path in files]
+
+
+def mutants(count: int, seed: int) -> Iterator[bytes]:
+    """`count` damaged dumps, the same ones for the same seed and corpus."""
+    rng = random.Random(seed)
+    pool = sources()
+    for _ in range(count):
+        data = rng.choice(pool)
+        for _ in range(rng.randint(1, 3)):
+            data = rng.choice(MUTATIONS)(rng, data)
+        yield data
+
+
+@dataclass
+class Tally:
+    """What a run saw."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    slowest_ms: float = 0.0
+    slowest: bytes = b""
+
+    def take(self, data: bytes) -> None:
+        started = time.process_time()
+        screen = read(data)
+        if screen is not None:
+            use(screen)
+        spent_ms = (time.process_time() - started) * 1000
+        self.outcomes["refused" if screen is None else "mended" if screen.warnings else "read"] += 1
+        if spent_ms > self.slowest_ms:
+            self.slowest_ms, self.slowest = spent_ms, data
+        compare_readers(data)
+
+
+def read(data: bytes) -> Screen | None:
+    """The screen, or None where parse refused; anything else is a failure of the program."""
+    try:
+        return parse(data)
+    except TreeParseError as refusal:
+        if not refusal.details:
+            raise ValueError("a refusal must name a position") from refusal
+        return None
+
+
+def use(screen: Screen) -> None:
+    """Everything that is done with a parsed screen."""
+    assert all(one.order == at and at < one.end <= len(screen.nodes) for at, one in enumerate(screen.nodes))
+    found = elements(screen)
+    render(screen, found, fresh_refs(found), CompactOptions())
+    for fingerprint in (idle_fingerprint, screen_fingerprint, state_signature):
+        assert fingerprint(screen)
+    outline(screen)
+    full_text(screen)
+    loading_indicators(screen)
+    system_dialogs(screen)
+
+
+def compare_readers(data: bytes) -> None:
+    """The stock reader may decline; what it accepts, expat must read the same way."""
+    fast = read_stock(data)
+    if fast is None:
+        return
+    try:
+        slow = read_xml(data)
+    except expat.ExpatError:
+        if "\ufffe" in data.decode() or "\uffff" in data.decode():
+            return  # the stock reader lets these two characters pass
+        raise
+    assert [_said(one) for one in fast.nodes] == [_said(one) for one in slow.nodes]
+    assert (fast.rotation, fast.width, fast.height) == (slow.rotation, slow.width, slow.height)
+
+
+def _said(one: Node) -> tuple[object, ...]:
+    return tuple(getattr(one, name) for name in Node.__slots__ if name not in ("parent", "children"))
+
+
+def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None) -> Tally:
+    """Runs `count` mutations; a failure leaves the guilty bytes beside the script's report."""
+    tally = Tally()
+    for number, data in enumerate(mutants(count, seed), start=1):
+        try:
+            tally.take(data)
+        except Exception:
+            report(f"failed at dump {number} of seed {seed}: {data[:2000]!r}")
+            raise
+        if number % 1000 == 0:
+            report(f"{number} dumps, {dict(tally.outcomes)}, slowest {tally.slowest_ms:.1f} ms")
+    return tally
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--count", type=int, default=10_000)
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--save-slowest", type=Path, help="write the slowest dump to this file")
+    given = arguments.parse_args()
+    tally = run(given.count, given.seed, report=lambda line: print(line, flush=True))  # noqa: T201
+    verdict = "within" if tally.slowest_ms < GOAL_MS else "ABOVE"
+    print(f"{dict(tally.outcomes)}; slowest {tally.slowest_ms:.1f} ms, {verdict} {GOAL_MS:.0f} ms")  # noqa: T201
+    if given.save_slowest:
+        given.save_slowest.write_bytes(tally.slowest)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""What an element is called."""
+
+import pytest
+
+from handrail.tree.element import Element, elements
+from tests.unit.tree.drawn import Box, body, node, row, screen
+
+
+def first(*nodes: str, external: dict[str, str] | None = None) -> Element:
+    return elements(screen(*nodes), external)[0]
+
+
+def text(words: str, number: int = 0, *, box: Box | None = None) -> str:
+    return node("TextView", text=words, box=box or row(number))
+
+
+def icon(box: Box, **more: str) -> str:
+    return node("ImageButton", box=box, flags="clickable", **more)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "label", "source"),
+    [
+        ({"text": "T", "content_desc": "D", "hint": "H", "tooltip_text": "P"}, "T", "text"),
+        ({"content_desc": "D", "hint": "H", "tooltip_text": "P"}, "D", "description"),
+        ({"hint": "H", "tooltip_text": "P"}, "H", "hint"),
+        ({"tooltip_text": "P"}, "P", "tooltip"),
+    ],
+)
+def test_the_own_label_comes_in_a_fixed_order(attributes: dict[str, str], label: str, source: str) -> None:
+    element = first(node("Button", box=row(0), flags="clickable", **attributes))
+    assert (element.label, element.source) == (label, source)
+
+
+def test_an_external_label_names_what_says_nothing_itself() -> None:
+    element = first(icon(row(0)), external={"0.0": "SubmitIcon"})
+    assert (element.label, element.source) == ("SubmitIcon", "external")
+
+
+def test_an_own_label_wins_over_an_external_one() -> None:
+    assert (
+        first(node("Button", text="Send", box=row(0), flags="clickable"), external={"0.0": "Foo"}).label
+        == "Send"
+    )
+
+
+def test_an_external_label_wins_over_hoisted_text() -> None:
+    element = first(
+        node("FrameLayout", text("inside"), box=row(0), flags="clickable"), external={"0.0": "Card"}
+    )
+    assert element.pieces[0] == "Card"
+
+
+def test_texts_inside_are_hoisted_and_not_repeated_below() -> None:
+    box = node("LinearLayout", text("Title"), text("Detail"), box=row(0), flags="clickable")
+    assert body(screen(box)) == ["@i1 Title · Detail"]
+
+
+def test_text_is_never_hoisted_into_a_scroll_container() -> None:
+    shown = body(screen(node("ScrollView", text("News"), box=row(0), flags="scrollable")))
+    assert shown[0].startswith("@s1")
+    assert "News" not in shown[0]
+    assert shown[1] == ' "News"'
+
+
+def test_a_labelled_container_does_not_hide_the_buttons_inside_it() -> None:
+    inside = node("Button", text="Accept", box=row(1), flags="clickable")
+    assert body(screen(node("LinearLayout", inside, content_desc="Terms", box=row(0)))) == [
+        '"Terms"',
+        "@b1 Accept",
+    ]
+
+
+def test_a_labelled_container_says_a_text_inside_only_once() -> None:
+    inside = text("Severity: High", box=row(1))
+    group = node("LinearLayout", inside, content_desc="Orange, Severity: High", box=(0, 200, 1080, 900))
+    assert body(screen(group)) == ['"Orange, Severity: High"']
+
+
+def test_an_aggregate_description_gives_way_to_the_texts_inside() -> None:
+    long = "Ada Lovelace, " * 8
+    card = node(
+        "FrameLayout", text("Ada"), text("Lovelace"), content_desc=long, box=row(0), flags="clickable"
+    )
+    assert first(card).pieces == ["Ada", "Lovelace"]
+
+
+def test_an_aggregate_description_is_kept_where_nothing_else_is_said() -> None:
+    long = "Ada Lovelace, " * 8
+    assert first(node("FrameLayout", content_desc=long, box=row(0), flags="clickable")).label == long.strip()
+
+
+def test_a_switch_adopts_the_texts_of_its_row() -> None:
+    switch = node("Switch", text="OFF", box=row(0, left=900), flags="clickable checkable")
+    line = node("LinearLayout", text("Wi-Fi"), switch, box=row(0))
+    assert body(screen(line, text("other", 3))) == ['@c1 "Wi-Fi" off', '"other"']
+
+
+def test_a_switch_beside_title_and_subtitle_in_a_flat_tree_adopts_both() -> None:
+    flat = []
+    for number, name in enumerate(("Dark", "Loud")):
+        top = 200 + 300 * number
+        flat += [
+            text(f"{name} mode", box=(40, top, 800, top + 60)),
+            text(f"{name} all day", box=(40, top + 60, 800, top + 120)),
+            node("Switch", box=(900, top, 1040, top + 126), flags="clickable checkable"),
+        ]
+    assert body(screen(*flat)) == ['@c1 "Dark mode · Dark all day" off', '@c2 "Loud mode · Loud all day" off']
+
+
+def test_a_switch_whose_text_is_its_state_is_named_by_its_description() -> None:
+    switch = node("Switch", text="Aus", content_desc="Bluetooth", box=row(0), flags="clickable checkable")
+    assert body(screen(switch)) == ['@c1 "Bluetooth · Aus" off']
+
+
+def test_radio_buttons_read_to_the_right() -> None:
+    def radio(left: int) -> str:
+        return node("RadioButton", box=(left, 200, left + 100, 300), flags="clickable checkable")
+
+    flat = [radio(0), text("Yes", box=(110, 210, 300, 290)), radio(400), text("No", box=(510, 210, 700, 290))]
+    assert body(screen(*flat)) == ['@c1 "Yes" off', '@c2 "No" off']
+
+
+def test_a_field_adopts_the_caption_above_it() -> None:
+    flat = []
+    for number, name in enumerate(("Street", "Town")):
+        top = 200 + 300 * number
+        flat.append(text(name, box=(40, top, 500, top + 60)))
+        flat.append(node("EditText", box=(40, top + 70, 1040, top + 200), flags="clickable"))
+    assert body(screen(*flat)) == ['@f1 "Street" empty', '@f2 "Town" empty']
+
+
+def test_a_readable_id_stands_in_for_a_name() -> None:
+    assert body(screen(icon(row(0), resource_id="com.example.app:id/menu_sync"))) == ["@b1 #menu_sync"]
+
+
+@pytest.mark.parametrize(
+    "tail", ["a", "b3", "a1x", "0_resource_name_obfuscated", "name_removed", "qzx", "12ab"]
+)
+def test_an_obfuscated_id_is_no_name(tail: str) -> None:
+    assert "#" not in body(screen(icon((0, 0, 100, 100), resource_id=f"com.example.app:id/{tail}")))[0]
+
+
+def test_an_arrow_is_named_by_its_id_and_its_neighbour() -> None:
+    month = node("TextView", text="August", box=(400, 200, 680, 300))
+    arrow = icon((700, 200, 800, 300), resource_id="com.example.app:id/top_right_arrow")
+    assert body(screen(month, arrow))[1] == '@b1 #top_right_arrow (right of "August")'
+
+
+def test_a_nameless_element_is_named_by_its_neighbour() -> None:
+    shown = body(screen(text("August", box=(400, 200, 680, 300)), icon((280, 200, 380, 300))))
+    assert shown == ['"August"', '@b1 (left of "August")']
+
+
+def test_a_lonely_nameless_element_is_named_by_its_place() -> None:
+    assert body(screen(icon((980, 10, 1070, 100)))) == ["@b1 (top right)"]
+
+
+def test_two_nameless_elements_at_one_place_are_told_apart() -> None:
+    shown = body(screen(icon((900, 10, 960, 100)), icon((980, 10, 1070, 60))))
+    assert shown == ["@b1 (top right)", "@b2 (top right, 2nd)"]
+
+
+def test_a_nameless_button_of_a_named_row_is_placed_in_the_row() -> None:
+    more = icon((980, 230, 1060, 310))
+    line = node(
+        "LinearLayout", text("photo.png", box=(20, 220, 600, 330)), more, box=row(0), flags="clickable"
+    )
+    assert body(screen(line))[1] == " @b1 (right)"
+
+
+def test_two_nameless_buttons_of_one_row_are_told_apart() -> None:
+    def more(left: int) -> str:
+        return icon((left, 230, left + 80, 310))
+
+    words = text("photo.png", box=(20, 220, 600, 330))
+    line = node("LinearLayout", words, more(800), more(980), box=row(0), flags="clickable")
+    assert body(screen(line))[1:] == [" @b1 (right)", " @b2 (right, 2nd)"]
+
+
+def test_a_pane_title_is_not_adopted_as_a_name() -> None:
+    pane = node("FrameLayout", icon((0, 210, 90, 300)), pane_title="Player", box=row(0))
+    assert body(screen(pane)) == ['pane "Player"', " @b1 (top left)"]
+
+
+def test_a_private_use_glyph_is_no_name() -> None:
+    assert body(screen(node("TextView", text="\ue5cd", box=(980, 10, 1070, 100), flags="clickable"))) == [
+        "@l1 (top right)"
+    ]
+
+
+def test_a_current_tab_that_cannot_be_tapped_is_marked() -> None:
+    tab = node("FrameLayout", text("Home"), box=row(0), flags="selected")
+    assert body(screen(tab)) == ['"Home" selected']
