@@ -16,6 +16,7 @@ from tests.unit.tree.drawn import node, screen
 
 from handrail.tree.diff import diff
 from handrail.tree.element import elements
+from handrail.tree.fingerprint import at_rest, idle_fingerprint, screen_fingerprint
 from handrail.tree.match import match
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
@@ -23,13 +24,29 @@ from handrail.tree.parse import parse
 GOAL_MS, GOAL_KEPT = 2.0, 0.96
 
 
-def pairs(corpus: Path) -> list[tuple[Screen, Screen]]:
+def pairs(corpus: Path) -> list[tuple[str, Screen, Screen]]:
+    """What happened, before, after."""
     with (corpus / "PAIRS.tsv").open() as table:
         rows = list(csv.DictReader(table, delimiter="\t"))
     return [
-        (parse((corpus / row["before"]).read_bytes()), parse((corpus / row["after"]).read_bytes()))
+        (
+            row["action"].split("(")[0].split()[0] if row["kind"] == "droidbot-event" else "adjacent dumps",
+            parse((corpus / row["before"]).read_bytes()),
+            parse((corpus / row["after"]).read_bytes()),
+        )
         for row in rows
     ]
+
+
+def print_fingerprints(found: list[tuple[str, Screen, Screen]]) -> None:
+    """How often each fingerprint tells the two screens of a pair apart."""
+    print(f"{'after':18}{'pairs':>6}{'screen differs':>16}{'idle differs':>14}{'not at rest':>13}")
+    for what in sorted({what for what, _, _ in found}):
+        some = [(old, new) for kind, old, new in found if kind == what]
+        screens = sum(screen_fingerprint(old) != screen_fingerprint(new) for old, new in some)
+        idles = sum(idle_fingerprint(old) != idle_fingerprint(new) for old, new in some)
+        moved = sum(not at_rest(old, new) for old, new in some)
+        print(f"{what:18}{len(some):>6}{screens:>16}{idles:>14}{moved:>13}")
 
 
 def timed(old: Screen, new: Screen) -> float:
@@ -60,7 +77,7 @@ def main() -> None:
         return
     found = pairs(CORPUS)
     kept = total = 0
-    for old, new in found:
+    for _, old, new in found:
         to_new = match(old, new).to_new
         acting = [element.node.order for element in elements(old)]
         total += len(acting)
@@ -68,7 +85,8 @@ def main() -> None:
     print(f"{len(found)} real pairs: {kept} of {total} elements recognised again ({kept / total:.1%})")
     for kind, score in measure(CORPUS, per_screen=3).items():
         print(f"edit {kind:8} {score}; goal {GOAL_KEPT:.0%}")
-    spent = sorted(timed(old, new) for old, new in found)
+    print_fingerprints(found)
+    spent = sorted(timed(old, new) for _, old, new in found)
     p90 = spent[len(spent) * 9 // 10]
     print(
         f"match + diff: {statistics.median(spent):.2f} ms median, {p90:.2f} ms p90; goal {GOAL_MS} ms median"

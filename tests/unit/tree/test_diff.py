@@ -147,6 +147,30 @@ def test_a_scroll_is_one_line_and_the_rows_that_came_and_left() -> None:
     assert said(letters(2), letters(0))[1] == "ListView scrolled 400 px up"
 
 
+def fifty_rows(scrolled: int) -> Screen:
+    """A scroll view that holds all its rows, also those outside its frame."""
+    rows = [
+        node("TextView", text=f"Letter {place}", flags="clickable",
+             box=(0, 200 + 20 * place - scrolled, 1080, 220 + 20 * place - scrolled))
+        for place in range(50)
+    ]  # fmt: skip
+    inside = node("LinearLayout", *rows, box=(0, 200 - scrolled, 1080, 1200 - scrolled))
+    return screen(TITLE, node("ScrollView", inside, box=FRAME, flags="scrollable"), SAVE, SEND)
+
+
+def test_a_scroll_of_fifty_rows_by_less_than_one_is_one_line() -> None:
+    assert said(fifty_rows(0), fifty_rows(16)) == ["Elements changed:", "ScrollView scrolled 16 px down"]
+
+
+def test_a_scroll_of_fifty_rows_by_one_is_one_line_and_the_row_that_left() -> None:
+    assert said(fifty_rows(0), fifty_rows(20)) == [
+        "Elements changed:",
+        "ScrollView scrolled 20 px down",
+        "Elements removed:",
+        'TextView "Letter 0" [0,200][1080,220]',
+    ]
+
+
 def test_a_shift_of_many_is_one_line() -> None:
     old = screen(TITLE, *[button(f"Button {n}", n) for n in range(5)])
     new = screen(TITLE, button("Banner", 0), *[button(f"Button {n}", n + 1) for n in range(5)])
