@@ -123,7 +123,8 @@ class _Judge:
         if self.pairing.old.tree[old] == self.pairing.new.tree[new] or names == 0:
             same = drift.agrees(old, moved) or self._stands_between_sure(old, new, drift)
             return same and self.survival.of_part(old, new)
-        if old in drift.cut and drift.sure and self.survival.of_part(old, new):
+        # What an edge left of a row must still say something that no other row says.
+        if kept and old in drift.cut and drift.sure and self.survival.of_part(old, new):
             return drift.agrees(old, moved)
         if kept == 0:
             return self._may_change_words(old) and (
