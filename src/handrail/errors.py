@@ -132,7 +132,6 @@ class DeviceBusy(Refused):
 
     code = "DEVICE_BUSY"
     family = "busy"
-    retryable = True
     hint = "Wait until the holder hands the device back."
 
 
@@ -197,7 +196,6 @@ class IdleTimeout(OutcomeError):
     """The screen did not come to rest."""
 
     code = "IDLE_TIMEOUT"
-    retryable = True
     hint = "Act anyway if what you need is visible, or wait_for a condition."
 
 
@@ -254,7 +252,6 @@ class AdbConnectionError(DeviceError):
     """No device, or no adb to reach it by."""
 
     code = "ADB_CONNECTION_ERROR"
-    retryable = True
     hint = "Check `handrail devices`; plug the phone in or start `handrail sim`."
 
 
@@ -269,7 +266,6 @@ class DeviceOffline(DeviceError):
     """The device is known, and does not answer or is not authorised."""
 
     code = "DEVICE_OFFLINE"
-    retryable = True
     hint = "Unlock the phone and accept the debugging prompt, or reconnect the cable."
 
 
@@ -284,7 +280,6 @@ class TreeParseError(DeviceError):
     """The UI dump can't be read; the position is given."""
 
     code = "TREE_PARSE_ERROR"
-    retryable = True
     hint = "Read the screen again; a dump taken during an animation can be cut."
 
 
@@ -299,7 +294,6 @@ class GrpcConnectionError(DeviceError):
     """The emulator's gRPC channel can't be opened."""
 
     code = "GRPC_CONNECTION_ERROR"
-    retryable = True
     hint = "Start the emulator with -grpc, or work without gRPC."
 
 

@@ -29,7 +29,9 @@ class Entry:
     value: Any
 
     def line_of(self, path: str) -> int:
-        return self.first_line - 1 + line_of(self.text, (*self.prefix, *split_path(path)))
+        called = isinstance(self.value, Mapping) and isinstance(self.value.get("arguments"), Mapping)
+        inside = ("arguments",) if called and path != "type" else ()
+        return self.first_line - 1 + line_of(self.text, (*self.prefix, *inside, *split_path(path)))
 
 
 @click.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from typing import Any
 
 import click
 
@@ -33,6 +34,13 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # the reader has seen enough: `handrail actions | head -1`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
@@ -49,9 +57,8 @@ def cli() -> None:
 def main() -> None:
     """The console script: every failure ends with a message, a hint and the exit code of its family."""
     try:
-        cli(standalone_mode=False)
-    except click.exceptions.Exit as done:
-        sys.exit(done.exit_code)
+        ended = cli(standalone_mode=False)  # click returns the code of `ctx.exit(code)` here
+        sys.exit(ended if isinstance(ended, int) else 0)
     except click.Abort:
         sys.exit(FAMILIES["cancelled"].exit_code)
     except click.ClickException as error:
@@ -60,9 +67,6 @@ def main() -> None:
     except HandrailError as error:
         click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
         sys.exit(error.exits.exit_code)
-    except BrokenPipeError:  # the reader has seen enough: `handrail actions | head -1`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,12 @@ from handrail.protocol.problems import nearest
 
 _TARGET = {"target": "target"}
 _POINT = {"x": "target.x", "y": "target.y"}
-_READS = re.compile(r"\s*(select|pragma\s+\w+\s*(\(|;|$)|explain|with)\b", re.IGNORECASE)
+_READS = re.compile(
+    r"\s*(select\b|explain\b|with\b(?!.*\b(insert|update|delete|replace)\b)"
+    r"|pragma\s+\w+\s*(;|$)|pragma\s+\w+_(x?info|list|check)\s*\()(?!.*;\s*\S)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""One statement that changes nothing. In doubt it is one that does."""
 _SELECTOR_FIELDS = frozenset({"ref", "id", "text", "textContains", "className", "description", "index"})
 
 

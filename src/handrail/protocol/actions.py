@@ -6,16 +6,16 @@ from typing import Annotated, Any, get_args
 
 from pydantic import Field, TypeAdapter
 
-from handrail.protocol import desk, device, observe
+from handrail.protocol import desk, device, observe, system
 from handrail.protocol.act import Act, DeskAct
 from handrail.protocol.schema import schema_of
 
 DeviceAction = (
     device.Tap | device.DoubleTap | device.LongPress | device.Swipe | device.Drag | device.Pinch
     | device.Rotate | device.ScrollTo | device.SetValue | device.TypeText | device.ClearText | device.PressKey
-    | device.StartApp | device.StopApp | device.RestartApp | device.ResetApp | device.InstallApp
-    | device.OpenUrl | device.SetNetwork | device.SetOrientation | device.SetClipboard
-    | device.GrantPermission | device.RevokePermission | device.Shell | device.RunScript
+    | system.StartApp | system.StopApp | system.RestartApp | system.ResetApp | system.InstallApp
+    | system.OpenUrl | system.SetNetwork | system.SetOrientation | system.SetClipboard
+    | system.GrantPermission | system.RevokePermission | system.Shell | system.RunScript
 )  # fmt: skip
 """Touches a device."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from handrail.protocol.model import CamelModel, Name, Text
+from handrail.protocol.model import CamelModel, Flag, Name, Text
 
 Label = Annotated[str, Field(max_length=10_000)]
 _Size = Field(strict=True, ge=0, le=100_000)
@@ -24,8 +24,8 @@ class ButtonComponent(CamelModel):
     variant: Literal["primary", "secondary", "ghost", "danger"] | None = None
     size: Literal["sm", "md", "lg"] | None = None
     icon: Label | None = None
-    disabled: bool | None = None
-    parallel: bool | None = None
+    disabled: Flag | None = None
+    parallel: Flag | None = None
     """Run beside other clicks (default) or after them."""
     submit_form: Name | None = None
     """The form whose fields go along."""
@@ -42,7 +42,7 @@ class InputComponent(CamelModel):
     default_value: Text | None = None
     variant: Literal["text", "email", "password", "number", "url"] | None = None
     rows: Annotated[int, Field(strict=True, ge=1, le=200)] | None = None
-    disabled: bool | None = None
+    disabled: Flag | None = None
 
 
 class SelectOption(CamelModel):
@@ -62,7 +62,7 @@ class SelectComponent(CamelModel):
     label: Label | None = None
     default_value: Text | None = None
     placeholder: Label | None = None
-    disabled: bool | None = None
+    disabled: Flag | None = None
 
 
 class TextComponent(CamelModel):
@@ -90,7 +90,7 @@ class ProgressComponent(CamelModel):
     value: Annotated[int, _Percent] | Annotated[float, _Percent]
     label: Label | None = None
     variant: Literal["default", "success", "warning", "error"] | None = None
-    show_value: bool | None = None
+    show_value: Flag | None = None
 
 
 class ImageComponent(CamelModel):

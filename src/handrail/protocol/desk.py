@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -13,7 +13,7 @@ from handrail.protocol.content import (
     WindowContent,
     is_content_update_operation_valid,
 )
-from handrail.protocol.model import CamelModel, Count, Name, Text
+from handrail.protocol.model import CamelModel, Count, Flag, Name, Number, Text
 
 _Coordinate = Field(strict=True, ge=-32_767, le=32_767)
 _Extent = Field(strict=True, gt=0, le=32_767)
@@ -26,7 +26,7 @@ Lifetime = Annotated[int, _Lifetime] | Annotated[float, _Lifetime]
 Moment = Annotated[int, _Moment] | Annotated[float, _Moment]
 Title = Annotated[str, Field(max_length=10_000)]
 Style = dict[
-    Annotated[str, Field(min_length=1, max_length=60)], Annotated[str, Field(max_length=1_000)] | int | float
+    Annotated[str, Field(min_length=1, max_length=60)], Annotated[str, Field(max_length=1_000)] | Number
 ]
 
 
@@ -49,7 +49,7 @@ class ToastButton(CamelModel):
 class PermissionOptions(CamelModel):
     """Lets a dialog's answer be remembered."""
 
-    show_remember_choice: bool
+    show_remember_choice: Flag
     tool_name: Name
     context: Name | None = None
 
@@ -102,11 +102,11 @@ class CreateWindow(WindowAct):
     """Layer: widgets lie below standard windows, panels at an edge. Standard when absent."""
     dock_edge: Literal["top", "bottom"] | None = None
     """A panel's edge."""
-    frameless: bool | None = None
+    frameless: Flag | None = None
     """Without a title bar."""
     window_style: Style | None = None
     """CSS for the window element, filtered to a safe list."""
-    minimized: bool | None = None
+    minimized: Flag | None = None
     """Open it minimised."""
     request_id: Name | None = None
     """Tracks an iframe's load feedback."""
@@ -364,43 +364,3 @@ class UpdateShortcut(DeskAct):
     """The shortcut."""
     updates: ShortcutUpdates
     """Fields to merge."""
-
-
-class _Typed(Protocol):
-    @property
-    def type(self) -> str: ...
-
-
-def _starts(action: _Typed | dict[str, Any], family: str) -> bool:
-    kind = action.get("type") if isinstance(action, dict) else action.type
-    return isinstance(kind, str) and kind.startswith(family)
-
-
-def is_window_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `window.`"""
-    return _starts(action, "window.")
-
-
-def is_notification_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `notification.`"""
-    return _starts(action, "notification.")
-
-
-def is_toast_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `toast.`"""
-    return _starts(action, "toast.")
-
-
-def is_dialog_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `dialog.`"""
-    return _starts(action, "dialog.")
-
-
-def is_app_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `app.`"""
-    return _starts(action, "app.")
-
-
-def is_desktop_action(action: _Typed | dict[str, Any]) -> bool:
-    """`type` starts with `desktop.`"""
-    return _starts(action, "desktop.")

@@ -6,6 +6,7 @@ everywhere, nothing follows a terminal event, and exactly one event of an action
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ from pydantic import Field, model_validator
 
 from handrail.errors import ERRORS
 from handrail.protocol.act import Semantic
-from handrail.protocol.model import Model, Name, Pixel
+from handrail.protocol.model import Flag, Model, Name, Pixel
 
 LifecycleState = Literal["accepted", "resolved", "dispatched", "pending_verification", "verified", "failed"]
 Delivery = Literal["delivered", "not_delivered", "unknown"]
@@ -41,7 +42,7 @@ class LifecycleEvent:
 
     state: LifecycleState
     at_ms: int
-    terminal: bool = False
+    terminal: Flag = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ class Approval(Model):
     id: Name
     decision: Literal["approved", "denied", "expired"]
     by: str | None = None
-    remembered: bool | None = None
+    remembered: Flag | None = None
 
 
 class Envelope(Model):
@@ -150,10 +151,10 @@ class Envelope(Model):
     lifecycle_state: Literal["pending_verification", "verified", "failed"]
     source_module: SourceModule
     target: EnvelopeTarget | None = None
-    success: bool
+    success: Flag
     failure_code: FailureCode | None = None
     message: str | None = None
-    retryable: bool | None = None
+    retryable: Flag | None = None
     hint: str | None = None
     delivery: Delivery
     ui_fingerprint_before: str | None = None
@@ -177,6 +178,17 @@ class Envelope(Model):
         if self.failure_code is not None and self.failure_code not in ERRORS:
             raise ValueError(f"unknown failure code {self.failure_code}")
         return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `Model.to_dict`; on a device, a screen that was not read has a null fingerprint."""
+        written = super().to_dict()
+        if self.device is not None:
+            written.setdefault("ui_fingerprint_before", None)
+            written.setdefault("ui_fingerprint_after", None)
+        return written
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
 
 def action_id(action_type: str, at_ms: int, sequence: int) -> str:

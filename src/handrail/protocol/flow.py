@@ -8,7 +8,7 @@ from pydantic import Field
 
 from handrail.protocol.act import Settle
 from handrail.protocol.actions import Action
-from handrail.protocol.model import CamelModel, Count, Model, Name, Text, WaitMs
+from handrail.protocol.model import CamelModel, Count, Flag, Model, Name, Text, WaitMs
 from handrail.protocol.screen import SystemDialog
 from handrail.protocol.target import Expectation
 
@@ -19,7 +19,7 @@ class Step(Model):
     action: Action
     label: Name | None = None
     """What a report calls it."""
-    optional: bool = False
+    optional: Flag = False
     """A failure does not fail the flow."""
     timeout_ms: WaitMs | None = None
     """Deadline of the whole step."""
@@ -48,7 +48,7 @@ class StepResult(CamelModel):
     step_index: Count
     action: dict[str, Any]
     """The step as it was given."""
-    success: bool
+    success: Flag
     duration_ms: Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(strict=True, ge=0)]
     error: str | None = None
     loading_detected: str | None = None
@@ -59,14 +59,14 @@ class StepResult(CamelModel):
 class FlowTrace(CamelModel):
     """What became of a flow."""
 
-    success: bool
+    success: Flag
     steps_completed: Count
     total_steps: Count
     results: tuple[StepResult, ...]
     screen_fingerprint: str
-    screen_changed: bool
+    screen_changed: Flag
     final_ui_tree: str | None = None
     """Left out when everything passed and the screen is the same."""
     error: str | None = None
     system_dialogs: tuple[SystemDialog, ...] | None = None
-    app_crash_detected: bool | None = None
+    app_crash_detected: Flag | None = None

@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter
 from handrail.protocol.actions import DeviceAction, OSAction
 from handrail.protocol.desk import Extent
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.model import CamelModel, Name, Text
+from handrail.protocol.model import CamelModel, Flag, Name, Text
 
 _WindowAction = Annotated[OSAction, Field(discriminator="type")]
 _TouchAction = Annotated[DeviceAction, Field(discriminator="type")]
@@ -124,7 +124,7 @@ class ComponentAction(CamelModel):
     action: Text
     form_id: Name | None = None
     form_data: dict[Name, Text] | None = None
-    parallel: bool = True
+    parallel: Flag = True
     monitor_id: Name | None = None
 
 
@@ -140,8 +140,8 @@ class DialogFeedback(CamelModel):
 
     type: Literal["DIALOG_FEEDBACK"] = "DIALOG_FEEDBACK"
     dialog_id: Name
-    confirmed: bool
-    remember: bool | None = None
+    confirmed: Flag
+    remember: Flag | None = None
     data: dict[Name, Text] | None = None
     """What the person provides with it: a code, a text, a choice."""
 
@@ -161,7 +161,7 @@ class RenderingFeedback(CamelModel):
     request_id: Name
     window_id: Name
     kind: Literal["iframe", "capture"]
-    success: bool
+    success: Flag
     error: Text | None = None
     image_data: Annotated[str, Field(max_length=20_000_000)] | None = None
 

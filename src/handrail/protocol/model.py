@@ -25,6 +25,10 @@ TimeoutSec = Annotated[int, Field(strict=True, ge=1, le=86_400)]
 
 Count = Annotated[int, Field(strict=True, ge=0, le=1_000_000)]
 
+Flag = Annotated[bool, Field(strict=True)]
+Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
+"""A number beside texts: strict, or a text that is too long would be read as one."""
+
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 """An identifier or a label: never empty."""
 

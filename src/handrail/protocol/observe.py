@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from handrail.protocol.act import Act, Effect, Traits
-from handrail.protocol.device import Package
-from handrail.protocol.model import Name, Text, TimeoutSec, WaitMs
+from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs
+from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Target
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
@@ -43,7 +43,7 @@ class GetUiTree(Act):
     """Deepest level shown; 0 shows all."""
     max_lines: Lines = 200
     """Where the text is cut; the cut says how much is missing."""
-    only_interactive: bool = False
+    only_interactive: Flag = False
     """Leave plain texts out."""
     within: Target | None = None
     """Only this element's inside, uncut labels."""
@@ -79,7 +79,7 @@ class Screenshot(Act):
     type: Literal["screenshot"] = "screenshot"
     scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
     """Size of the picture; what models use when absent."""
-    marks: bool = False
+    marks: Flag = False
     """Draw the refs onto it."""
 
 
@@ -126,7 +126,7 @@ class QueryDb(Act):
     """Name of the database."""
     query: Annotated[str, Field(min_length=1, max_length=100_000)]
     """One SQL statement."""
-    write: bool = False
+    write: Flag = False
     """Allow statements that change data."""
 
     @property
@@ -225,7 +225,7 @@ class ExpectState(Act):
     """Whose property."""
     property: ElementProperty
     """Which property."""
-    value: bool | int | float | Text
+    value: Flag | Number | Text
     """What it should be."""
     timeout_ms: WaitMs = 5_000
     """How long it may take."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -57,7 +58,13 @@ def invalid_action(error: ValidationError, data: Any) -> InvalidAction:
 
 def nearest(word: str, words: Iterable[str], least: float = 0.5) -> list[str]:
     """The words that look like this one, best first; `least` is how alike they must be, 0 to 1."""
-    return get_close_matches(word[:60], list(words), n=3, cutoff=least)
+    return list(_closest(word[:60], tuple(words), least))
+
+
+@lru_cache(maxsize=2_000)
+def _closest(word: str, words: tuple[str, ...], least: float) -> tuple[str, ...]:
+    """Comparing takes longer than reading a whole action; a caller errs the same way again and again."""
+    return tuple(get_close_matches(word, words, n=3, cutoff=least))
 
 
 def nearest_kind(word: str, kinds: Iterable[str]) -> list[str]:
@@ -117,7 +124,7 @@ def _has(holder: Any, part: str | int) -> bool:
 
 
 def _spelling(here: Any, outer: Callable[[str], str]) -> Callable[[str], str]:
-    """How the class of this object writes a missing field: desk and frames in camelCase, others snake_case."""
+    """How this object writes a missing field: desk actions and frames in camelCase, others in snake_case."""
     kind = here.get("type") if isinstance(here, dict) else None
     if not isinstance(kind, str):
         return outer

@@ -16,7 +16,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from handrail.protocol.model import Model, Name, Pixel, Text
+from handrail.protocol.model import Flag, Model, Name, Number, Pixel, Text
 
 REF_PATTERN = r"^(@[a-z][0-9]+|el_[A-Za-z0-9_]+)$"
 _REF = re.compile(REF_PATTERN)
@@ -171,7 +171,7 @@ class StateIs(Model):
 
     target: Target
     property: ElementProperty
-    value: bool | int | float | Text
+    value: Flag | Number | Text
 
 
 class Condition(Model):

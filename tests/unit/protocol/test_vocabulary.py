@@ -11,9 +11,9 @@ from handrail.protocol.read import action_from
 
 DEVICE_KINDS = """tap double_tap long_press swipe drag pinch rotate scroll_to set_value type_text clear_text
 press_key start_app stop_app restart_app reset_app install_app open_url set_network set_orientation
-set_clipboard grant_permission revoke_permission shell run_script get_ui_tree get_state what_changed screenshot
-get_logs get_shared_prefs query_db wait wait_for wait_for_stable expect_visible expect_absent expect_text
-expect_state expect_screen expect_app request_human_auth finish""".split()
+set_clipboard grant_permission revoke_permission shell run_script get_ui_tree get_state what_changed
+screenshot get_logs get_shared_prefs query_db wait wait_for wait_for_stable expect_visible expect_absent
+expect_text expect_state expect_screen expect_app request_human_auth finish""".split()
 
 
 def refused_at(path: str, **fields: Any) -> InvalidAction:
@@ -188,6 +188,11 @@ def test_what_touches_the_device_settles_and_what_reads_does_not() -> None:
     assert ACTIONS["tap"].traits.waits == "full"
     assert ACTIONS["get_ui_tree"].traits.waits == "none"
     assert ACTIONS["window.create"].traits.waits == "none"
+
+
+@pytest.mark.parametrize("flag", ["yes", "true", 1, 0, None, []])
+def test_only_true_and_false_are_flags(flag: Any) -> None:
+    refused_at("clear", type="type_text", text="a", clear=flag)
 
 
 def test_a_command_is_split_into_tokens_once() -> None:

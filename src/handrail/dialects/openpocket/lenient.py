@@ -11,7 +11,7 @@ from typing import Any
 DEPTH = 40
 _SPACE = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*")
 _SPACE_AND_BLOCKS = re.compile(r"(?:\s|//[^\n]*(?:\n|$)|/\*.*?\*/|#[^\n]*(?:\n|$))*", re.S)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?(?![\w.])", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,4})?(?![\w.])", re.ASCII)
 _WORD = re.compile(r"[^\s,:=(){}\[\]\"'`]+")
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
 _WORDS: dict[str, Any] = {
@@ -49,7 +49,7 @@ class Lenient:
         self.at += 1
         pairs: dict[str, Any] = {}
         singles: list[Any] = []
-        while not self._at_end(_CLOSERS[opener]):
+        while not self._at_end(_CLOSERS[opener], first=not (pairs or singles)):
             before = self.at
             item = self.value(depth + 1)
             self._skip_space()
@@ -64,7 +64,7 @@ class Lenient:
             return pairs
         return singles if not pairs else [*singles, pairs]
 
-    def _at_end(self, closer: str) -> bool:
+    def _at_end(self, closer: str, *, first: bool) -> bool:
         """Skips separators; true at the closing mark, which it takes, or at the end of the text."""
         commas = 0
         self._skip_space()
@@ -77,6 +77,8 @@ class Lenient:
             self._note("a missing end")
             return True
         if here not in "}])":
+            if not commas and not first:
+                self._note("a missing comma")
             return False
         if commas:
             self._note("a trailing comma")
@@ -106,7 +108,10 @@ class Lenient:
         if here == "u" and re.fullmatch(r"[0-9a-fA-F]{4}", self.text[self.at : self.at + 4]):
             code = int(self.text[self.at : self.at + 4], 16)
             self.at += 4
-            return _character(code, self._low_surrogate() if 0xD800 <= code < 0xDC00 else 0)
+            low = self._low_surrogate() if 0xD800 <= code < 0xDC00 else 0
+            if 0xD800 <= code < 0xE000 and not low:
+                self._note("half a character")
+            return _character(code, low)
         return _ESCAPES.get(here, here)
 
     def _low_surrogate(self) -> int:

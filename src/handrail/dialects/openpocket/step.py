@@ -20,9 +20,17 @@ MAX_CHARS = 200_000
 
 _CANDIDATES = 40
 _FENCE = re.compile(r"```[\w-]*\s*\n?")
+_MARKUP = re.compile(r"(\[|`{3}[\w-]*|<[\w|:/-]{1,40}>)\s*$")
 _CALL = re.compile(r"\b(" + "|".join([*SHAPES, "type_text"]) + r")\s*\(")
 Found = tuple[dict[str, Any], str, list[str]]  # payload, thought, repairs
 
+_LAYERS = (
+    "tool_calls", "tool_call", "function_call", "functionCall", "function", "action", "choices", "message",
+    "candidates", "content", "parts", "output",
+)  # fmt: skip
+"""Where the wire formats of the model makers put a call, from the nearest to the farthest."""
+_NAMES = ("name", "tool", "function")
+_SPOKEN = ("text", "thinking", "reasoning")
 _THOUGHTS = ("thought", "thinking", "reasoning", "rationale")
 
 
@@ -120,7 +128,7 @@ def _unwrap(value: dict[str, Any], repairs: list[str] | None = None) -> Found:
     """Peel tool calls and `{thought, action}` off; the payload, the thought, the repairs."""
     notes = list(repairs or [])
     said = ""
-    for _ in range(6):
+    for _ in range(8):
         said = said or next((value[key] for key in _THOUGHTS if isinstance(value.get(key), str)), "")
         inner = _inner(value, notes)
         if inner is None:
@@ -131,27 +139,34 @@ def _unwrap(value: dict[str, Any], repairs: list[str] | None = None) -> Found:
 
 def _inner(value: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
     """One layer down, or None at the action itself."""
-    calls = (
-        value.get("tool_calls")
-        or value.get("tool_call")
-        or value.get("function_call")
-        or value.get("function")
-    )
-    if isinstance(calls, list) and calls:
+    if _kind_of(value) in SHAPES:
+        return None
+    for layer in _LAYERS:
+        calls = _calls(value.get(layer))
         if len(calls) > 1:
             notes.append(f"{len(calls)} tool calls, the first was taken")
-        calls = calls[0]
-    if isinstance(calls, dict):
-        return calls
-    name = value.get("name") or value.get("tool")
-    if isinstance(name, str) and _kind_of(value) not in SHAPES:
-        return {"type": name, **_arguments(value)}
+        if calls:
+            return calls[0]
+    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+    return {"type": name, **_arguments(value)} if name else _named_otherwise(value, notes)
+
+
+def _calls(layer: Any) -> list[dict[str, Any]]:
+    """What a layer holds besides text: an object, or several."""
+    several = layer if isinstance(layer, list) else [layer]
+    return [one for one in several if isinstance(one, dict) and one.get("type") not in _SPOKEN]
+
+
+def _named_otherwise(value: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
+    """`{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`."""
     action = value.get("action")
-    if isinstance(action, dict):
-        return action
     if isinstance(action, str) and "type" not in value:
         notes.append("the action was named by `action`")
         return {**{key: item for key, item in value.items() if key != "action"}, "type": action}
+    key = next(iter(value), "")
+    if len(value) == 1 and key in SHAPES and isinstance(value[key], dict):
+        notes.append("the action was named by its key")
+        return {**value[key], "type": key}
     return None
 
 
@@ -176,7 +191,8 @@ def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
     arguments = reader.value()
     if isinstance(arguments, list):
         arguments = dict(zip(SHAPES[kind].fields, arguments, strict=False))
-    return {**arguments, "type": kind}, ["the action was written as a call"]
+    lost = [repair for repair in reader.repairs if repair.startswith("a missing")]  # names are bare in a call
+    return {**arguments, "type": kind}, ["the action was written as a call", *lost]
 
 
 def _prose(text: str) -> str:
@@ -184,4 +200,5 @@ def _prose(text: str) -> str:
     start = min((at for at in (text.find("{"), text.find("```")) if at >= 0), default=0)
     call = _CALL.search(text)
     end = start or (call.start() if call else 0)
-    return re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE).strip()
+    said = re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE)
+    return _MARKUP.sub("", said).strip()

@@ -1,0 +1,104 @@
+"""How the command starts and ends: quickly, with the exit code of the failure's family, never a traceback."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from handrail import __version__
+from handrail.cli.main import COMMANDS
+from handrail.errors import ERRORS
+from tests.unit.cli.command import Handrail
+
+HEAVY = ("pydantic", "pydantic_core", "mcp", "starlette", "PIL", "lxml", "rich", "grpc", "hypothesis")
+IMPORTED_BY_HELP = """
+import sys
+from handrail.cli.main import main
+sys.argv = ["handrail", *sys.argv[1:]]
+try:
+    main()
+finally:
+    print("imported:", *sorted(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h", "--version"])
+def test_help_and_version_import_nothing_heavy(flag: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED_BY_HELP, flag], capture_output=True, text=True, check=True, timeout=60
+    )
+    imported = done.stdout.rpartition("imported: ")[2].split()
+    assert "handrail.cli.main" in imported
+    assert [name for name in HEAVY if name in imported] == []
+
+
+def test_the_console_script_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "handrail.cli.main", "check", "-"],
+        input=b'{"type":"tap"}', capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"stdin:1: INVALID_ACTION target: is required")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["actions"], ["actions", "--json"], ["check", "-"]])
+def test_a_reader_that_has_seen_enough_is_no_failure(arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "handrail.cli.main", *arguments],
+            input=b'{"type":"wait"}', stdout=writer, stderr=subprocess.PIPE, check=False, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_version_is_the_packages(handrail: Handrail) -> None:
+    done = handrail("--version")
+    assert (done.code, done.out) == (0, f"handrail, version {__version__}\n")
+
+
+def test_help_lists_every_command_with_its_line(handrail: Handrail) -> None:
+    done = handrail("--help")
+    assert done.code == 0
+    for name, (_, line) in COMMANDS.items():
+        assert any(row.split()[:1] == [name] and line in row for row in done.out.splitlines())
+
+
+@pytest.mark.parametrize("name", ["actions", "check"])
+def test_the_line_in_the_list_is_about_a_command_that_is_there(handrail: Handrail, name: str) -> None:
+    done = handrail(name, "--help")
+    assert done.code == 0
+    assert done.out.startswith(f"Usage: handrail {name}")
+
+
+@pytest.mark.parametrize("arguments", [["nope"], ["--nope"], ["check", "--nope"], ["check", "a", "b"]])
+def test_a_wrong_command_line_is_invalid_input(handrail: Handrail, arguments: list[str]) -> None:
+    done = handrail(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "Error: " in done.err
+
+
+@pytest.mark.parametrize("code", ERRORS)
+def test_a_failure_ends_with_its_code_its_hint_and_its_exit_code(
+    handrail: Handrail, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    def fail(name: str) -> bytes:
+        raise ERRORS[code]("it went wrong", hint="Try this.")
+
+    monkeypatch.setattr("handrail.cli.check.read_input", fail)
+    done = handrail("check")
+    assert done.err == f"{code}: it went wrong\nTry this.\n"
+    assert done.code == ERRORS[code]("").exits.exit_code
+
+
+def test_an_interrupt_ends_with_130(handrail: Handrail, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(name: str) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("handrail.cli.check.read_input", interrupt)
+    assert handrail("check").code == 130

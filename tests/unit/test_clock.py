@@ -1,0 +1,119 @@
+"""The clock that stands still until it is told otherwise."""
+
+import asyncio
+
+import pytest
+
+from handrail.clock import ManualClock, SystemClock, iso_time
+
+
+async def _sleeper(clock: ManualClock, name: str, duration_ms: float, woken: list[tuple[str, float]]) -> None:
+    await clock.sleep_ms(duration_ms)
+    woken.append((name, clock.monotonic_ms()))
+
+
+async def _started(*sleepers: asyncio.Task[None]) -> None:
+    """Let every task run to its sleep."""
+    for _ in sleepers:
+        await asyncio.sleep(0)
+
+
+def test_time_stands_still_until_it_is_advanced() -> None:
+    async def story() -> None:
+        clock = ManualClock(1_000)
+        assert (clock.now_ms(), clock.monotonic_ms()) == (1_000, 0)
+        await clock.advance(1_500.5)
+        assert (clock.now_ms(), clock.monotonic_ms()) == (2_500, 1_500.5)
+
+    asyncio.run(story())
+
+
+def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> None:
+    async def story() -> list[tuple[str, float]]:
+        clock = ManualClock()
+        woken: list[tuple[str, float]] = []
+        plan = [("late", 30), ("early", 10), ("middle", 20), ("middle too", 20)]
+        tasks = [asyncio.create_task(_sleeper(clock, name, ms, woken)) for name, ms in plan]
+        await _started(*tasks)
+        await clock.advance(100)
+        await asyncio.gather(*tasks)
+        return woken
+
+    assert asyncio.run(story()) == [("early", 10), ("middle", 20), ("middle too", 20), ("late", 30)]
+
+
+def test_nobody_wakes_before_the_deadline() -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        woken: list[tuple[str, float]] = []
+        task = asyncio.create_task(_sleeper(clock, "one", 10, woken))
+        await _started(task)
+        await clock.advance(9.9)
+        assert woken == []
+        await clock.advance(0.1)
+        assert woken == [("one", 10)]
+
+    asyncio.run(story())
+
+
+def test_who_sleeps_again_within_the_time_wakes_again() -> None:
+    async def story() -> list[float]:
+        clock = ManualClock()
+        beats: list[float] = []
+
+        async def beat() -> None:
+            for _ in range(4):
+                await clock.sleep_ms(10)
+                beats.append(clock.monotonic_ms())
+
+        task = asyncio.create_task(beat())
+        await _started(task)
+        await clock.advance(35)
+        assert not task.done()
+        await clock.advance(5)
+        await task
+        return beats
+
+    assert asyncio.run(story()) == [10, 20, 30, 40]
+
+
+def test_a_cancelled_sleeper_disturbs_nobody() -> None:
+    async def story() -> list[tuple[str, float]]:
+        clock = ManualClock()
+        woken: list[tuple[str, float]] = []
+        gone = asyncio.create_task(_sleeper(clock, "gone", 10, woken))
+        stays = asyncio.create_task(_sleeper(clock, "stays", 20, woken))
+        await _started(gone, stays)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        await clock.advance(20)
+        await stays
+        return woken
+
+    assert asyncio.run(story()) == [("stays", 20)]
+
+
+@pytest.mark.parametrize("duration_ms", [0, -5])
+def test_a_sleep_of_no_time_ends_by_itself(duration_ms: float) -> None:
+    asyncio.run(asyncio.wait_for(ManualClock().sleep_ms(duration_ms), timeout=5))
+
+
+def test_the_systems_clock_never_goes_back() -> None:
+    clock = SystemClock()
+    first = clock.monotonic_ms()
+    asyncio.run(clock.sleep_ms(-1))
+    assert clock.monotonic_ms() >= first
+    assert isinstance(clock.now_ms(), int)
+
+
+@pytest.mark.parametrize(
+    ("epoch_ms", "text"),
+    [
+        (0, "1970-01-01T00:00:00.000Z"),
+        (1_710_000_000_000, "2024-03-09T16:00:00.000Z"),
+        (1_776_931_200_007, "2026-04-23T08:00:00.007Z"),
+        (1_710_000_000_999, "2024-03-09T16:00:00.999Z"),
+    ],
+)
+def test_a_time_on_the_wire_has_milliseconds_and_a_z(epoch_ms: int, text: str) -> None:
+    assert iso_time(epoch_ms) == text
