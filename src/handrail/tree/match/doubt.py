@@ -120,11 +120,13 @@ class _Judge:
         kept, names = self.survival.of_row(old, new)
         if names == 0 and scrolls(self.pairing.old.nodes[old]) and self.survival.of_content(old, new):
             return True
+        if old in drift.cut and not kept and self.pairing.old.named[old]:
+            # What an edge left of it only says what other rows say too: another may stand there now.
+            return drift.unchanged and drift.agrees(old, moved)
         if self.pairing.old.tree[old] == self.pairing.new.tree[new] or names == 0:
             same = drift.agrees(old, moved) or self._stands_between_sure(old, new, drift)
             return same and self.survival.of_part(old, new)
-        # What an edge left of a row must still say something that no other row says.
-        if kept and old in drift.cut and drift.sure and self.survival.of_part(old, new):
+        if old in drift.cut and drift.sure and self.survival.of_part(old, new):
             return drift.agrees(old, moved)
         if kept == 0:
             return self._may_change_words(old) and (

@@ -73,7 +73,7 @@ def _frame(sketch: Sketch, order: int) -> Bounds:
 class Drift:
     """The rows of one scroll container before and after, told by the rows that are certainly the same."""
 
-    __slots__ = ("_own", "_same", "after", "before", "cut", "scrolled", "sure")
+    __slots__ = ("_own", "after", "before", "cut", "scrolled", "sure", "unchanged")
 
     def __init__(self, pairing: Pairing, survival: Survival, old_scroller: int, new_scroller: int) -> None:
         old_rows = [row.order for row in pairing.old.rows(old_scroller)]
@@ -99,7 +99,7 @@ class Drift:
                 if row not in cut_new and pairing.new.named[row]
             ],
         )
-        self._same = pairing.old.tree[old_scroller] == pairing.new.tree[new_scroller]
+        self.unchanged = pairing.old.tree[old_scroller] == pairing.new.tree[new_scroller]
         a, b = pairing.old.nodes[old_scroller].bounds, pairing.new.nodes[new_scroller].bounds
         self._own = Displacement((b.left - a.left, b.right - a.right), (b.top - a.top, b.bottom - a.bottom))
 
@@ -107,7 +107,7 @@ class Drift:
         """True if the row moved as far as a certain row beside it, or, without one, just as its container."""
         near = [side[row] for side in (self.before, self.after) if row in side]
         if not near:
-            return (self._same or row not in self.cut) and moved.agrees(self._own)
+            return (self.unchanged or row not in self.cut) and moved.agrees(self._own)
         return any(moved.agrees(one) for one in near)
 
     def encloses(self, row: int, moved: Displacement) -> bool:
