@@ -35,6 +35,7 @@ fuzz: venv
 
 docs: venv
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/screens.py
 
 demo: venv
 	@echo "# Any dialect becomes one vocabulary, and says what it had to repair:"

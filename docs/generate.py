@@ -35,7 +35,7 @@ def actions_page() -> str:
     }
     lines = [NOTE, "# Actions", "", f"{len(ACTIONS)} actions, one class each, told apart by `type`.", ""]
     lines += [
-        "Every action may carry `reason`, `device` and `expect`. Both `duration_ms` and `durationMs` are read;",
+        "Every action may carry `reason`, `device`, `expect`. Both `duration_ms` and `durationMs` are read;",
         "unknown fields are errors. `handrail actions --json` prints the same as one JSON Schema document.",
         'A *target* is a ref (`"@b1"`), a point (`"540,750"` or `{x, y}`), any other string (exact text), or',
         "a selector object; a *condition* is an object with one key. [Parts](#parts) has them all.",

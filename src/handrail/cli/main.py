@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
     "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
     "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
+    "sim": ("handrail.cli.sim:sim", "Run simulated phones that any Android tool can talk to."),
 }
 """Name → where it lives, and its line in the help."""
 

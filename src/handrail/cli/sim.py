@@ -1,0 +1,117 @@
+"""`handrail sim`: simulated phones on TCP ports, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.clock import SystemClock
+from handrail.sim.ports import DEFAULT_PORT, EMULATOR_PORT
+
+if TYPE_CHECKING:
+    from handrail.sim.auth import PublicKey
+    from handrail.sim.phone import Phone
+    from handrail.sim.server import Served
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"ADB port of the first phone; further ones take every second port.  [default: {DEFAULT_PORT}]",
+)
+@click.option("--phones", type=click.IntRange(1), default=1, show_default=True, help="How many phones.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same phone.")
+@click.option("--apps", metavar="NAMES", help="Apps to install, separated by commas; all when left out.")
+@click.option(
+    "--faults",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="What goes wrong, as TOML or JSON.",
+)
+@click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
+@click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
+def sim(
+    host: str,
+    port: int | None,
+    phones: int,
+    seed: int,
+    apps: str | None,
+    faults: Path | None,
+    auth: bool,
+    emulator: bool,
+) -> None:
+    """Run simulated phones that speak ADB; one line of JSON for each that is ready.
+
+    Then `adb connect HOST:PORT`, or any other Android tool. SIGTERM and Ctrl-C stop it.
+    """
+    first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
+    names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
+    made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=first if emulator else None)
+    asyncio.run(run(made, host, first, auth=auth, emulator=emulator))
+
+
+def make_phones(
+    count: int,
+    *,
+    seed: int,
+    apps: list[str] | None,
+    faults: Path | None,
+    first_port: int | None = None,
+) -> list[Phone]:
+    """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
+    from handrail.sim.faults import read_file  # noqa: PLC0415  (a phone is more than `--help` needs)
+    from handrail.sim.phone import Phone  # noqa: PLC0415
+
+    entries = [] if faults is None else read_file(faults)
+    phones = []
+    for number in range(count):
+        serial = "handrail-sim" if number == 0 else f"handrail-sim-{number + 1}"
+        if first_port is not None:
+            serial = f"emulator-{first_port + 2 * number - 1}"
+        phone = Phone(clock=SystemClock(), seed=seed + number, serial=serial, apps=apps)
+        phone.faults.load(entries)
+        phones.append(phone)
+    return phones
+
+
+async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
+    """Serve until a signal comes."""
+    from handrail.sim.server import serve  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with serve(phones, host, port, auth=auth, emulator=emulator) as served:
+        for one in served:
+            _watch_keys(one)
+        if auth:
+            loop.add_signal_handler(signal.SIGUSR1, _accept_all, served)
+        for one in served:
+            _say(one.describe())
+        await stop.wait()
+
+
+def _watch_keys(served: Served) -> None:
+    def tell(key: PublicKey) -> None:
+        _say({"serial": served.phone.serial, "waiting_key": key.name, "fingerprint": key.fingerprint})
+
+    if served.adbd.keys is not None:
+        served.adbd.keys.on_ask(tell)
+
+
+def _accept_all(served: list[Served]) -> None:
+    for one in served:
+        if one.adbd.keys is not None:
+            one.adbd.keys.accept()
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)  # noqa: T201  (a program reads this line by line)

@@ -1,0 +1,1 @@
+"""`dumpsys`: what system services say about themselves, one file per service or family of services."""

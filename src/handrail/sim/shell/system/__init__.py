@@ -1,0 +1,1 @@
+"""The Android side of the shell: input, packages, activities, settings, logs."""

@@ -1,0 +1,1 @@
+"""The toybox side of the shell: files, text, processes."""

@@ -1,0 +1,137 @@
+"""Bytes as the public protocol description writes them, so that both ends stay honest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.adb.wire import (
+    MAX_PAYLOAD,
+    SYNC_STAT,
+    SYNC_STAT_V2,
+    VERSION,
+    BadPacket,
+    Banner,
+    Command,
+    Packet,
+    Parser,
+    Shell,
+    ShellParser,
+    checksum,
+    decode_banner,
+    encode,
+    encode_banner,
+    encode_shell,
+)
+
+OPEN_BYTES = bytes.fromhex("4f50454e 01000000 00000000 06000000 00000000 b0afbab1") + b"sync:\0"
+
+
+def test_commands_are_their_letters_in_little_endian_order() -> None:
+    for command in Command:
+        assert int(command).to_bytes(4, "little").decode() == command.name
+
+
+def test_an_open_has_the_bytes_of_the_protocol() -> None:
+    assert encode(Packet(Command.OPEN, 1, 0, b"sync:\0")) == OPEN_BYTES
+
+
+def test_a_connect_has_the_bytes_of_the_protocol() -> None:
+    expected = bytes.fromhex("434e584e 01000001 00001000 06000000 32020000 bcb1a7b1") + b"host::"
+    assert encode(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, b"host::"), summed=True) == expected
+
+
+def test_the_checksum_is_the_sum_of_all_bytes() -> None:
+    assert checksum(b"\x01\x02\xff") == 0x102
+    assert encode(Packet(Command.WRTE, 1, 2, b"\x01\x02\xff"), summed=True)[16:20] == b"\x02\x01\0\0"
+    assert encode(Packet(Command.WRTE, 1, 2, b"\x01\x02\xff"))[16:20] == b"\0\0\0\0"
+
+
+def test_a_packet_arrives_however_the_socket_cuts_it() -> None:
+    parser = Parser()
+    found = [packet for byte in OPEN_BYTES for packet in parser.feed(bytes([byte]))]
+    assert found == [Packet(Command.OPEN, 1, 0, b"sync:\0")]
+
+
+@given(
+    packets=st.lists(
+        st.tuples(
+            st.sampled_from(list(Command)),
+            st.integers(0, 2**32 - 1),
+            st.integers(0, 2**32 - 1),
+            st.binary(max_size=60),
+        ),
+        max_size=5,
+    ),
+    cuts=st.lists(st.integers(1, 40), min_size=1),
+    summed=st.booleans(),
+)
+def test_what_is_encoded_is_parsed_again(
+    packets: list[tuple[Command, int, int, bytes]], cuts: list[int], summed: bool
+) -> None:
+    sent = [Packet(*packet) for packet in packets]
+    data = b"".join(encode(packet, summed=summed) for packet in sent)
+    parser = Parser(summed=summed)
+    got: list[Packet] = []
+    while data:
+        for cut in cuts:
+            got += parser.feed(data[:cut])
+            data = data[cut:]
+    assert got == sent
+
+
+def test_a_wrong_magic_is_refused() -> None:
+    with pytest.raises(BadPacket, match="magic"):
+        list(Parser().feed(OPEN_BYTES[:20] + b"\0\0\0\0"))
+
+
+def test_a_hundred_megabytes_are_refused_when_they_are_announced() -> None:
+    header = encode(Packet(Command.WRTE, 1, 1))
+    with pytest.raises(BadPacket, match="100000000"):
+        list(Parser(MAX_PAYLOAD).feed(header[:12] + (100_000_000).to_bytes(4, "little") + header[16:]))
+
+
+def test_a_wrong_checksum_counts_only_for_peers_that_send_one() -> None:
+    good = encode(Packet(Command.WRTE, 1, 1, b"x"), summed=True)
+    bad = good[:16] + b"\1\0\0\0" + good[20:]
+    assert list(Parser().feed(bad))
+    with pytest.raises(BadPacket, match="checksum"):
+        list(Parser(summed=True).feed(bad))
+
+
+def test_a_device_banner_says_product_and_features() -> None:
+    banner = Banner("device", {"ro.product.name": "n", "ro.product.model": "m"}, ("shell_v2", "cmd"))
+    text = b"device::ro.product.name=n;ro.product.model=m;features=shell_v2,cmd"
+    assert encode_banner(banner) == text
+    assert decode_banner(text) == banner
+
+
+def test_an_old_hosts_banner_has_no_features() -> None:
+    assert decode_banner(b"host::\0") == Banner("host", {}, ())
+
+
+def test_shell_packets_have_the_bytes_of_the_protocol() -> None:
+    assert encode_shell(Shell.STDOUT, b"hi\n") == b"\x01\x03\0\0\0hi\n"
+    assert encode_shell(Shell.EXIT, b"\x01") == b"\x03\x01\0\0\0\x01"
+
+
+def test_shell_packets_may_be_split_and_joined() -> None:
+    data = encode_shell(Shell.STDIN, b"one") + encode_shell(Shell.CLOSE_STDIN, b"")
+    whole = ShellParser()
+    assert list(whole.feed(data)) == [(Shell.STDIN, b"one"), (Shell.CLOSE_STDIN, b"")]
+    parser = ShellParser()
+    parts = [part for byte in data for part in parser.feed(bytes([byte]))]
+    assert b"".join(part for kind, part in parts if kind == Shell.STDIN) == b"one"
+    assert parts[-1] == (Shell.CLOSE_STDIN, b"")
+
+
+def test_a_shell_packet_that_announces_gigabytes_is_handed_on_as_it_comes() -> None:
+    parser = ShellParser()
+    assert list(parser.feed(b"\0\xff\xff\xff\xff" + b"x" * 10)) == [(Shell.STDIN, b"x" * 10)]
+    assert list(parser.feed(b"y")) == [(Shell.STDIN, b"y")]
+
+
+def test_stat_records_have_the_sizes_of_the_protocol() -> None:
+    assert SYNC_STAT.size == 16
+    assert SYNC_STAT_V2.size == 72
