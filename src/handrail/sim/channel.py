@@ -135,9 +135,10 @@ class Channel:
     def hang_up(self) -> None:
         """The peer closed the stream, or the connection is lost; what it sent can still be read."""
         if not self._over:
+            then = self.on_hang_up
             self._finish()
-            if self.on_hang_up is not None:
-                self.on_hang_up()
+            if then is not None:
+                then()
 
     @property
     def over(self) -> bool:
@@ -192,6 +193,7 @@ class Channel:
 
     def _finish(self) -> None:
         self._over = True
+        self.on_hang_up = None  # it holds this channel: without the circle both go at once
         self._unsent.clear()
         self._link.hold(-self._unsent_size)
         self._unsent_size = 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from handrail.sim.overlays import panel, snackbar_of
 from handrail.sim.view import View, absolute, frame, icon
 from handrail.sim.view.view import Style
+from handrail.sim.view.widgets import styled
 
 if TYPE_CHECKING:
     from handrail.sim.activities import Activity
@@ -34,7 +35,7 @@ def decorate(phone: Phone, activity: Activity) -> View:
     return absolute(
         _placed(linear, (0, 0, display.width, foot)),
         cls=FRAME,
-        style=Style(kind="wallpaper" if activity.wallpaper else "window", background=background),
+        style=styled("wallpaper" if activity.wallpaper else "window", background=background),
     )
 
 

@@ -112,7 +112,7 @@ class Disk:
             raise failure(errno.ENOTDIR, path)
         if not user.may(node, 1):
             raise failure(errno.EACCES, path)
-        if len(name.encode("utf-8", "surrogateescape")) > NAME_MAX:
+        if len(name) * 4 > NAME_MAX and len(name.encode("utf-8", "surrogateescape")) > NAME_MAX:
             raise failure(errno.ENAMETOOLONG, path)
         return node.entries
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from handrail.sim.view.units import Units
@@ -42,8 +43,7 @@ class Display:
 
     @property
     def units(self) -> Units:
-        dp = self.density / 160.0
-        return Units(dp, dp * self.font_scale)
+        return _units(self.density, self.font_scale)
 
     @property
     def screen(self) -> Rect:
@@ -63,3 +63,10 @@ class Display:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+@lru_cache(maxsize=64)
+def _units(density: int, font_scale: float) -> Units:
+    """Asked for at every look at the screen."""
+    dp = density / 160.0
+    return Units(dp, dp * font_scale)

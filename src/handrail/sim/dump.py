@@ -61,9 +61,7 @@ def window_nodes(window: Window, compressed: bool) -> str:
     kept = window.dumped.get(compressed)
     if kept is not None and kept[0] == window.version:
         return kept[1]
-    out: list[str] = []
-    _write(root, 0, window.package, out, compressed)
-    text = "".join(out)
+    text = _node(root, 0, window.package, compressed)
     window.dumped[compressed] = (window.version, text)
     return text
 
@@ -91,37 +89,30 @@ def _window(number: int, window: Window, rotation: int, active: bool) -> str:
     )
 
 
-def _write(view: View, index: int, package: str, out: list[str], compressed: bool) -> None:
+def _node(view: View, index: int, package: str, compressed: bool) -> str:
     """A part that stands where it stood is not written twice."""
-    if compressed or not view.still:
-        _write_parts(view, index, package, out, compressed)
-        return
-    kept = view.written
-    if kept is None or kept[0] != index or kept[1] != package:
-        parts: list[str] = []
-        _write_parts(view, index, package, parts, compressed)
-        kept = view.written = (index, package, "".join(parts))
-    out.append(kept[2])
+    lasting = view.still and not compressed
+    if lasting:
+        kept = view.written
+        if kept is not None and kept[0] == index and kept[1] == package:
+            return kept[2]
+    own = view.package or package
+    inside = _children(view, own, compressed) if view.children else ""
+    if compressed and view.parent is not None and not is_important(view):
+        return inside
+    head = _open(view, index, own)
+    text = f"{head}>{inside}</node>" if inside else f"{head} />"
+    if lasting:
+        view.written = (index, package, text)
+    return text
 
 
-def _write_parts(view: View, index: int, package: str, out: list[str], compressed: bool) -> None:
-    package = view.package or package
-    keep = not compressed or view.parent is None or is_important(view)
-    if keep:
-        out.append(_open(view, index, package))
-    if not view.children:
-        if keep:
-            out.append(" />")
-        return
-    place = len(out)
+def _children(view: View, package: str, compressed: bool) -> str:
+    parts = []
     for number, child in enumerate(view.children):
         if child.visible and child.accessible and child.on_screen:
-            _write(child, number if child.index is None else child.index, package, out, compressed)
-    if keep and len(out) == place:
-        out.append(" />")
-    elif keep:
-        out.insert(place, ">")
-        out.append("</node>")
+            parts.append(_node(child, number if child.index is None else child.index, package, compressed))
+    return "".join(parts)
 
 
 def nodes(window: Window) -> Iterator[tuple[View, int, int]]:
@@ -145,26 +136,36 @@ def text_of(view: View) -> str:
 
 def _open(view: View, index: int, package: str) -> str:
     left, top, right, bottom = view.clip
-    words = text_of(view)
+    words = text_of(view) if view.editable or view.password else view.text
     clickable = view.is_clickable
     naf = ' NAF="true"' if clickable and not words and not view.desc and view.enabled and is_naf(view) else ""
     flags = _flags(
         view.checked,
         clickable,
         view.enabled,
-        view.is_focusable,
+        clickable or view.layout in SCROLLING if view.focusable is None else view.focusable,
         view.focused,
         is_scrollable(view),
         view.is_long_clickable,
         view.password,
         view.selected,
     )
+    desc = view.desc
     text = (
-        f'<node{naf} index="{index}" text={quoted(words)} resource-id="{resource_id(view.id, package)}" '
-        f'class="{view.cls}" package="{package}" content-desc={quoted(view.desc)} {flags} '
+        f'<node{naf} index="{index}" text={quoted(words) if words else _EMPTY} '
+        f"{_identity(view.id, view.cls, package)} content-desc={quoted(desc) if desc else _EMPTY} {flags} "
         f'bounds="[{left},{top}][{right},{bottom}]"'
     )
     return _overridden(text, view.attrs) if view.attrs else text
+
+
+_EMPTY = '""'
+
+
+@lru_cache(maxsize=4096)
+def _identity(own: str, cls: str, package: str) -> str:
+    """What says who a node is: there are few of these in an app, and many nodes."""
+    return f'resource-id="{resource_id(own, package)}" class="{cls}" package="{package}"'
 
 
 _FLAGS = (

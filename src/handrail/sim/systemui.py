@@ -12,6 +12,7 @@ from handrail.sim import recents, shade
 from handrail.sim.timers import Timer
 from handrail.sim.view import View, column, frame, icon, icon_button, row, slider, text
 from handrail.sim.view.view import Rect, Style
+from handrail.sim.view.widgets import styled
 from handrail.sim.windows import Window
 
 if TYPE_CHECKING:
@@ -203,7 +204,8 @@ class SystemUi:
     def clock_text(self) -> str:
         moment = datetime.fromtimestamp(self.phone.wall_ms() // 1000, UTC)
         seconds = self.phone.faults.active("clock_ticks") is not None
-        return f"{moment:%H:%M:%S}" if seconds else f"{moment:%H:%M}"
+        minute = f"{moment.hour:02d}:{moment.minute:02d}"
+        return f"{minute}:{moment.second:02d}" if seconds else minute
 
     def status_text(self) -> str:
         """The bar is built again when its clock shows another time."""
@@ -214,7 +216,7 @@ class SystemUi:
 
     def _status(self) -> View:
         now = self.clock_text()
-        small = Style(kind="text", role="label", size=13.0, bold=True)
+        small = styled("text", "label", 13.0, bold=True)
         hints = [icon(name, desc, 16.0, id=name) for name, desc in self._signs()]
         notes = [
             icon("dot", f"{one.title} notification", 14.0) for one in self.phone.notifications.posted[-4:]
@@ -228,7 +230,7 @@ class SystemUi:
             padding=(16.0, 0.0),
             gap=8.0,
         )
-        made = frame(bar, id="status_bar", height="fill", style=Style(kind="status"))
+        made = frame(bar, id="status_bar", height="fill", style=styled("status"))
         made.tag = now
         return made
 
@@ -259,7 +261,7 @@ class SystemUi:
             row(*parts, id="nav_buttons", height="fill", padding=(24.0, 0.0)),
             id="navigation_bar_view",
             height="fill",
-            style=Style(kind="nav"),
+            style=styled("nav"),
         )
 
     def _toast(self) -> View:

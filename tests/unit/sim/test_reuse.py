@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
+import weakref
 from random import Random
 from typing import Any
 
 from handrail.sim.activities import Activity, App
 from handrail.sim.dump import window_nodes
 from handrail.sim.view import View, button, card, column, field, item, lazy_list, row, switch, text, toolbar
+from handrail.sim.view.lists import KEPT_ROWS
 from handrail.sim.view.reuse import take_over
+from handrail.sim.view.units import Units
 from handrail.sim.windows import Window
 from tests.unit.sim.hand import Hand, phone_with
 
@@ -132,3 +136,65 @@ def test_a_handler_that_comes_or_goes_makes_a_difference() -> None:
     old = column(text("a", on_click=None))
     take_over(old, None)
     assert not take_over(column(text("a", on_click=print)), old)
+
+
+def listing(rows: list[str]) -> Window:
+    """A window with a list whose rows the test may change."""
+
+    def build() -> View:
+        return column(
+            lazy_list(rows, lambda words: row(text(words), on_click=rows.clear), item_key=str, weight=1.0),
+            height="fill",
+        )
+
+    window = Window("List", "com.example", "application", build)
+    window.resize((0, 0, 1000, 1000), Units(2.0, 2.0))
+    return window
+
+
+def shown(window: Window, rows: list[str], now: list[str]) -> list[View]:
+    rows[:] = now
+    window.invalidate()
+    window_nodes(window, compressed=False)
+    return list(window.root.children[0].children)
+
+
+def test_rows_that_come_back_are_taken_over() -> None:
+    rows: list[str] = []
+    window = listing(rows)
+    first = [view.written for view in shown(window, rows, ["a", "b"])]
+    shown(window, rows, ["c", "d"])
+    again = shown(window, rows, ["a", "b", "c"])
+    assert [view.written is kept for view, kept in zip(again, first, strict=False)] == [True, True]
+    assert window_nodes(window, compressed=False) == afresh(window)
+
+
+def test_a_list_keeps_few_rows_that_are_out_of_sight() -> None:
+    rows: list[str] = []
+    window = listing(rows)
+    for number in range(3 * KEPT_ROWS):
+        shown(window, rows, [f"row {number}"])
+    assert len(window.root.children[0].rows_kept) == KEPT_ROWS
+
+
+def test_trees_and_rows_that_nobody_needs_go_without_the_collector() -> None:
+    rows: list[str] = []
+    window = listing(rows)
+    gc.disable()
+    try:
+        known = [weakref.ref(view) for view in [*shown(window, rows, ["first"]), window.root]]
+        for number in range(KEPT_ROWS + 1):
+            shown(window, rows, [f"row {number}"])
+        assert [one() for one in known] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_rows_that_an_app_hands_out_again_still_belong_to_their_list() -> None:
+    made = [row(text(str(number))) for number in range(5)]
+    window = Window("List", "com.example", "application", lambda: lazy_list(made, lambda view: view))
+    window.resize((0, 0, 1000, 1000), Units(2.0, 2.0))
+    before = window_nodes(window, compressed=True)
+    window.relayout()
+    assert window_nodes(window, compressed=True) == before
+    assert {view.parent for view in window.root.children} == {window.root}

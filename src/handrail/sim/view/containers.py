@@ -14,8 +14,10 @@ def _shown(children: Sequence[View | None]) -> list[View]:
     return [child for child in children if child is not None]
 
 
-def _build(defaults: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
-    return View(**{**defaults, **options, **fixed})
+def _build(made: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
+    """`made` holds the defaults and is the builder's own: it may be changed."""
+    made.update(options, **fixed)
+    return View(**made)
 
 
 def column(*children: View | None, **options: Any) -> View:

@@ -6,6 +6,7 @@ Pure: a tree and the space it has go in, the tree's px come out. Lists are in `l
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import inf
 
 from handrail.sim.paint import metrics
@@ -23,21 +24,21 @@ def lay_out(root: View, bounds: Rect, units: Units) -> None:
 
 def measure(view: View, width: float, height: float, units: Units) -> None:
     """Set w and h; `width` and `height` are what is there, infinite inside something that scrolls."""
-    if view.still and view.asked == (width, height):
+    room = (width, height)
+    if view.still and view.asked == room:
         return
-    view.asked, view.placed = (width, height), None
-    left, top, right, bottom = edges(view.padding, units.dp) if view.padding else _NONE
-    fixed_w = None if view.width == "wrap" else _fixed(view.width, width, units)
-    fixed_h = None if view.height == "wrap" else _fixed(view.height, height, units)
-    inner_w = (width if fixed_w is None else fixed_w) - left - right
-    inner_h = (height if fixed_h is None else fixed_h) - top - bottom
+    view.asked, view.placed = room, None
+    wish_w, wish_h, padding = view.width, view.height, view.padding
+    left, top, right, bottom = edges(padding, units.dp) if padding else _NONE
+    wide = None if wish_w == "wrap" else _fixed(wish_w, width, units)
+    tall = None if wish_h == "wrap" else _fixed(wish_h, height, units)
+    inner_w = (width if wide is None else wide) - left - right
+    inner_h = (height if tall is None else tall) - top - bottom
     content_w, content_h = _CONTENT[view.layout](view, inner_w, inner_h, units)
-    wide = (
-        min(max(content_w + left + right, view.min_width * units.dp), width) if fixed_w is None else fixed_w
-    )
-    tall = (
-        min(max(content_h + top + bottom, view.min_height * units.dp), height) if fixed_h is None else fixed_h
-    )
+    if wide is None:
+        wide = min(max(content_w + left + right, view.min_width * units.dp), width)
+    if tall is None:
+        tall = min(max(content_h + top + bottom, view.min_height * units.dp), height)
     view.w = int(wide + 0.5) if wide > 0 else 0
     view.h = int(tall + 0.5) if tall > 0 else 0
 
@@ -59,22 +60,26 @@ def _leaf(view: View, width: float, _height: float, units: Units) -> tuple[float
     size = style.size * units.sp
     if view.password and view.text:
         words = "•" * len(view.text)
-    lines = view.lines = _broken(view, words, width, size)
-    line = metrics.line_height(size)
-    wide = max([metrics.line_width(part, size, style.bold) for part in lines], default=0.0)
+    whole = view.editable and not view.multiline
+    view.lines, wide = _typeset(words, width, size, style.bold, style.max_lines, whole)
     extra_w, extra_h = _beside(view, units)
-    return wide + 1 + extra_w, max(line * max(1, len(lines)), extra_h)
+    return wide + 1 + extra_w, max(metrics.line_height(size) * max(1, len(view.lines)), extra_h)
 
 
-def _broken(view: View, words: str, width: float, size: float) -> Sequence[str]:
-    style = view.style
-    if view.editable and not view.multiline:
-        return [words]
-    if width == inf:
-        return words.split("\n")
-    if "\n" not in words and metrics.line_width(words, size, style.bold) <= width:
-        return [words]
-    return metrics.wrap(words, size, max(width, size), style.bold, style.max_lines)
+@lru_cache(maxsize=4096)
+def _typeset(
+    words: str, width: float, size: float, bold: bool, max_lines: int, whole: bool
+) -> tuple[Sequence[str], float]:
+    """The lines that words become in this width, and how wide they are. A `whole` text is never broken."""
+    if whole:
+        lines: Sequence[str] = (words,)
+    elif width == inf:
+        lines = tuple(words.split("\n"))
+    elif "\n" not in words and metrics.line_width(words, size, bold) <= width:
+        lines = (words,)
+    else:
+        lines = tuple(metrics.wrap(words, size, max(width, size), bold, max_lines))
+    return lines, max([metrics.line_width(line, size, bold) for line in lines], default=0.0)
 
 
 BOX = {"checkbox": 32.0, "radio": 32.0, "switch": 60.0}  # dp for the box and its gap
@@ -275,9 +280,10 @@ def _spots_column(view: View, units: Units) -> list[Spot]:
             spots.append((child, left, top))
             continue
         ml, mt, mr, mb = edges(child.margin, units.dp) if child.margin else _NONE
-        across = _pull(child, view, (0.0, 0.0))[0]
-        spare = right - left - ml - mr - child.w
-        spots.append((child, left + ml + int(spare * across), top + mt))
+        x = left + ml
+        if child.align or view.gravity:
+            x += int((right - left - ml - mr - child.w) * _pull(child, view, (0.0, 0.0))[0])
+        spots.append((child, x, top + mt))
         top += mt + child.h + mb + gap
     return spots
 
@@ -296,7 +302,7 @@ def _spots_row(view: View, units: Units) -> list[Spot]:
             spots.append((child, left, top))
             continue
         ml, mt, mr, mb = edges(child.margin, units.dp) if child.margin else _NONE
-        down = _pull(child, view, (0.0, 0.5))[1]
+        down = _pull(child, view, (0.0, 0.5))[1] if child.align or view.gravity else 0.5
         spare = bottom - top - mt - mb - child.h
         spots.append((child, left + ml, top + mt + int(spare * down)))
         left += ml + child.w + mr + gap

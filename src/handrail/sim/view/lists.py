@@ -10,12 +10,13 @@ from math import inf
 from typing import Any
 
 from handrail.sim.view.memory import adopt, name_of
-from handrail.sim.view.reuse import take_over
+from handrail.sim.view.reuse import let_go, take_over
 from handrail.sim.view.units import Units, edges
 from handrail.sim.view.view import Rect, View
 
 Measure = Callable[[View, float, float], tuple[int, int]]
 UNBOUNDED_ROWS = 500  # rows built when a list stands inside something that scrolls without end
+KEPT_ROWS = 24  # rows out of sight whose sizes and texts are kept, as a RecyclerView keeps a few views
 
 
 def line_count(view: View) -> int:
@@ -24,15 +25,16 @@ def line_count(view: View) -> int:
 
 
 def build_line(view: View, line: int) -> list[View]:
-    """The rows of one line, tied to their memory."""
+    """The rows of one line, named in memory. They get their parent once they were compared: a row that
+    was born knowing its list would be like no row of another tree."""
     if view.build_item is None:
         return []
     rows = []
+    name = name_of(view)
     for number in range(line * view.columns, min(len(view.items), (line + 1) * view.columns)):
         child = view.build_item(view.items[number])
-        child.parent = view
         key = view.item_key(view.items[number]) if view.item_key else str(number)
-        child.row_key = f"{name_of(view)}[{key}]"
+        child.row_key = f"{name}[{key}]"
         rows.append(child)
     return rows
 
@@ -45,7 +47,10 @@ class Filler:
         self.measure = measure
         self.gap = units.px(view.gap)
         self.cell = (width - self.gap * (view.columns - 1)) / view.columns
-        self.before = view.rows_before or {row.row_key: row for row in view.children}
+        before = view.rows_before
+        if before is None:  # the same tree again: it scrolled
+            before = view.rows_kept | {row.row_key: row for row in view.children}
+        self.before = before
         self.built: dict[int, tuple[list[View], int]] = {}
 
     def line(self, number: int) -> tuple[list[View], int]:
@@ -54,11 +59,21 @@ class Filler:
         if found is None:
             rows = build_line(self.view, number)
             for child in rows:  # the tree was compared and adopted before its rows were there
-                take_over(child, self.before.get(child.row_key))
+                old = self.before.pop(child.row_key, None)
+                if child is not old:  # an app may hand out the rows it has made before
+                    take_over(child, old)
+                child.parent = self.view
                 adopt(child, self.view.shelf if self.view.shelf is not None else {})
             found = rows, max(self.measure(child, self.cell, inf)[1] for child in rows) + self.gap
             self.built[number] = found
         return found
+
+    def left_over(self) -> dict[str | None, View]:
+        """The latest of the rows that went out of sight."""
+        left = self.before
+        for key in list(left)[:-KEPT_ROWS]:
+            let_go(left.pop(key))
+        return left
 
 
 def settle(filler: Filler, memory: dict[str, Any], height: float) -> None:
@@ -125,7 +140,7 @@ def fill(view: View, width: float, height: float, measure: Measure, units: Units
         rows += built
         below += tall
         number += 1
-    view.children, view.rows_before = rows, None
+    view.children, view.rows_before, view.rows_kept = rows, None, filler.left_over()
     whole = memory.get("first", 0) == 0 and number == line_count(view)
     view.content = int(below) + memory.get("offset", 0) if whole else 1 << 30
     view.scrollable = not (whole and below - filler.gap <= height and memory.get("offset", 0) == 0)

@@ -68,7 +68,7 @@ def header(words: str, **options: Any) -> View:
     """A small coloured line above a group of rows."""
     options.setdefault("padding", (16.0, 16.0, 16.0, 8.0))
     options.setdefault("id", "android:id/title")
-    style = Style(kind="text", role="label", size=14.0, bold=True, color="primary")
+    style = styled("text", "label", bold=True, color="primary")
     options.setdefault("style", style)
     options.setdefault("width", "fill")
     return text(words, "label", **options)
@@ -76,8 +76,8 @@ def header(words: str, **options: Any) -> View:
 
 def card(*children: View | None, **options: Any) -> View:
     """A raised box with round corners."""
-    style = options.pop("style", None) or Style(
-        kind="card", background="surface_container", radius=12.0, elevation=1.0
+    style = options.pop("style", None) or styled(
+        "card", background="surface_container", radius=12.0, elevation=1.0
     )
     options.setdefault("cls", "androidx.cardview.widget.CardView")
     options.setdefault("padding", 16.0)
@@ -87,8 +87,8 @@ def card(*children: View | None, **options: Any) -> View:
 
 def chip(words: str, selected: bool = False, on_click: Handler | None = None, **options: Any) -> View:
     """A small round button that can be selected."""
-    style = options.pop("style", None) or Style(
-        kind="chip", role="selected" if selected else "", size=14.0, radius=8.0, align="center"
+    style = options.pop("style", None) or styled(
+        "chip", "selected" if selected else "", radius=8.0, align="center"
     )
     options.setdefault("padding", (16.0, 6.0))
     options.setdefault("min_height", 32.0)
@@ -98,8 +98,8 @@ def chip(words: str, selected: bool = False, on_click: Handler | None = None, **
 
 def fab(name: str, desc: str, on_click: Handler | None = None, **options: Any) -> View:
     """The round button in the corner; put it last in a frame."""
-    style = options.pop("style", None) or Style(
-        kind="fab", icon=name, background="primary_container", radius=16.0, elevation=6.0
+    style = options.pop("style", None) or styled(
+        "fab", icon=name, background="primary_container", radius=16.0, elevation=6.0
     )
     options.setdefault("width", 56.0)
     options.setdefault("height", 56.0)
@@ -122,7 +122,7 @@ def tabs(names: Sequence[str], selected: int, on_change: Callable[[int], object]
 
 
 def _tab(name: str, selected: bool, on_change: Callable[[int], object], number: int, equal: bool) -> View:
-    style = Style(kind="tab", role="selected" if selected else "", size=14.0, bold=True, align="center")
+    style = styled("tab", "selected" if selected else "", bold=True, align="center")
     label = text(name, "label", style=style, align="center")
     return frame(
         label,
@@ -134,7 +134,7 @@ def _tab(name: str, selected: bool, on_change: Callable[[int], object], number: 
         width="wrap",
         height="fill",
         padding=(16.0, 0.0),
-        style=Style(kind="tab_box", role="selected" if selected else ""),
+        style=styled("tab_box", "selected" if selected else ""),
         on_click=lambda: on_change(number),
     )
 
@@ -149,7 +149,7 @@ def bottom_bar(
     parts = [_destination(*pair, number == selected, on_change, number) for number, pair in enumerate(names)]
     options.setdefault("height", 80.0)
     options.setdefault("id", "bottom_navigation")
-    options.setdefault("style", Style(kind="bottom_bar", background="surface_container"))
+    options.setdefault("style", styled("bottom_bar", background="surface_container"))
     return row(*parts, **options)
 
 
@@ -158,7 +158,7 @@ def _destination(
 ) -> View:
     role = "selected" if selected else ""
     return column(
-        icon(name, style=Style(kind="icon", icon=name, role=role)),
+        icon(name, style=styled("icon", role, icon=name)),
         text(label, "caption", id="navigation_bar_item_small_label_view"),
         cls="android.widget.FrameLayout",
         key=f"destination:{label}",
@@ -169,7 +169,7 @@ def _destination(
         weight=1.0,
         gravity="center",
         gap=4.0,
-        style=Style(kind="destination", role=role),
+        style=styled("destination", role),
         on_click=lambda: on_change(number),
     )
 

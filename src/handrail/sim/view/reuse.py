@@ -11,31 +11,62 @@ from typing import Any
 from handrail.sim.view.view import FIELDS, SCROLLING, View
 
 HANDLERS = frozenset(name for name in FIELDS if name.startswith("on_"))
+_NEVER = object()
 
 
 def take_over(new: View, old: View | None) -> bool:
     """Compare two trees part by part, before layout; true if this part is alike and was taken over."""
-    born = new.__dict__.copy()
-    new.born = born
-    stateful = new.editable or new.layout in SCROLLING
-    alike = old is not None and not stateful and not old.focused and _alike(born, old.born)
-    still = not stateful
-    before = old.children if old is not None else ()
+    if old is None:
+        _start(new)
+        return False
+    before, children = old.children, new.children
     known = len(before)
-    children = new.children
-    if known != len(children):
-        alike = False
+    still = not (new.editable or new.layout in SCROLLING)
+    alike = _alike(new.__dict__, old.born)
+    new.born = old.born if alike else _birth(new)
+    alike = alike and still and not old.focused and known == len(children)
     for number, child in enumerate(children):
-        alike &= take_over(child, before[number] if number < known else None)
-        still &= child.still
+        if not take_over(child, before[number] if number < known else None):
+            alike = False
+        if not child.still:
+            still = False
     new.still = still
-    if old is not None:
-        old.parent = None  # the old tree is done with: without this circle it goes at once
-    if alike and old is not None:
+    old.parent = None
+    if alike:
         _inherit(new, old)
     elif new.layout == "list":
-        new.rows_before = {row.row_key: row for row in before}
+        new.rows_before = old.rows_kept | {row.row_key: row for row in before}
+        for row in new.rows_before.values():
+            row.parent = None
+    else:
+        for child in before[len(children) :]:
+            let_go(child)
     return alike
+
+
+def _start(new: View) -> None:
+    """A part that was not there before."""
+    still = not (new.editable or new.layout in SCROLLING)
+    new.born = _birth(new)
+    for child in new.children:
+        _start(child)
+        if not child.still:
+            still = False
+    new.still = still
+
+
+def _birth(view: View) -> dict[str, Any]:
+    """What a view was built with, but for its children: those are compared one by one."""
+    born = view.__dict__.copy()
+    born.pop("children", None)
+    return born
+
+
+def let_go(view: View) -> None:
+    """Nobody needs these views any more: without circles through parents they go at once."""
+    view.parent = None
+    for child in view.children:
+        let_go(child)
 
 
 def _inherit(new: View, old: View) -> None:
@@ -44,14 +75,18 @@ def _inherit(new: View, old: View) -> None:
     new.written = old.written
 
 
-def _alike(born: dict[str, Any], other: dict[str, Any]) -> bool:
+def _alike(given: dict[str, Any], born: dict[str, Any]) -> bool:
     """The same words and wishes; of handlers only whether there is one."""
-    if born.keys() != other.keys():
+    if given == born:  # the short way for what has neither children nor handlers
+        return True
+    if len(given) - ("children" in given) != len(born):
         return False
-    for name, value in born.items():
-        before = other[name]
+    for name, value in given.items():
+        before = born.get(name, _NEVER)
         if value is before or name == "children":
             continue
+        if before is _NEVER:
+            return False
         if name in HANDLERS:
             if (value is None) is not (before is None):
                 return False

@@ -143,12 +143,13 @@ class View:
     asked: tuple[float, float] | None = None  # the room it was measured for
     placed: tuple[int, int, Rect] | None = None  # where it was placed; None: its parts were not placed yet
     written: tuple[int, str, str] | None = None  # index, package and text of its dump
-    rows_before: dict[str | None, View] | None = None  # a list's rows of the tree before
+    rows_before: dict[str | None, View] | None = None  # a list's rows of the tree before, until it is filled
+    rows_kept: dict[str | None, View] = {}  # a list's: rows that were in sight some time before
 
     def __init__(self, **given: Any) -> None:
-        if not given.keys() <= FIELDS:
+        if not FIELDS.issuperset(given):
             raise TypeError(f"a view has no {', '.join(sorted(given.keys() - FIELDS))}")
-        self.__dict__.update(given)
+        self.__dict__ = given
 
     @property
     def bounds(self) -> Rect:

@@ -19,8 +19,10 @@ def styled(kind: str, role: str = "", size: float = 14.0, **more: Any) -> Style:
     return Style(kind=kind, role=role, size=size, **more)
 
 
-def _build(defaults: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
-    return View(**{**defaults, **options, **fixed})
+def _build(made: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
+    """`made` holds the defaults and is the builder's own: it may be changed."""
+    made.update(options, **fixed)
+    return View(**made)
 
 
 def text(words: str, role: str = "body", **options: Any) -> View:
