@@ -26,8 +26,8 @@ from bench.adb_client import Client, connect  # noqa: E402
 
 from handrail.cli.sim import ease_collection  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
+from handrail.sim.adbd.server import serve  # noqa: E402
 from handrail.sim.phone import Phone  # noqa: E402
-from handrail.sim.server import serve  # noqa: E402
 
 DUMP = "exec:uiautomator dump /dev/tty"
 SHOP = "com.handrail.shop"

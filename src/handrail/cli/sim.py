@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.clock import SystemClock
-from handrail.sim.ports import DEFAULT_PORT, EMULATOR_PORT
+from handrail.sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT
 
 if TYPE_CHECKING:
-    from handrail.sim.auth import PublicKey
+    from handrail.sim.adbd.auth import PublicKey
+    from handrail.sim.adbd.server import Served
     from handrail.sim.phone import Phone
-    from handrail.sim.server import Served
 
 
 @click.command()
@@ -95,7 +95,7 @@ def make_phones(
 
 async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
     """Serve until a signal comes."""
-    from handrail.sim.server import serve  # noqa: PLC0415
+    from handrail.sim.adbd.server import serve  # noqa: PLC0415
 
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()

@@ -8,13 +8,13 @@ from random import Random
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.sim.display import Display
+from handrail.sim.disk.files import Files
 from handrail.sim.faults import Faults
-from handrail.sim.files import Files
-from handrail.sim.logs import LogBuffer, LogLine
-from handrail.sim.notifications import Notifications
-from handrail.sim.packages import Packages
-from handrail.sim.properties import properties, settings
+from handrail.sim.screen.display import Display
+from handrail.sim.system.logs import LogBuffer, LogLine
+from handrail.sim.system.notifications import Notifications
+from handrail.sim.system.packages import Packages
+from handrail.sim.system.properties import properties, settings
 from handrail.sim.timers import Timer, Timers
 from handrail.sim.view.units import Units
 

@@ -9,27 +9,30 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
 from handrail.clock import Clock
-from handrail.sim import configuration, dump, gestures, keys, paint, state
-from handrail.sim.activities import App
+from handrail.sim import paint, state
 from handrail.sim.apps import load
-from handrail.sim.camera import Camera, paint_aside
-from handrail.sim.channels import attach
+from handrail.sim.channels.attach import attach
 from handrail.sim.device import Device
-from handrail.sim.dialogs import Dialogs
-from handrail.sim.display import Display
-from handrail.sim.editing import Editing
-from handrail.sim.health import Health
-from handrail.sim.ime import Ime
-from handrail.sim.intents import Intent, StartResult
-from handrail.sim.motion import Motion
-from handrail.sim.notifications import Notification
-from handrail.sim.screen import Screen
-from handrail.sim.systemui import SystemUi
-from handrail.sim.tasks import Tasks
-from handrail.sim.text_toolbar import TextToolbar
-from handrail.sim.touch import Touch
+from handrail.sim.input import gestures, keys
+from handrail.sim.input.editing import Editing
+from handrail.sim.input.ime import Ime
+from handrail.sim.input.touch import Touch
+from handrail.sim.screen import dump
+from handrail.sim.screen.camera import Camera, paint_aside
+from handrail.sim.screen.dialogs import Dialogs
+from handrail.sim.screen.display import Display
+from handrail.sim.screen.motion import Motion
+from handrail.sim.screen.stack import Screen
+from handrail.sim.screen.systemui import SystemUi
+from handrail.sim.screen.text_toolbar import TextToolbar
+from handrail.sim.screen.windows import Window
+from handrail.sim.system import configuration
+from handrail.sim.system.activities import App
+from handrail.sim.system.health import Health
+from handrail.sim.system.intents import Intent, StartResult
+from handrail.sim.system.notifications import Notification
+from handrail.sim.system.tasks import Tasks
 from handrail.sim.view.view import View
-from handrail.sim.windows import Window
 
 T = TypeVar("T")
 SMS_APP = "com.android.messaging"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from handrail.sim.activities import Activity
-from handrail.sim.calls import is_plain
-from handrail.sim.display import Display
-from handrail.sim.intents import Intent, short_component
-from handrail.sim.tasks import Task
+from handrail.sim.screen.display import Display
+from handrail.sim.system.activities import Activity
+from handrail.sim.system.calls import is_plain
+from handrail.sim.system.intents import Intent, short_component
+from handrail.sim.system.tasks import Task
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone

@@ -7,9 +7,9 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from handrail.sim.http import Request, Response
-from handrail.sim.mortality import Mortal
-from handrail.sim.u2 import Http, Server
+from handrail.sim.channels.http import Request, Response
+from handrail.sim.channels.mortality import Mortal
+from handrail.sim.channels.u2 import Http, Server
 from tests.unit.sim.hand import Hand
 
 BITS = {"text": 1, "textContains": 2, "textMatches": 4, "textStartsWith": 8, "className": 0x10}

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.clock import ManualClock
+from handrail.sim.adbd.stream import Stream
+from handrail.sim.disk.files import Files
 from handrail.sim.faults import Faults
-from handrail.sim.files import Files
-from handrail.sim.stream import Stream
 
 
 class BarePhone:

@@ -10,8 +10,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 from handrail.clock import ManualClock
-from handrail.sim.activities import App
 from handrail.sim.phone import Phone
+from handrail.sim.system.activities import App
 
 
 @dataclass(frozen=True)

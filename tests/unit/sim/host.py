@@ -7,8 +7,8 @@ from collections import deque
 from typing import Any
 
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
-from handrail.sim.adbd import Adbd
-from handrail.sim.connection import Connection
+from handrail.sim.adbd.connection import Connection
+from handrail.sim.adbd.daemon import Adbd
 
 BANNER = b"host::features=shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2"
 

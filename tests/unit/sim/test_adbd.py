@@ -18,9 +18,9 @@ from handrail.adb.wire import (
     encode,
     encode_shell,
 )
-from handrail.sim.adbd import Adbd
-from handrail.sim.connection import HELD_MAX, STREAMS_MAX
-from handrail.sim.stream import PIPE_SIZE, Stream
+from handrail.sim.adbd.connection import HELD_MAX, STREAMS_MAX
+from handrail.sim.adbd.daemon import Adbd
+from handrail.sim.adbd.stream import PIPE_SIZE, Stream
 from tests.unit.sim.bare_phone import bare_phone
 from tests.unit.sim.host import Host, settle
 

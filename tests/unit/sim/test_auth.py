@@ -6,8 +6,8 @@ from functools import cache
 from itertools import count
 
 from handrail.adb.wire import Auth, Command
-from handrail.sim.adbd import Adbd
-from handrail.sim.auth import _STRUCT, MODULUS_SIZE, KeyRing, decode_key, verify
+from handrail.sim.adbd.auth import _STRUCT, MODULUS_SIZE, KeyRing, decode_key, verify
+from handrail.sim.adbd.daemon import Adbd
 from tests.unit.sim.bare_phone import bare_phone
 from tests.unit.sim.host import Host, settle
 

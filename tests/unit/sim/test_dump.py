@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from handrail.sim.activities import Activity, App
-from handrail.sim.dump import nodes, quoted, resource_id, text_of
+from handrail.sim.screen.dump import nodes, quoted, resource_id, text_of
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, column, frame, icon_button, row, scroll, spacer, text
 from tests.unit.sim.hand import Hand, phone_with
 

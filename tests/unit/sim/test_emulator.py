@@ -8,11 +8,11 @@ from io import BytesIO
 import pytest
 
 from handrail.clock import ManualClock, SystemClock
-from handrail.sim.console import Console
-from handrail.sim.emulator import SERVICE, Controller, emulate
-from handrail.sim.emulator_keys import android_code
+from handrail.sim.channels.console import Console
+from handrail.sim.channels.emulator import SERVICE, Controller, emulate
+from handrail.sim.channels.protobuf import Malformed, decode, encode, messages, number, text
+from handrail.sim.input.emulator_keys import android_code
 from handrail.sim.phone import Phone
-from handrail.sim.protobuf import Malformed, decode, encode, messages, number, text
 from tests.unit.sim.hand import Hand
 
 CONTACTS = "com.android.contacts"

@@ -13,7 +13,7 @@ from handrail.adb.wire import Command
 from handrail.clock import ManualClock
 from handrail.errors import InvalidAction
 from handrail.sim import shell
-from handrail.sim.adbd import Adbd
+from handrail.sim.adbd.daemon import Adbd
 from handrail.sim.faults import KINDS, PROFILES, Faults, read_file
 from handrail.sim.shell.run import Answer
 from tests.unit.sim.automator import Automator

@@ -6,9 +6,9 @@ import gc
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.sim import blobs
-from handrail.sim.disk import CAPACITY
-from handrail.sim.files import Files
+from handrail.sim.disk import blobs
+from handrail.sim.disk.files import Files
+from handrail.sim.disk.lookup import CAPACITY
 
 
 @pytest.fixture

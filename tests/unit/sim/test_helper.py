@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.sim import shell
-from handrail.sim.channels import HELPER_RUNNER
-from handrail.sim.helper import Helper
-from handrail.sim.http import Request, Response, serve
-from handrail.sim.mortality import Mortal
-from handrail.sim.stream import pair
+from handrail.sim.adbd.stream import pair
+from handrail.sim.channels.attach import HELPER_RUNNER
+from handrail.sim.channels.helper import Helper
+from handrail.sim.channels.http import Request, Response, serve
+from handrail.sim.channels.mortality import Mortal
 from tests.unit.sim.hand import Hand
 
 CONTACTS = "com.android.contacts"

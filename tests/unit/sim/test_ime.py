@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.sim.ime import PACKAGE as IME
+from handrail.sim.input.ime import PACKAGE as IME
 from handrail.sim.view.view import View
 from tests.unit.sim.grocer import PACKAGE, Grocer
 from tests.unit.sim.hand import Hand, phone_with

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from handrail.sim import shell
-from handrail.sim.http import Request
-from handrail.sim.mobilecli import PORT, Server
-from handrail.sim.mortality import Mortal
-from handrail.sim.stream import pair
+from handrail.sim.adbd.stream import pair
+from handrail.sim.channels.http import Request
+from handrail.sim.channels.mobilecli import PORT, Server
+from handrail.sim.channels.mortality import Mortal
 from tests.unit.sim.hand import Hand
 from tests.unit.sim.host import settle
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.sim.calls import is_plain, make, to_call
-from handrail.sim.files import Files
-from handrail.sim.intents import SEND, VIEW, Handles, Intent, full_class, short_component, split_component
-from handrail.sim.packages import Packages
-from handrail.sim.storage import Prefs, is_stale, open_database
+from handrail.sim.disk.files import Files
+from handrail.sim.disk.storage import Prefs, is_stale, open_database
+from handrail.sim.system.calls import is_plain, make, to_call
+from handrail.sim.system.intents import (
+    SEND,
+    VIEW,
+    Handles,
+    Intent,
+    full_class,
+    short_component,
+    split_component,
+)
+from handrail.sim.system.packages import Packages
 from handrail.sim.timers import Timers
 from tests.unit.sim.grocer import PACKAGE, Grocer, Rival
 from tests.unit.sim.hand import phone_with

@@ -12,6 +12,7 @@ from handrail.sim.paint.compose import PAINTERS, compose
 from handrail.sim.paint.palette import DARK, LIGHT, resolve
 from handrail.sim.paint.scene import Fill, Picture, Run, Shape, Sign, Stroke
 from handrail.sim.paint.thumbnail import Reduction
+from handrail.sim.screen.windows import Window
 from handrail.sim.view import (
     Style,
     View,
@@ -38,7 +39,6 @@ from handrail.sim.view import (
     text,
 )
 from handrail.sim.view.units import Units
-from handrail.sim.windows import Window
 
 SIZE = (360, 640)
 SCREEN = (0, 0, *SIZE)

@@ -9,13 +9,13 @@ import weakref
 from random import Random
 from typing import Any
 
-from handrail.sim.activities import Activity, App
-from handrail.sim.dump import window_nodes
+from handrail.sim.screen.dump import window_nodes
+from handrail.sim.screen.windows import Window
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, button, card, column, field, item, lazy_list, row, switch, text, toolbar
 from handrail.sim.view.lists import KEPT_ROWS
 from handrail.sim.view.reuse import take_over
 from handrail.sim.view.units import Units
-from handrail.sim.windows import Window
 from tests.unit.sim.hand import Hand, phone_with
 
 WORDS = [

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 
 from handrail.adb.wire import Command, Packet
-from handrail.sim.stream import Stream, pair
+from handrail.sim.adbd.stream import Stream, pair
 from tests.unit.sim.host import Host, settle
 from tests.unit.sim.test_adbd import phone_of, phone_test
 

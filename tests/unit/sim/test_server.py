@@ -6,8 +6,8 @@ import pytest
 
 from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 from handrail.errors import InvalidAction
-from handrail.sim.ports import ports
-from handrail.sim.server import Served, serve
+from handrail.sim.adbd.ports import ports
+from handrail.sim.adbd.server import Served, serve
 from tests.unit.sim.bare_phone import bare_phone
 
 

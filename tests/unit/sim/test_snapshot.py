@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.sim.activities import Activity, App
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, column, text
 from tests.unit.sim.grocer import PACKAGE, Grocer
 from tests.unit.sim.hand import phone_with

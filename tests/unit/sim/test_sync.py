@@ -8,10 +8,10 @@ import pytest
 
 from handrail.adb.wire import SYNC_HEADER, SYNC_STAT, SYNC_STAT_V2, U32
 from handrail.clock import ManualClock
-from handrail.sim.disk import CAPACITY
-from handrail.sim.files import Files
-from handrail.sim.stream import Reader, pair
-from handrail.sim.sync import Sync
+from handrail.sim.adbd.stream import Reader, pair
+from handrail.sim.adbd.sync import Sync
+from handrail.sim.disk.files import Files
+from handrail.sim.disk.lookup import CAPACITY
 
 TMP = "/data/local/tmp"
 MTIME = 1_700_000_000

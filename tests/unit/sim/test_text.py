@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.sim.keys import NoKeyFor
+from handrail.sim.input.keys import NoKeyFor
 from tests.unit.sim.grocer import PACKAGE, Grocer
 from tests.unit.sim.hand import Hand, phone_with
 

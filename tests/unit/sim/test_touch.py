@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from handrail.sim.activities import Activity, App
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, button, column, frame, pager, spacer, text
 from tests.unit.sim.grocer import PACKAGE, Grocer
 from tests.unit.sim.hand import Hand, phone_with

@@ -6,9 +6,9 @@ from base64 import b64decode
 from xml.etree import ElementTree
 
 from handrail.sim import shell
-from handrail.sim.stream import pair
-from handrail.sim.u2 import METHODS
-from handrail.sim.u2.rpc import choose
+from handrail.sim.adbd.stream import pair
+from handrail.sim.channels.u2 import METHODS
+from handrail.sim.channels.u2.rpc import choose
 from tests.unit.sim.automator import Automator, sel, with_automator
 from tests.unit.sim.hand import Hand
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from handrail.errors import AppNotInstalled
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
+    from handrail.sim.system.activities import App
 
 # The order in which packages are installed, which is also that of their uids.
 DEFAULT = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from handrail.sim.activities import Activity, App
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import Style, View, column, field, frame, icon, row, scroll, slider, text
 
 VIEW = "android.view.View"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
     from handrail.sim.phone import Phone
+    from handrail.sim.system.activities import App
 
 
 def grant_defaults(app: type[App], phone: Phone) -> None:

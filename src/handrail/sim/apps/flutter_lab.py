@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from handrail.sim.activities import Activity, App
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
 
 VIEW = "android.view.View"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from handrail.sim.activities import Activity, App
-from handrail.sim.intents import SEND, Handles, Intent
+from handrail.sim.system.activities import Activity, App
+from handrail.sim.system.intents import SEND, Handles, Intent
 from handrail.sim.view import Style, View, avatar, column, field, frame, icon, image, row, scroll, text
 
 # Accessibility names a view by its Android class: ReactRootView is a FrameLayout, ReactViewGroup a ViewGroup.

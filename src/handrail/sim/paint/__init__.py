@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from handrail.sim.paint.compose import Frame
-    from handrail.sim.windows import Window
+    from handrail.sim.screen.windows import Window
 
 
 def frame(

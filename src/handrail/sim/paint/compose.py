@@ -16,7 +16,7 @@ from handrail.sim.view.view import View
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from handrail.sim.windows import Window
+    from handrail.sim.screen.windows import Window
 
 Painter = Callable[[Pen, View], None]
 

@@ -8,7 +8,7 @@ from handrail.sim.shell.table import COMMANDS
 from handrail.sim.shell.tools.starting import ANDROID_ONLY
 
 if TYPE_CHECKING:
-    from handrail.sim.files import Files
+    from handrail.sim.disk.files import Files
 
 FOLDER = "/system/bin"
 _STUB = b"#!/system/bin/sh\n"

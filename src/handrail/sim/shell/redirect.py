@@ -14,7 +14,7 @@ from handrail.sim.shell.session import Session
 from handrail.sim.shell.syntax import Redirect
 
 if TYPE_CHECKING:
-    from handrail.sim.files import Files
+    from handrail.sim.disk.files import Files
 
 _DESCRIPTOR = re.compile(r"/dev/(?:fd/|std)(0|1|2|in|out|err)|/proc/self/fd/([012])")
 WRITE_THROUGH = 1 << 16

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from handrail.sim.shell.io import Streams
 
 if TYPE_CHECKING:
-    from handrail.sim.files import Files
+    from handrail.sim.disk.files import Files
     from handrail.sim.phone import Phone
     from handrail.sim.shell.syntax import Node, Script
 

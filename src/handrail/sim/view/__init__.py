@@ -2,7 +2,7 @@
 
 A complete tiny app::
 
-    from handrail.sim.activities import Activity, App
+    from handrail.sim.system.activities import Activity, App
     from handrail.sim.view import Style, View, button, column, field, item, lazy_list, text, toolbar
 
     class Main(Activity):

@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.bank.accounts import AccountPage, Accounts
 from handrail.sim.apps.bank.ledger import Ledger
 from handrail.sim.apps.bank.login import Code, Login
 from handrail.sim.apps.bank.transfer import Confirm, Done, Transfer
+from handrail.sim.system.activities import App
 
 
 class Bank(App):

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from handrail.clock import iso_time
-from handrail.sim.activities import Activity
 from handrail.sim.apps.bank.ledger import Account, Entry, money
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.bank.ledger import CUSTOMER, PASSWORD
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, button, column, field, icon, scroll, spinner, text, toolbar
 
 SENDER = "HARBOUR"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.browser.screen import Main
-from handrail.sim.intents import VIEW, Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import VIEW, Handles
 
 
 class Browser(App):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.browser.document import document
 from handrail.sim.apps.browser.pages import HOME, Page, address, complaint, open_page, submit_url
-from handrail.sim.intents import SEND, Intent
+from handrail.sim.system.activities import Activity
+from handrail.sim.system.intents import SEND, Intent
 from handrail.sim.view import View, column, field, frame, icon_button, progress, row, scroll
 
 LOADING_MS = 400

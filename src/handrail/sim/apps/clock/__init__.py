@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.clock.alarm_panel import AlarmPanel
 from handrail.sim.apps.clock.alarms import open_store
 from handrail.sim.apps.clock.countdown import load_countdown, load_stopwatch
@@ -13,7 +12,8 @@ from handrail.sim.apps.clock.ringing import arm, rearm
 from handrail.sim.apps.clock.stopwatch_panel import StopwatchPanel
 from handrail.sim.apps.clock.time_panel import TimePanel
 from handrail.sim.apps.clock.timer_panel import TimerPanel
-from handrail.sim.intents import Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import Handles
 from handrail.sim.view import View, column, tabs
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
+    from handrail.sim.system.activities import App
 
 _FILE = "com.android.deskclock_preferences"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
+from handrail.sim.system.activities import Activity
 
 
 class Panel(Activity):

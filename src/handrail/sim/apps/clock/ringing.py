@@ -10,8 +10,8 @@ from handrail.sim.apps.clock.alarms import open_store
 from handrail.sim.apps.clock.countdown import load_countdown
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
     from handrail.sim.phone import Phone
+    from handrail.sim.system.activities import App
 
 _FILE = "ringing"
 

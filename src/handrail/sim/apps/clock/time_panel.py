@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from handrail.sim.activities import Activity
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import Style, View, column, row, scroll, text
 
 _HOUR_MS = 3_600_000

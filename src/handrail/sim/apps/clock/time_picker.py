@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import Style, View, button, column, field, frame, grid, icon_button, radio, row, text
 
 _CHOSEN = Style(kind="text", role="display", size=44.0, color="primary", align="center")

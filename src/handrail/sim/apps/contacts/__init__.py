@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.contacts.card import Card
 from handrail.sim.apps.contacts.editor import Editor
 from handrail.sim.apps.contacts.people import People
 from handrail.sim.apps.contacts.store import open_store
 from handrail.sim.apps.default_grants import grant_defaults
-from handrail.sim.intents import Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import Handles
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.contacts.store import Contact, Store, digits, open_store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import Style, View, avatar, card, column, icon, icon_button, row, scroll, text, toolbar
 from handrail.sim.view.view import Handler
 

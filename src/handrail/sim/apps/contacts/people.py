@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.contacts.store import Contact, open_store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from handrail.sim.apps.contacts.seed import PEOPLE, number
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
+    from handrail.sim.system.activities import App
 
 _SELECT = "SELECT _id, first, last, phone, email, company, starred FROM contacts"
 

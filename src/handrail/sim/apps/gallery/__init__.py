@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.gallery.grid import Main
 from handrail.sim.apps.gallery.viewer import Viewer
+from handrail.sim.system.activities import App
 
 
 class Gallery(App):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from handrail.clock import iso_time
-from handrail.sim.activities import Activity
 from handrail.sim.apps.gallery.album import Picture, pictures
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, button, column, frame, icon, image, lazy_list, text, toolbar
 
 PERMISSION = "android.permission.READ_MEDIA_IMAGES"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from handrail.clock import iso_time
-from handrail.sim.activities import Activity
 from handrail.sim.apps.gallery.album import Picture
 from handrail.sim.apps.gallery.grid import album, throw_away
-from handrail.sim.intents import SEND, Intent
+from handrail.sim.system.activities import Activity
+from handrail.sim.system.intents import SEND, Intent
 from handrail.sim.view import Style, View, column, frame, icon_button, image, row, text, toolbar
 
 SMALLEST, LARGEST = 1.0, 8.0

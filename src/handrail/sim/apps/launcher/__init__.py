@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.launcher.home import Home
-from handrail.sim.intents import Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import Handles
 
 
 class Launcher(App):

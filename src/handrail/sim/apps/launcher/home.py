@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity, App
+from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import (
     PLAIN,
     Style,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.default_grants import grant_defaults
 from handrail.sim.apps.messages.conversation import Conversation
 from handrail.sim.apps.messages.people import names, shown_name
 from handrail.sim.apps.messages.store import FAILED, RECEIVED, SENT, Message, open_store, thread_key
 from handrail.sim.apps.messages.threads import Threads
-from handrail.sim.intents import SEND, VIEW, Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import SEND, VIEW, Handles
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone

@@ -6,10 +6,10 @@ import re
 from functools import partial
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.contacts.store import Contact
 from handrail.sim.apps.messages.people import contacts, names, shown_name, shown_time
 from handrail.sim.apps.messages.store import FAILED, SENT, Message, Store, open_store, thread_key
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

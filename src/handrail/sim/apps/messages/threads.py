@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.messages.people import names, shown_name, shown_time
 from handrail.sim.apps.messages.store import Message, open_store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.notes.editor import Editor
 from handrail.sim.apps.notes.overview import Overview
 from handrail.sim.apps.notes.store import open_store
+from handrail.sim.system.activities import App
 
 
 class Notes(App):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.notes.store import Store, open_store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import Style, View, column, field, icon_button, toolbar
 
 _TITLE = Style(kind="field", role="plain", size=22.0, bold=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.notes.store import Note, Store, open_store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

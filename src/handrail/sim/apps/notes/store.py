@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import App
+    from handrail.sim.system.activities import App
 
 _HOUR_MS = 3_600_000
 _SEEDED = (

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from handrail.sim.activities import App
 from handrail.sim.apps.replay.player import Player
 from handrail.sim.apps.replay.recording import Recording, load
 from handrail.sim.apps.replay.steps import Steps
+from handrail.sim.system.activities import App
 
 
 class Replay(App):

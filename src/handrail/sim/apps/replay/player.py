@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.replay.recording import Recording
 from handrail.sim.apps.replay.screen_view import screen_view, told
 from handrail.sim.apps.replay.steps import ANY, Steps, steps_from
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, column, text
 from handrail.tree.node import Node
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.settings import (
     apps,
     bluetooth,
@@ -17,7 +16,8 @@ from handrail.sim.apps.settings import (
     places,
     sound,
 )
-from handrail.sim.intents import Handles
+from handrail.sim.system.activities import App
+from handrail.sim.system.intents import Handles
 
 _ACTIONS = {
     "SETTINGS": places.HOME,

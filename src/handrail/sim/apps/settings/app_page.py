@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.sim.apps.settings.page import Page
-from handrail.sim.packages import DANGEROUS, Package
+from handrail.sim.system.packages import DANGEROUS, Package
 from handrail.sim.view import Style, View, column, icon, text
 
 

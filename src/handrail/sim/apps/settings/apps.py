@@ -9,7 +9,7 @@ from handrail.sim.apps.settings import places
 from handrail.sim.apps.settings.app_page import AppPage, picture_of
 from handrail.sim.apps.settings.page import Page, group, link
 from handrail.sim.apps.settings.permissions import group_of
-from handrail.sim.packages import Package
+from handrail.sim.system.packages import Package
 from handrail.sim.view import View, button, icon, item, row, text
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.settings import places
 from handrail.sim.apps.settings.page import link, note
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

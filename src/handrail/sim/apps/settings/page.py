@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from handrail.sim.activities import Activity
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, column, header, icon, item, lazy_list, switch, text, toolbar
 from handrail.sim.view.view import Handler
 

@@ -6,13 +6,13 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.shop.browse import Main
 from handrail.sim.apps.shop.cart import Cart
 from handrail.sim.apps.shop.checkout import Checkout, Receipt
 from handrail.sim.apps.shop.orders import Orders
 from handrail.sim.apps.shop.product_page import ProductPage
 from handrail.sim.apps.shop.store import Store
+from handrail.sim.system.activities import App
 
 
 class Shop(App):

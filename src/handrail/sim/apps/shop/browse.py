@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.shop.catalogue import DEPARTMENTS, PAGE, Product, money, shelf
 from handrail.sim.apps.shop.store import Store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

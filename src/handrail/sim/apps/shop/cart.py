@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.shop.browse import PRICE
 from handrail.sim.apps.shop.catalogue import money
 from handrail.sim.apps.shop.product_page import stepper
 from handrail.sim.apps.shop.store import Line, Store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

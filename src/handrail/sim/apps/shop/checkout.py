@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.shop.cart import ORDERED, sum_line
 from handrail.sim.apps.shop.catalogue import money
 from handrail.sim.apps.shop.store import Store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.shop.catalogue import money
 from handrail.sim.apps.shop.store import Order, Store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, chip, column, icon, item, lazy_list, text, toolbar
 
 _WORDS = {"pending": "Waiting for payment", "paid": "Paid", "cancelled": "Cancelled"}

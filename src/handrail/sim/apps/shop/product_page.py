@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.shop.browse import PRICE, cart_button
 from handrail.sim.apps.shop.catalogue import Product, money, product
 from handrail.sim.apps.shop.store import MOST, Store
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import (
     Style,
     View,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.activities import App
 from handrail.sim.apps.trouble.covering import Covered, Interrupted
 from handrail.sim.apps.trouble.main import Main
 from handrail.sim.apps.trouble.moving import Restless, Shifting
 from handrail.sim.apps.trouble.waiting import Endless, Late, Loading
+from handrail.sim.system.activities import App
 
 
 class Trouble(App):

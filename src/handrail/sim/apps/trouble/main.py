@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, column, item, lazy_list, toolbar
 
 FREEZE_MS = 30_000

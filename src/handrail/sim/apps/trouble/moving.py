@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.trouble.notebook import note
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import Style, View, button, column, frame, item, lazy_list, text, toolbar
 
 FRAME_MS = 100

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.sim.activities import Activity
 from handrail.sim.apps.trouble.notebook import note
+from handrail.sim.system.activities import Activity
 from handrail.sim.view import View, button, column, spinner, text, toolbar
 
 LOADING_MS = 3000

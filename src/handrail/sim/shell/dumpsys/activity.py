@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from handrail.sim.activities import Activity
-from handrail.sim.intents import short_component
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.dumpsys.shapes import activity_record, hash_code, rect
-from handrail.sim.tasks import HOME, Task
+from handrail.sim.system.activities import Activity
+from handrail.sim.system.intents import short_component
+from handrail.sim.system.tasks import HOME, Task
 from handrail.sim.view.view import View
 
 

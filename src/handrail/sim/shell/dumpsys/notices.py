@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handrail.sim.notifications import Notification
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.dumpsys.shapes import hash_code
+from handrail.sim.system.notifications import Notification
 
 
 async def notification(call: Call, args: list[str]) -> int:

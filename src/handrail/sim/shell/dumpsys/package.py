@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from handrail.sim.intents import full_class, short_component
-from handrail.sim.packages import DANGEROUS, Package
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.dumpsys.shapes import hash_code, moment
 from handrail.sim.shell.system.system_packages import all_packages
+from handrail.sim.system.intents import full_class, short_component
+from handrail.sim.system.packages import DANGEROUS, Package
 
 
 async def run(call: Call, args: list[str]) -> int:

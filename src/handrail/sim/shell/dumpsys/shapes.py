@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from handrail.sim.intents import short_component
+from handrail.sim.system.intents import short_component
 
 if TYPE_CHECKING:
-    from handrail.sim.activities import Activity
-    from handrail.sim.tasks import Task
-    from handrail.sim.windows import Window
+    from handrail.sim.screen.windows import Window
+    from handrail.sim.system.activities import Activity
+    from handrail.sim.system.tasks import Task
 
 
 def hash_code(kind: int, number: int) -> str:

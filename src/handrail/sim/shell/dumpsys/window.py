@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from handrail.sim.screen.windows import Window
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.dumpsys.shapes import activity_record, hash_code, rect, window_name
 from handrail.sim.shell.system.system_packages import all_packages
-from handrail.sim.windows import Window
 
 TYPES = {
     "application": "BASE_APPLICATION",

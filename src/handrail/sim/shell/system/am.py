@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from handrail.sim.intents import StartResult, short_component, split_component
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.system import broadcast
 from handrail.sim.shell.system.instrument import instrument
 from handrail.sim.shell.system.intent_args import IntentArgs, shown
 from handrail.sim.shell.system.java import JavaError, show
+from handrail.sim.system.intents import StartResult, short_component, split_component
 
 NEW_TASK = 0x10000000
 START_VALUED = frozenset(

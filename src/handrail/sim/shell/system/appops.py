@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from handrail.sim.packages import DANGEROUS
 from handrail.sim.shell.call import Call, Command
+from handrail.sim.system.packages import DANGEROUS
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from handrail.sim.keys import NoKeyFor
+from handrail.sim.input.keys import NoKeyFor
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.system.java import JavaError, integer, number, show
 from handrail.sim.shell.system.keycodes import META, key_code

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handrail.sim.intents import Intent, short_component
 from handrail.sim.shell.system.java import JavaError, integer, number
+from handrail.sim.system.intents import Intent, short_component
 
 MAIN = "android.intent.action.MAIN"
 LAUNCHER = "android.intent.category.LAUNCHER"

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from handrail.sim.logs import CAPACITY, LogLine
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.options import BadUsage, Options, read_options
 from handrail.sim.shell.tools.expressions import compile_pattern
+from handrail.sim.system.logs import CAPACITY, LogLine
 
 LEVELS = "VDIWEFS"
 FIRST = "--------- beginning of "

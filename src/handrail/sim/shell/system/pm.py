@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from handrail.sim.packages import DANGEROUS
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.dumpsys import package as package_dump
 from handrail.sim.shell.system import pm_install, pm_list, pm_query
 from handrail.sim.shell.system.java import JavaError, show
 from handrail.sim.shell.system.system_packages import all_packages
+from handrail.sim.system.packages import DANGEROUS
 
 
 def _names(args: list[str]) -> list[str]:

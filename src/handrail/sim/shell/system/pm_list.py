@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handrail.sim.packages import DANGEROUS, Package
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.system.system_packages import all_packages
+from handrail.sim.system.packages import DANGEROUS, Package
 
 _FEATURES = """
 android.hardware.audio.output android.hardware.bluetooth android.hardware.bluetooth_le

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from handrail.sim.intents import short_component, split_component
 from handrail.sim.shell.call import Call
 from handrail.sim.shell.system.intent_args import LAUNCHER, MAIN, IntentArgs
 from handrail.sim.shell.system.system_packages import all_packages
+from handrail.sim.system.intents import short_component, split_component
 
 _VALUED = frozenset({"--user", "--query-flags"})
 _FLAGS = frozenset({"--brief", "--components", "--query"})

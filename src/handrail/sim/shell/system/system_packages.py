@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail.sim.packages import Package
+from handrail.sim.system.packages import Package
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone

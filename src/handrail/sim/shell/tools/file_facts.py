@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from handrail.sim.disk import CAPACITY
+from handrail.sim.disk.lookup import CAPACITY
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.io import Streams
 from handrail.sim.shell.options import BadUsage, read_options
@@ -17,7 +17,7 @@ from handrail.sim.shell.tools.ls import blocks, human
 from handrail.sim.shell.tools.names import user_name
 
 if TYPE_CHECKING:
-    from handrail.sim.nodes import Stat
+    from handrail.sim.disk.nodes import Stat
 
 _KINDS = {modes.S_IFDIR: "directory", modes.S_IFLNK: "symbolic link", modes.S_IFCHR: "character device"}
 _FIND_TYPES = {"f": modes.S_IFREG, "d": modes.S_IFDIR, "l": modes.S_IFLNK, "c": modes.S_IFCHR}

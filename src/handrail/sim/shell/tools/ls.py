@@ -10,7 +10,7 @@ from handrail.sim.shell.options import Options, read_options
 from handrail.sim.shell.tools.names import user_name
 
 if TYPE_CHECKING:
-    from handrail.sim.nodes import Stat
+    from handrail.sim.disk.nodes import Stat
 
 BLOCK = 512
 Entry = tuple[str, "Stat"]

@@ -1,0 +1,1 @@
+"""Ways into the phone besides adb's commands: u2, the HTTP helper, mobilecli, the emulator's doors."""

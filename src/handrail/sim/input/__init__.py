@@ -1,0 +1,1 @@
+"""From fingers and keys to meaning: gestures, touch, keys, text in fields, the on-screen keyboard."""

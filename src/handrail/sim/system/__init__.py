@@ -1,0 +1,1 @@
+"""What Android keeps of apps: packages, tasks, activities, intents, notifications, settings, logs."""
