@@ -24,6 +24,12 @@ HEADS_UP_MS = 5000.0
 VOLUME_MS = 3000.0
 
 
+_IN_THE_BARS = frozenset({
+    "airplane_mode_on", "wifi_on", "bluetooth_on", "ui_night_mode_on", "ui_night_mode", "font_scale",
+    "user_rotation",
+})  # fmt: skip
+
+
 class SystemUi:
     """What of the system is open now."""
 
@@ -74,6 +80,13 @@ class SystemUi:
             self.banner,
         ):
             window.invalidate()
+
+    def setting_changed(self, name: str) -> None:
+        """The bars show few settings and are drawn with every screen; the shade may show any."""
+        if name in _IN_THE_BARS:
+            self.invalidate()
+        else:
+            self.shade.invalidate()
 
     # opening and closing
 

@@ -20,7 +20,7 @@ def put_setting(phone: Phone, table: str, name: str, value: str) -> None:
             set_font_scale(phone, float(value))
         case "system", "user_rotation":
             set_rotation(phone, int(value))
-    phone.systemui.invalidate()
+    phone.systemui.setting_changed(name)
     phone.layout_changed()
 
 
