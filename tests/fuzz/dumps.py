@@ -220,7 +220,7 @@ def run(count: int, seed: int, report: Callable[[str], None] = lambda line: None
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--count", type=int, default=10_000)
+    arguments.add_argument("--count", type=int, default=100_000)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--save-slowest", type=Path, help="write the slowest dump to this file")
     given = arguments.parse_args()

@@ -25,4 +25,4 @@ def main(sequences: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 1_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3_000)

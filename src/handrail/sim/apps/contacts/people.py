@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from handrail.sim.apps.contacts.store import Contact, open_store
-from handrail.sim.system.activities import Activity
+from handrail.sim.apps.searching import Searching
 from handrail.sim.view import (
     Style,
     View,
@@ -28,8 +28,10 @@ _BAR = Style(kind="toolbar", background="surface")
 _PLAIN_FIELD = Style(kind="field", role="plain", size=18.0)
 
 
-class People(Activity):
+class People(Searching):
     """What opens from the launcher."""
+
+    search_field = "search_view"
 
     title = "Contacts"
 
@@ -111,27 +113,8 @@ class People(Activity):
             style=Style(kind="item"),
         )
 
-    def search(self) -> None:
-        self.state["searching"] = True
-        self.focus("search_view")
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
-
-    def clear(self) -> None:
-        self.state["query"] = ""
-
-    def stop_searching(self) -> None:
-        self.state.update(searching=False, query="")
-
     def create(self) -> None:
         self.start(_EDITOR)
-
-    def back(self) -> bool:
-        if not self.state["searching"]:
-            return False
-        self.stop_searching()
-        return True
 
 
 _LETTER = Style(kind="text", role="subtitle", size=18.0, bold=True, color="primary", align="center")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from handrail.sim.apps.notes.store import Note, Store, open_store
-from handrail.sim.system.activities import Activity
+from handrail.sim.apps.searching import Searching
 from handrail.sim.view import (
     Style,
     View,
@@ -26,8 +26,10 @@ from handrail.sim.view import (
 _ORDER_LABELS = {"changed": "Last changed", "title": "Title", "created": "Date created"}
 
 
-class Overview(Activity):
+class Overview(Searching):
     """What opens from the launcher."""
+
+    search_field = "search_src_text"
 
     title = "Notes"
 
@@ -102,25 +104,6 @@ class Overview(Activity):
             gravity="center",
             gap=16.0,
         )
-
-    def search(self) -> None:
-        self.state["searching"] = True
-        self.focus("search_src_text")
-
-    def look_for(self, words: str) -> None:
-        self.state["query"] = words
-
-    def clear(self) -> None:
-        self.state["query"] = ""
-
-    def stop_searching(self) -> None:
-        self.state.update(searching=False, query="")
-
-    def back(self) -> bool:
-        if not self.state["searching"]:
-            return False
-        self.stop_searching()
-        return True
 
     def choose_order(self) -> None:
         self.menu("action_sort", {label: partial(self.sort, order) for order, label in _ORDER_LABELS.items()})
