@@ -7,7 +7,7 @@ and `CamelModel` the camelCase of the seed it comes from. Unknown fields are err
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
 
@@ -50,7 +50,6 @@ def snake(name: str) -> str:
 class Model(BaseModel):
     """A frozen value that writes snake_case."""
 
-    wire_name: ClassVar[Any] = staticmethod(snake)
     model_config = ConfigDict(
         frozen=True,
         extra="forbid",
@@ -76,7 +75,6 @@ class Model(BaseModel):
 class CamelModel(Model):
     """A frozen value that writes its seed's camelCase."""
 
-    wire_name: ClassVar[Any] = staticmethod(camel)
     model_config = ConfigDict(
         alias_generator=AliasGenerator(validation_alias=camel, serialization_alias=camel)
     )

@@ -57,12 +57,6 @@ class Editing:
             if old.on_focus is not None:
                 self.phone.run(window, old.on_focus, False)
 
-    def blur(self, window: Window) -> None:
-        self.phone.text_toolbar.hide()
-        self._leave(window)
-        window.focus = None
-        window.invalidate()
-
     def tap(self, window: Window, view: View, x: float, y: float) -> None:
         """A tap in a field: focus, and the cursor where the finger was."""
         memory = view.memory

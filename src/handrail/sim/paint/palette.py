@@ -137,12 +137,6 @@ def fade(colour: RGBA, alpha: float) -> RGBA:
     return (*colour[:3], round(colour[3] * alpha))
 
 
-def mix(first: RGBA, second: RGBA, share: float) -> RGBA:
-    """`share` of the second colour in the first."""
-    red, green, blue, alpha = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
-    return red, green, blue, alpha
-
-
 def hue(seed: int, lightness: float = 0.42, saturation: float = 0.45) -> RGBA:
     """A pleasant colour for avatars and pictures; neighbouring seeds look different."""
     turn = seed * 0.381966 % 1.0

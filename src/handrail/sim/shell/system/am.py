@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.system import broadcast
 from handrail.sim.shell.system.instrument import instrument
 from handrail.sim.shell.system.intent_args import IntentArgs, shown
-from handrail.sim.shell.system.java import JavaError, show
+from handrail.sim.shell.system.java import Handler, JavaError, dispatch
 from handrail.sim.system.intents import StartResult, short_component, split_component
 
 NEW_TASK = 0x10000000
@@ -199,7 +197,6 @@ async def accepted(_: Call, __: list[str]) -> int:
     return 0
 
 
-Handler = Callable[[Call, list[str]], Awaitable[int]]
 HANDLERS: dict[str, Handler] = {
     "start": start,
     "start-activity": start,
@@ -232,18 +229,10 @@ HANDLERS: dict[str, Handler] = {
 
 async def run(call: Call) -> int:
     """`am COMMAND …`."""
-    args = call.args
-    if not args:
+    if not call.args:
         await call.err("Activity manager (activity) commands:\n  help\n      Print this help text.")
         return 255
-    handler = HANDLERS.get(args[0])
-    if handler is None:
-        await call.err(f"Unknown command: {args[0]}")
-        return 255
-    try:
-        return await handler(call, args[1:])
-    except JavaError as error:
-        return await show(call, args[0], error)
+    return await dispatch(call, HANDLERS)
 
 
 FAMILY: dict[str, Command] = {"am": run}

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from handrail.sim.shell.call import Call, Command
 from handrail.sim.shell.dumpsys import package as package_dump
 from handrail.sim.shell.system import pm_install, pm_list, pm_query
-from handrail.sim.shell.system.java import JavaError, show
+from handrail.sim.shell.system.java import Handler, JavaError, dispatch
 from handrail.sim.shell.system.system_packages import all_packages
 from handrail.sim.system.packages import DANGEROUS
 
@@ -123,7 +121,6 @@ async def compiled(call: Call, _: list[str]) -> int:
     return 0
 
 
-Handler = Callable[[Call, list[str]], Awaitable[int]]
 HANDLERS: dict[str, Handler] = {
     "list": pm_list.run,
     "path": path,
@@ -159,14 +156,7 @@ async def run(call: Call) -> int:
     if not args or args[0] in {"help", "-h"}:
         await call.line("Package manager (package) commands:\n  help\n    Print this help text.")
         return 0 if args else 255
-    handler = HANDLERS.get(args[0])
-    if handler is None:
-        await call.err(f"Unknown command: {args[0]}")
-        return 255
-    try:
-        return await handler(call, args[1:])
-    except JavaError as error:
-        return await show(call, args[0], error)
+    return await dispatch(call, HANDLERS)
 
 
 FAMILY: dict[str, Command] = {"pm": run}
