@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"errors", "clock", "config"},
+    {"errors", "clock", "config", "store"},
     {"protocol"},
     {"dialects"},
     {"tree", "adb"},

@@ -1,0 +1,36 @@
+"""The seam between bytes and devices: a `Link` opens services on one device, a `Stream` is one of them.
+
+Two things fill it: `direct` (a connection to adbd itself) and `server` (the adb server's smart socket).
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Stream(Protocol):
+    """One open service: bytes both ways."""
+
+    async def read(self) -> bytes:
+        """What came next; b"" once the other side has closed. Raises `DeviceError` when the line broke."""
+
+    async def write(self, data: bytes) -> None:
+        """Returns when the other side may get more: a slow reader slows its writer."""
+
+    async def close(self) -> None:
+        """Hangs up; as often as one likes."""
+
+
+class Link(Protocol):
+    """One device. Reconnects by itself; a stream never outlives the connection it was opened on."""
+
+    @property
+    def serial(self) -> str: ...
+
+    async def features(self) -> frozenset[str]:
+        """What the device's banner offers, such as `shell_v2`."""
+
+    async def open(self, service: str) -> Stream:
+        """Raises `DeviceOffline`, `AdbConnectionError`, or `AdbCommandError` when the device refuses."""
+
+    async def close(self) -> None: ...

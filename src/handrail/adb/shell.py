@@ -1,0 +1,79 @@
+"""Commands on a device: argument lists in, bytes and an exit code out. The only boundary to processes.
+
+Seed 003 calls it ShellExecutor. Commands are quoted for the device in one place, `quote`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+TIMEOUT_MS = 30_000
+OUTPUT_LIMIT = 16 << 20
+"""Bytes of each of stdout and stderr that are kept; the rest is read, counted and dropped."""
+
+
+class Script(str):
+    """Text that the device's shell interprets: pipes, globs, substitution. Everything else is quoted."""
+
+    __slots__ = ()
+
+
+Command = Sequence[str] | Script
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a command left."""
+
+    stdout: bytes
+    stderr: bytes
+    exit_code: int | None
+    """None where the device can't tell: shells before v2."""
+    dropped: int = 0
+    """Bytes beyond the limit."""
+
+    @property
+    def text(self) -> str:
+        return self.stdout.decode("utf-8", "replace")
+
+    @property
+    def ok(self) -> bool:
+        return self.exit_code in (0, None)
+
+
+class Process(Protocol):
+    """A command that is running on the device."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Pieces of stdout as they come."""
+
+    async def write(self, data: bytes) -> None: ...
+
+    async def end_input(self) -> None: ...
+
+    async def wait(self) -> Output:
+        """Its end; stdout that was iterated over is not in it."""
+
+
+class Shell(Protocol):
+    """Runs commands on one device."""
+
+    async def run(
+        self,
+        command: Command,
+        *,
+        stdin: bytes = b"",
+        timeout_ms: float = TIMEOUT_MS,
+        limit: int = OUTPUT_LIMIT,
+        check: bool = True,
+    ) -> Output:
+        """Start, wait, collect. With `check`, an exit code other than 0 raises `AdbCommandError`.
+
+        Past the deadline, and on cancellation, the command is ended on the device too.
+        """
+
+    def start(self, command: Command) -> AbstractAsyncContextManager[Process]:
+        """A command to talk to; leaving the block ends it on the device."""
