@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from handrail.clock import Clock
 from handrail.sim.disk.files import Files
@@ -45,7 +46,8 @@ class Device:
         self.awake = True
         self.accessibility_requested = False
         self.boot_ms = 1500.0  # how long a reboot takes for those outside
-        self.booted_ms = clock.monotonic_ms()
+        self.boots = 0
+        self.new_boot()
         self.ports: dict[str, Callable[[Any], Awaitable[None]]] = {}
         self.helper_mains: dict[str, Any] = {}
         self.instrumentations: dict[str, Any] = {}
@@ -57,6 +59,12 @@ class Device:
         self.timers = Timers()
         self._listeners: list[Listener] = []
         self._now: float | None = None
+
+    def new_boot(self) -> None:
+        """The kernel's boot id: another one after every boot, the same for the same seed and time."""
+        self.boots += 1
+        self.booted_ms = self.clock.monotonic_ms()
+        self.boot_id = str(uuid5(NAMESPACE_OID, f"{self.seed} {self.clock.now_ms()} {self.boots}"))
 
     # time
 
@@ -109,9 +117,12 @@ class Device:
     def off_event(self, listener: Listener) -> None:
         self._listeners.remove(listener)
 
-    def logcat(self, level: str, tag: str, text: str, package: str = "") -> None:
+    def logcat(self, level: str, tag: str, text: str, package: str = "", buffer: str = "") -> None:
+        """A line of an app's process, or of system_server, which has a buffer of its own."""
         pid = self.packages.pid_of(package) or 1200  # system_server
-        self.log.add(LogLine(self.wall_ms(), pid, pid, level, tag, text))
+        known = self.packages.installed.get(package)
+        where = buffer or ("main" if known else "system")
+        self.log.add(LogLine(self.wall_ms(), pid, pid, level, tag, text, where, known.uid if known else 1000))
 
     def record_input(self, **what: Any) -> None:
         self.input_log.append({"ms": self.now_ms(), **what})

@@ -216,6 +216,6 @@ def reboot(phone: Phone) -> None:
     phone.awake = True
     phone.accessibility_requested = False
     phone.log.clear()
-    phone.booted_ms = phone.now_ms()
+    phone.new_boot()
     phone.tasks.home()
     phone.boot_apps()

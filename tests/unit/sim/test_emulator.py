@@ -52,6 +52,18 @@ def test_status_says_booted() -> None:
     with_controller(story)
 
 
+def test_touches_are_in_pixels_of_the_screen_as_it_was_built() -> None:
+    async def story(hand: Hand, controller: Controller) -> None:
+        for rotation, seen in enumerate([(100, 300), (300, 979), (979, 2099), (2099, 100)]):
+            hand.phone.set_rotation(rotation)
+            await controller.send_touch(touch(100, 300, 100))
+            await controller.send_touch(touch(100, 300, 0))
+            down = [one for one in hand.phone.input_log if one.get("action") == "down"][-1]
+            assert (down["x"], down["y"]) == seen
+
+    with_controller(story)
+
+
 def test_touches_by_pressure_tap_and_pinch() -> None:
     async def story(hand: Hand, controller: Controller) -> None:
         await hand.open(CONTACTS)
@@ -124,7 +136,10 @@ def test_the_console_answers_ok_or_ko() -> None:
         assert console.answer("sms send +15550100 your code is 7788") == "OK\r\n"
         assert "7788" in str(hand.phone.state())
         assert console.answer("network speed edge") == "OK\r\n"
-        assert "speed:   edge" in console.answer("network status")
+        assert "upload speed:       473600 bits/s" in console.answer("network status")
+        assert console.answer("network delay 30:90") == "OK\r\n"
+        assert "maximum latency:  90 ms" in console.answer("network status")
+        assert console.answer("network speed 1:x").startswith("KO: ")
         assert console.answer("power capacity 17") == "OK\r\n"
         assert hand.phone.battery == 17
         assert console.answer("avd snapshot save a") == "OK\r\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from handrail.sim.input.ime import PACKAGE as IME
+from handrail.sim.shell import capture
 from handrail.sim.view.view import View
 from tests.unit.sim.grocer import PACKAGE, Grocer
 from tests.unit.sim.hand import Hand, phone_with
@@ -108,5 +109,16 @@ def test_what_lies_below_the_keyboard_gets_no_touch() -> None:
         await hand.tap("name")
         await hand.tap_at(*place)
         assert not hand.sees("Done")
+
+    asyncio.run(story())
+
+
+def test_the_framework_tells_what_kind_of_field_is_served() -> None:
+    async def story() -> None:
+        hand = await at_field()
+        told = (await capture(hand.phone, "dumpsys input_method")).text
+        assert "mCurrentEditorInfo:\n    inputType=0x1 imeOptions=0x" in told
+        hand.phone.go_home()
+        assert "mCurrentEditorInfo: null" in (await capture(hand.phone, "dumpsys input_method")).text
 
     asyncio.run(story())

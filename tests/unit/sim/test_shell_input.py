@@ -155,3 +155,13 @@ def test_a_recording_takes_its_time_and_leaves_a_file() -> None:
         == "ftyp"
     )
     assert phone.clock.monotonic_ms() >= 2000
+
+
+def test_the_hold_of_a_drag_is_part_of_its_duration() -> None:
+    phone = new_phone()
+    phone.input_log.clear()
+    assert out("input draganddrop 500 1500 500 500 1300", phone=phone) == ""
+    down, moved, *_, up = phone.input_log
+    assert (down["action"], moved["action"], up["action"]) == ("down", "move", "up")
+    assert moved["ms"] - down["ms"] >= 500
+    assert 1300 <= up["ms"] - down["ms"] < 1600

@@ -73,6 +73,14 @@ def test_a_field_that_tools_look_for_is_there(phone: Phone, command: str, wanted
     assert re.search(wanted, out(command, phone=phone)), wanted
 
 
+def test_a_boot_has_an_id_of_its_own(phone: Phone) -> None:
+    first = out("cat /proc/sys/kernel/random/boot_id", phone=phone)
+    assert re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\n", first)
+    assert out("cat /proc/sys/kernel/random/boot_id", phone=phone) == first
+    phone.reboot()
+    assert out("cat /proc/sys/kernel/random/boot_id", phone=phone) != first
+
+
 def test_the_keyboard_is_seen_when_it_is_up(phone: Phone) -> None:
     shell("am start -n com.android.contacts/.activities.ContactEditorActivity", phone=phone)
     field = re.search(
@@ -126,7 +134,6 @@ def test_properties_are_listed_in_brackets_and_protected(phone: Phone) -> None:
 def test_services_take_commands(phone: Phone) -> None:
     assert out("cmd uimode night yes", phone=phone) == "Night mode: yes\n"
     assert phone.display.dark
-    assert out("cmd clipboard set hello; cmd clipboard get", phone=phone) == "hello\n"
     out("cmd statusbar expand-notifications", phone=phone)
     assert any(window.type == "shade" for window in phone.windows())
     out("cmd statusbar collapse; svc wifi disable; cmd connectivity airplane-mode enable", phone=phone)
@@ -134,6 +141,15 @@ def test_services_take_commands(phone: Phone) -> None:
     assert phone.settings["global"]["wifi_on"] == "0"
     assert out("cmd connectivity airplane-mode", phone=phone) == "enabled\n"
     assert shell("cmd nosuch", phone=phone).status == 20
+
+
+def test_the_clipboard_has_no_shell_side_but_in_some_builds(phone: Phone) -> None:
+    phone.clipboard = "kept"
+    answer = shell("cmd clipboard set hello", phone=phone)
+    assert (answer.status, answer.errors) == (0, "No shell command implementation.\n")
+    assert phone.clipboard == "kept"
+    out("setprop debug.sim.cmd_clipboard 1", phone=phone)
+    assert out("cmd clipboard set hello; cmd clipboard get", phone=phone) == "hello\n"
 
 
 def test_a_keyboard_of_a_test_package_types_what_it_is_sent(phone: Phone) -> None:
@@ -145,6 +161,17 @@ def test_a_keyboard_of_a_test_package_types_what_it_is_sent(phone: Phone) -> Non
     )
     sent = "am broadcast -a ADB_KEYBOARD_INPUT_TEXT --es text Z3LDvMOf"
     assert out(sent, phone=phone).endswith('Broadcast completed: result=-1, data="success"\n')
+    assert phone.input_log[-1]["text"] == "grüß"
+
+
+def test_each_keyboard_hears_only_broadcasts_of_its_own(phone: Phone) -> None:
+    phone.packages.install("com.android.adbkeyboard")
+    out("ime enable com.android.adbkeyboard/.AdbIME; ime set com.android.adbkeyboard/.AdbIME", phone=phone)
+    for other in ("-a ADB_KEYBOARD_INPUT_TEXT --es text", "-a ADB_INPUT_B64 -p com.other --es msg"):
+        out(f"am broadcast {other} Z3LDvMOf", phone=phone)
+    assert not [one for one in phone.input_log if one["action"] == "commit"]
+    sent = "am broadcast -a ADB_INPUT_B64 -p com.android.adbkeyboard --es msg Z3LDvMOf"
+    assert out(sent, phone=phone).endswith("Broadcast completed: result=0\n")
     assert phone.input_log[-1]["text"] == "grüß"
 
 

@@ -170,11 +170,27 @@ def test_a_password_is_dots() -> None:
     asyncio.run(story())
 
 
+def test_an_emoji_in_a_password_is_two_dots() -> None:
+    async def story() -> None:
+        hand = at_form()
+        await hand.tap("secret")
+        hand.phone.commit_text("a😀")
+        assert hand.find("secret").text == "•••"
+
+    asyncio.run(story())
+
+
 def test_a_number_field_drops_what_is_no_digit() -> None:
     async def story() -> None:
         hand = at_form()
         await hand.fill("digits", "1a2.3")
         assert hand.find("digits").text == "123"
+        window = hand.phone.focused_window()
+        assert window is not None
+        view = window.find("digits")
+        assert view is not None
+        hand.phone.set_text(view, "4b5")
+        assert hand.find("digits").text == "45"
 
     asyncio.run(story())
 

@@ -258,6 +258,9 @@ class Connection(asyncio.Protocol):
         """A command that is reading finds the end of its input; any other is ended."""
         if service.drains and channel.reading:
             self.adbd.keep(task)
+        elif service.hang_up is not None:
+            service.hang_up(task)
+            self.adbd.keep(task)
         else:
             task.cancel()
 

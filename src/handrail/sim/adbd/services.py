@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from handrail.sim import shell
 from handrail.sim.adbd.shell_service import exec_service, first_word, shell_service
 from handrail.sim.adbd.stream import Stream
 from handrail.sim.adbd.sync import Sync
+from handrail.sim.shell.processes import processes_of
 
 if TYPE_CHECKING:
     from handrail.sim.adbd.connection import Connection
@@ -34,6 +36,8 @@ class Service:
 
     run: Callable[[Stream], Awaitable[None]]
     drains: bool = False
+    hang_up: Callable[[asyncio.Task[None]], None] | None = None
+    """How it learns of the end, where cancelling it would be more than Android does."""
 
 
 def find_service(connection: Connection, name: str) -> Service | None:
@@ -52,7 +56,9 @@ def _find(connection: Connection, name: str) -> Service | None:
     phone = connection.phone
     if kind == "shell" or kind.startswith("shell,"):
         options = kind.split(",")[1:]
-        return Service(shell_service(phone, options, rest), drains="v2" not in options)
+        run = shell_service(phone, options, rest)
+        pipes = "v2" in options and "pty" not in options and bool(rest)
+        return Service(run, "v2" not in options, processes_of(phone).hang_up if pipes else None)
     if kind == "exec":
         return Service(exec_service(phone, rest), drains=True)
     if name == "sync:":
@@ -138,7 +144,7 @@ def _reset_after(service: Service, size: int) -> Service:
     async def run(stream: Stream) -> None:
         await service.run(_Breaking(stream, size))
 
-    return Service(run, drains=service.drains)
+    return replace(service, run=run)
 
 
 class _Breaking:

@@ -136,4 +136,8 @@ class V2(V1):
 
 def first_word(command: str) -> str:
     """The program a command line starts with, for faults that strike one program only."""
-    return command.split(None, 1)[0].rpartition("/")[2] if command.strip() else "sh"
+    while command.lstrip().startswith("#"):
+        command = command.lstrip().partition("\n")[2]
+    words = command.split(None, 2)
+    name = words[1] if words[:1] == ["exec"] and words[1:] else "".join(words[:1])
+    return name.rpartition("/")[2] or "sh"

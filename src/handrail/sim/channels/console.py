@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 MAX_LINE = 4096
-SPEEDS = {"gsm": 14.4, "hscsd": 43.2, "gprs": 80, "edge": 236.8, "umts": 1920, "hsdpa": 14400, "lte": 173000}
-SPEEDS |= {"evdo": 75000, "5g": 1000000, "full": 0}
-DELAYS = {"none": 0, "gprs": 150, "edge": 80, "umts": 35}
+SPEEDS = {"gsm": (14_400, 14_400), "hscsd": (14_400, 43_200), "gprs": (28_800, 57_600)}
+SPEEDS |= {"edge": (473_600, 473_600), "umts": (384_000, 384_000), "hsdpa": (5_760_000, 13_980_000)}
+SPEEDS |= {"lte": (58_000_000, 173_000_000), "evdo": (75_000_000, 280_000_000), "full": (0, 0)}
+"""bit/s up and down."""
+DELAYS = {"none": (0, 0), "gprs": (150, 550), "edge": (80, 400), "umts": (35, 200)}
+"""Milliseconds, least and most."""
 
 
 class Refused(Exception):
@@ -58,6 +61,16 @@ async def converse(
             return
         writer.write(console.answer(line.decode("utf-8", "replace").strip()).encode())
         await writer.drain()
+
+
+def _pair(text: str, names: dict[str, tuple[int, int]], unit: int) -> tuple[int, int] | None:
+    """A name, one number for both, or two numbers with a colon between them."""
+    if text in names:
+        return names[text]
+    first, colon, second = text.partition(":")
+    if not (first.isascii() and first.isdigit()) or (colon and not (second.isascii() and second.isdigit())):
+        return None
+    return int(first) * unit, int(second or first) * unit
 
 
 class Console:
@@ -125,9 +138,9 @@ class Console:
 
     def _network(self, args: list[str]) -> str:
         match args:
-            case ["speed", value] if value in SPEEDS or value.replace(":", "").isdigit():
+            case ["speed", value] if _pair(value, SPEEDS, 1000):
                 self.phone.props["sim.network.speed"] = value
-            case ["delay", value] if value in DELAYS or value.replace(":", "").isdigit():
+            case ["delay", value] if _pair(value, DELAYS, 1):
                 self.phone.props["sim.network.delay"] = value
             case ["status"]:
                 return self._network_status()
@@ -136,9 +149,13 @@ class Console:
         return ""
 
     def _network_status(self) -> str:
-        speed = self.phone.props.get("sim.network.speed", "full")
-        delay = self.phone.props.get("sim.network.delay", "none")
-        return f"Current network status:\r\n  speed:   {speed}\r\n  latency: {delay}\r\n"
+        up, down = _pair(self.phone.props.get("sim.network.speed", "full"), SPEEDS, 1000) or (0, 0)
+        least, most = _pair(self.phone.props.get("sim.network.delay", "none"), DELAYS, 1) or (0, 0)
+        return (
+            f"Current network status:\r\n  download speed:   {down:8d} bits/s ({down / 8192:.1f} KB/s)\r\n"
+            f"  upload speed:     {up:8d} bits/s ({up / 8192:.1f} KB/s)\r\n"
+            f"  minimum latency:  {least} ms\r\n  maximum latency:  {most} ms\r\n"
+        )
 
     def _power(self, args: list[str]) -> str:
         match args:

@@ -102,7 +102,8 @@ class Controller:
     async def send_touch(self, request: bytes) -> bytes:
         """TouchEvent: a finger that is new goes down, pressure 0 lifts it."""
         for touch in messages(decode(request), 1):
-            finger, x, y = number(touch, 3), number(touch, 1), number(touch, 2)
+            finger = number(touch, 3)
+            x, y = self._turned(number(touch, 1), number(touch, 2))
             if number(touch, 4) <= 0:
                 if finger in self._fingers:
                     self._fingers.discard(finger)
@@ -113,6 +114,12 @@ class Controller:
                 self._fingers.add(finger)
                 self.phone.pointer("down", x, y, finger)
         return b""
+
+    def _turned(self, x: int, y: int) -> tuple[int, int]:
+        """Touches come in px of the panel as it was built; Android turns them with the screen."""
+        display = self.phone.display
+        right, bottom = display.width - 1, display.height - 1
+        return [(x, y), (y, bottom - x), (right - x, bottom - y), (right - y, x)][display.rotation % 4]
 
     async def send_key(self, request: bytes) -> bytes:
         """KeyboardEvent: text, a named key, or a code; a key that is held for 500 ms is a long press."""

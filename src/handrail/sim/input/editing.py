@@ -110,15 +110,14 @@ class Editing:
         memory = _memory(view)
         if not view.multiline:
             text = text.replace("\n", " ")
-        allowed = ALLOWED.get(view.input_type)
-        if allowed is not None:
-            text = "".join(character for character in text if character in allowed)
+        text = _filtered(view, text)
         words, start, end = memory["text"], memory["start"], memory["end"]
         self._put(window, view, words[:start] + text + words[end:], start + len(text))
         return True
 
     def set_text(self, window: Window, view: View, text: str) -> None:
-        """What ACTION_SET_TEXT does."""
+        """What ACTION_SET_TEXT does; the field's filters have their say."""
+        text = _filtered(view, text)
         self._put(window, view, text, len(text))
 
     def delete(self, forward: bool = False) -> bool:
@@ -233,6 +232,12 @@ class Editing:
             return False
         self.focus(window, name_of(fields[place]))
         return True
+
+
+def _filtered(view: View, text: str) -> str:
+    """What the field's key listener lets through, from keys, clipboard and accessibility alike."""
+    allowed = ALLOWED.get(view.input_type)
+    return text if allowed is None else "".join(one for one in text if one in allowed)
 
 
 def _memory(view: View) -> dict[str, Any]:

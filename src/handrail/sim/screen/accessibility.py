@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from handrail.sim.screen.dump import is_important, is_scrollable, resource_id
+from handrail.sim.screen.dump import is_important, is_scrollable, resource_id, text_of
 from handrail.sim.screen.windows import Window
 from handrail.sim.view.view import Rect, View
 
@@ -94,7 +94,7 @@ def _node(
         parent=parent,
         package=package,
         cls=view.cls,
-        text=_words(view),
+        text=text_of(view),
         desc=view.desc,
         resource_id=resource_id(view.id, package),
         hint=view.hint,
@@ -129,12 +129,6 @@ def _children(view: View, parent: Node, compressed: bool) -> Iterator[Node]:
             continue
         index = number if child.index is None else child.index
         yield _node(child, parent.window, index, parent, parent.package, compressed)
-
-
-def _words(view: View) -> str:
-    """A field without text reports its hint, a password its dots."""
-    words = "•" * len(view.text) if view.password else view.text
-    return words or (view.hint if view.editable else "")
 
 
 _TEXTS = {"text": "text", "content-desc": "desc", "class": "cls", "package": "package"}

@@ -127,10 +127,15 @@ def nodes(window: Window) -> Iterator[tuple[View, int, int]]:
                 stack.append((child, depth + 1, number if child.index is None else child.index))
 
 
+def utf16_length(text: str) -> int:
+    """As Java counts: a password's dots stand for chars, two for an emoji."""
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
 def text_of(view: View) -> str:
     """The text that accessibility reports: dots for a password, the hint of an empty field."""
     if view.password:
-        return "•" * len(view.text) or view.hint
+        return "•" * utf16_length(view.text) or view.hint
     return view.text or (view.hint if view.editable else "")
 
 

@@ -147,7 +147,7 @@ async def execute(interpreter: Interpreter, call: Call) -> int:
     if not call.args:
         interpreter.session.streams = _streams(call)
         return 0
-    raise Leave(await _program(call, call.args))
+    raise Leave(await _program(call, call.args, replaces=interpreter.session.leads))
 
 
 async def command(interpreter: Interpreter, call: Call) -> int:
@@ -231,9 +231,9 @@ def _streams(call: Call) -> Streams:
     return Streams(call.stdin, call.stdout, call.stderr)
 
 
-async def _program(call: Call, argv: list[str]) -> int:
+async def _program(call: Call, argv: list[str], *, replaces: bool = False) -> int:
     inner = Call(call.phone, argv, call.session, call.stdin, call.stdout, call.stderr)
-    return await start(inner, _streams(call))
+    return await start(inner, _streams(call), replaces=replaces)
 
 
 def _number(args: list[str], default: int) -> int:

@@ -75,6 +75,9 @@ class Interpreter:
         return status
 
     async def _pipeline(self, pipeline: Pipeline) -> int:
+        shell = self.session.shell
+        if shell is not None and shell.signal:
+            raise Leave(128 + shell.signal)
         if len(pipeline.stages) == 1:
             status = await self.node(pipeline.stages[0])
         else:
@@ -102,8 +105,9 @@ class Interpreter:
         inner = session.subshell(Streams(Nothing(), session.streams.stdout, session.streams.stderr))
         foreground = Statement(statement.first, statement.rest)
         inner.pid = session.background_pid = table.new_pid()
+        inner.shell = None
         job = asyncio.ensure_future(Interpreter(inner).job(Script((foreground,))))
-        table.keep(job)
+        table.keep(job, session.group)
         if not leaves_streams(statement):
             session.jobs.append(job)
         session.all_jobs[inner.pid] = job

@@ -28,7 +28,8 @@ async def run(phone: Phone, command: str, io: ShellIO, env: Mapping[str, str] | 
     session.tty = io.tty
     table = processes_of(phone)
     with table.started([SHELL, "-c", command], 1, session.user, phone.clock.monotonic_ms()) as process:
-        session.pid, session.parent = process.pid, 1
+        session.pid, session.parent, session.group = process.pid, 1, process.group
+        session.shell, session.leads = process, True
         try:
             status = await (_text(session, command) if command else converse(session, _entry))
             await _settle(session)

@@ -12,6 +12,7 @@ from handrail.sim.shell.io import Streams
 if TYPE_CHECKING:
     from handrail.sim.disk.files import Files
     from handrail.sim.phone import Phone
+    from handrail.sim.shell.processes import Process
     from handrail.sim.shell.syntax import Node, Script
 
 MAX_DEPTH = 32
@@ -93,6 +94,11 @@ class Session:
     status: int = 0
     pid: int = 0
     parent: int = 0
+    group: int = 0
+    shell: Process | None = None
+    """The process whose death ends this session, although a program of it may still be running."""
+    leads: bool = False
+    """Whether this is the shell that adbd started, and no subshell of it."""
     background_pid: int = 0
     depth: int = 0
     exit_on_error: bool = False
@@ -111,6 +117,7 @@ class Session:
             parameters=list(self.parameters),
             functions=dict(self.functions),
             depth=self.depth + 1,
+            leads=False,
         )
 
     def environment(self) -> dict[str, str]:

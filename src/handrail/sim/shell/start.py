@@ -38,6 +38,8 @@ async def run_command(
         session.variables.update(values)
         return interpreter.substituted
     call = Call(session.phone, argv, session, streams.stdin, streams.stdout, streams.stderr)
+    if argv[0] in session.functions or argv[0] in BUILTINS:
+        processes_of(session.phone).remember(argv)
     if argv[0] in session.functions:
         return await _with_values(session, values, _call_function(interpreter, call, streams))
     builtin = BUILTINS.get(argv[0])
@@ -50,18 +52,22 @@ async def run_command(
     return await start(call, streams)
 
 
-async def start(call: Call, streams: Streams) -> int:
+async def start(call: Call, streams: Streams, *, replaces: bool = False) -> int:
     """Run a program, never a builtin or function."""
     name = call.argv[0]
+    processes_of(call.phone).remember(call.argv)
     folder, _, base = name.rpartition("/")
     command = COMMANDS.get(base) if "/" not in name or folder in BIN else None
     if command is None:
         return await _file(call, streams) if "/" in name else await _unknown(call)
-    return await run_process(call, command)
+    return await run_process(call, command, replaces=replaces)
 
 
-async def run_process(call: Call, command: Command) -> int:
-    """The command as a process: it has a pid, and a signal ends it without ending its shell."""
+async def run_process(call: Call, command: Command, *, replaces: bool = False) -> int:
+    """The command as a process: it has a pid, and a signal ends it without ending its shell.
+
+    One that `replaces` its shell has the shell's own pid.
+    """
     phone, session = call.phone, call.session
     if session.depth >= MAX_DEPTH:
         await call.err(f"{SHELL}: {call.argv[0]}: recursion too deep")
@@ -69,7 +75,9 @@ async def run_process(call: Call, command: Command) -> int:
     phone.catch_up()
     session.depth += 1
     table = processes_of(phone)
-    with table.started(call.argv, session.pid, session.user, phone.clock.monotonic_ms()) as process:
+    now_ms, place = phone.clock.monotonic_ms(), session.pid if replaces else 0
+    parent = session.parent if replaces else session.pid
+    with table.started(call.argv, parent, session.user, now_ms, group=session.group, pid=place) as process:
         try:
             await phone.faults.delay(process.name)
             return await command(call)

@@ -102,7 +102,7 @@ class Health:
             "\tat android.os.Looper.loop(Looper.java:317)",
         ]
         for line in lines:
-            phone.logcat("E", "AndroidRuntime", line, package)
+            phone.logcat("E", "AndroidRuntime", line, package, "crash")
         now = phone.now_ms()
         again = now - self._crashed.get(package, -inf) < OFTEN_MS
         self._crashed[package] = now

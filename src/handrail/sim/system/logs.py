@@ -20,6 +20,7 @@ class LogLine:
     tag: str
     text: str
     buffer: str = "main"
+    uid: int = 1000
 
 
 class LogBuffer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handrail.sim.shell.call import Call
+from handrail.sim.shell.dumpsys.editor import served
 from handrail.sim.shell.dumpsys.shapes import hash_code, window_name, window_title
 
 DISPLAY_ID = 4619827259835644672
@@ -157,6 +158,7 @@ client=ClientState{{{hash_code(3, 1)}}}
   mSystemReady=true mInteractive={str(phone.awake).lower()}
 Input method client state for ClientState:
   mServedView={client}
+{served(phone)}
 Input method service state for {current}:
   mViewsCreated=true mWindowVisible={shown} mDecorViewVisible={shown} mDecorViewWasVisible=true
   mInputStarted={shown} mInputViewStarted={shown} mCandidatesViewStarted=false

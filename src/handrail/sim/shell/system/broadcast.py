@@ -30,7 +30,7 @@ def _decoded(call: Call, extras: dict[str, Any], name: str) -> Answer:
     try:
         return _typed(call, base64.b64decode(str(extras.get(name, ""))).decode())
     except (binascii.Error, UnicodeDecodeError):
-        return 0, ""
+        return SILENT
 
 
 def _cleared(call: Call) -> Answer:
@@ -57,13 +57,27 @@ KEYBOARD: dict[str, Callable[[Call, dict[str, Any]], Answer]] = {
     "ADB_KEYBOARD_EDITOR_CODE": lambda call, _: _submitted(call),
     "ADB_KEYBOARD_HIDE": lambda call, _: _hidden(call),
 }
-"""Broadcasts of the known ADB keyboards; they count only while such a keyboard is the input method."""
+"""Broadcasts of the known ADB keyboards."""
+
+ANSWERING, SILENT_ONE = "com.github.uiautomator", "com.android.adbkeyboard"
+
+
+def _to_keyboard(call: Call, given: IntentArgs) -> Answer | None:
+    """A keyboard hears its own broadcasts, and only while it is the input method; one of the two answers."""
+    intent = given.intent
+    owner = ANSWERING if intent.action.startswith("ADB_KEYBOARD_") else SILENT_ONE
+    current = call.phone.settings["secure"].get("default_input_method", "").partition("/")[0]
+    if intent.action not in KEYBOARD or current != owner or intent.package not in ("", owner):
+        return None
+    answer = KEYBOARD[intent.action](call, intent.extras)
+    return answer if owner == ANSWERING else SILENT
 
 
 def _deliver(call: Call, given: IntentArgs) -> Answer:
     action, phone = given.intent.action, call.phone
-    if action in KEYBOARD and "adb" in phone.settings["secure"].get("default_input_method", "").lower():
-        return KEYBOARD[action](call, given.intent.extras)
+    heard = _to_keyboard(call, given)
+    if heard is not None:
+        return heard
     if action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
         phone.systemui.close_shade()
         phone.systemui.close_recents()

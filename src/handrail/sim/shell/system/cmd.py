@@ -20,16 +20,21 @@ ALIASES: dict[str, Command] = {
 
 
 async def clipboard(call: Call, args: list[str]) -> int:
-    """`cmd clipboard get|set|clear`."""
+    """`cmd clipboard get|set|clear` of some vendors' builds; Android's own service has no shell side.
+
+    `setprop debug.sim.cmd_clipboard 1` makes the phone one of those builds.
+    """
     verb = args[0] if args else ""
-    if verb in {"get", "get-primary-clip", "get-text"}:
+    if call.phone.props.get("debug.sim.cmd_clipboard") != "1":
+        await call.err("No shell command implementation.")
+    elif verb in {"get", "get-primary-clip", "get-text"}:
         await call.line(call.phone.clipboard)
     elif verb in {"set", "set-primary-clip", "set-text"} and args[1:]:
         call.phone.clipboard = " ".join(args[1:])
     elif verb in {"clear", "clear-primary-clip"}:
         call.phone.clipboard = ""
     else:
-        await call.err("No shell command implementation.")
+        await call.err(f"Unknown command: {verb}")
         return 255
     return 0
 

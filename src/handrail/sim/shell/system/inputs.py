@@ -66,10 +66,10 @@ async def swipe(call: Call, args: list[str]) -> None:
 
 
 async def drag(call: Call, args: list[str]) -> None:
-    """As a swipe after a long press, which picks the thing up."""
+    """As a swipe after a long press, which picks the thing up; the hold is part of the duration."""
     x1, y1, x2, y2 = _points(args, 4)
-    duration = max(0, integer(args[4])) if len(args) > 4 else SWIPE_MS
-    await call.phone.drag(x1, y1, x2, y2, duration)
+    duration = integer(args[4]) if len(args) > 4 else SWIPE_MS
+    await call.phone.drag(x1, y1, x2, y2, max(0, duration - LONG_PRESS_MS))
 
 
 async def text(call: Call, args: list[str]) -> None:

@@ -18,23 +18,45 @@ LEVELS = "VDIWEFS"
 FIRST = "--------- beginning of "
 
 
-def _stamp(line: LogLine) -> str:
-    moment = datetime.fromtimestamp(line.time_ms // 1000, UTC)
-    return f"{moment:%m-%d %H:%M:%S}.{line.time_ms % 1000:03d}"
+SHORT_NAMES = {0: "root", 2000: "shell"}
+"""Users that logcat writes by name: those of five letters at most."""
 
 
-FORMATS: dict[str, Callable[[LogLine, str], str]] = {
-    "brief": lambda line, text: f"{line.level}/{line.tag:<8}({line.pid:>5}): {text}",
-    "process": lambda line, text: f"{line.level}({line.pid:>5}) {text}  ({line.tag})",
-    "tag": lambda line, text: f"{line.level}/{line.tag:<8}: {text}",
-    "thread": lambda line, text: f"{line.level}({line.pid:>5}:{line.tid:>5}) {text}",
-    "raw": lambda _, text: text,
-    "time": lambda line, text: f"{_stamp(line)} {line.level}/{line.tag:<8}({line.pid:>5}): {text}",
-    "threadtime": lambda line, text: (
-        f"{_stamp(line)} {line.pid:>5} {line.tid:>5} {line.level} {line.tag:<8}: {text}"
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What `-v` modifiers change in every format: how times are written, and whether users are."""
+
+    modifiers: frozenset[str]
+
+    def when(self, line: LogLine) -> str:
+        if "epoch" in self.modifiers:
+            return f"{line.time_ms // 1000:>19}.{line.time_ms % 1000:03d}"
+        moment = datetime.fromtimestamp(line.time_ms // 1000, UTC)
+        day = "%Y-%m-%d" if "year" in self.modifiers else "%m-%d"
+        zone = " +0000" if "zone" in self.modifiers else ""
+        return f"{moment:{day} %H:%M:%S}.{line.time_ms % 1000:03d}{zone}"
+
+    def who(self, line: LogLine, end: str = ":") -> str:
+        """The pid, and with `uid` whose it is; `threadtime` alone has no colon between them."""
+        if "uid" not in self.modifiers:
+            return f"{line.pid:>5}"
+        return f"{SHORT_NAMES.get(line.uid, line.uid):>5}{end}{line.pid:>5}"
+
+
+FORMATS: dict[str, Callable[[Style, LogLine, str], str]] = {
+    "brief": lambda style, line, text: f"{line.level}/{line.tag:<8}({style.who(line)}): {text}",
+    "process": lambda style, line, text: f"{line.level}({style.who(line)}) {text}  ({line.tag})",
+    "tag": lambda _, line, text: f"{line.level}/{line.tag:<8}: {text}",
+    "thread": lambda style, line, text: f"{line.level}({style.who(line)}:{line.tid:>5}) {text}",
+    "raw": lambda _, __, text: text,
+    "time": lambda style, line, text: (
+        f"{style.when(line)} {line.level}/{line.tag:<8}({style.who(line)}): {text}"
     ),
-    "long": lambda line, text: (
-        f"[ {_stamp(line)} {line.pid:>5}:{line.tid:>5} {line.level}/{line.tag:<8} ]\n{text}\n"
+    "threadtime": lambda style, line, text: (
+        f"{style.when(line)} {style.who(line, ' ')} {line.tid:>5} {line.level} {line.tag:<8}: {text}"
+    ),
+    "long": lambda style, line, text: (
+        f"[ {style.when(line)} {style.who(line)}:{line.tid:>5} {line.level}/{line.tag:<8} ]\n{text}\n"
     ),
 }
 _MODIFIER_NAMES = """
@@ -137,6 +159,7 @@ class _Printer:
         if self._name not in FORMATS:
             raise BadUsage(f"Invalid parameter '{self._name}' to -v")
         self._call = call
+        self._style = Style(frozenset(given))
         self._buffers: set[str] = set()
         self.left = options.number("m", -1)
 
@@ -148,7 +171,7 @@ class _Printer:
             if line.buffer not in self._buffers:
                 self._buffers.add(line.buffer)
                 out.append(FIRST + line.buffer)
-            out += [FORMATS[self._name](line, text) for text in line.text.split("\n")]
+            out += [FORMATS[self._name](self._style, line, text) for text in line.text.split("\n")]
             self.left -= 1
         if out:
             await self._call.out("\n".join(out) + "\n")
@@ -229,6 +252,7 @@ async def log(call: Call) -> int:
             level if level in LEVELS else "I",
             options.values.get("t", "log"),
             text,
+            uid=call.session.user.uid,
         )
     )
     return 0

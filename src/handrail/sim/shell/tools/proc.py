@@ -60,6 +60,8 @@ def proc_file(call: Call, path: str) -> bytes | None:
             text = f"{seconds:.2f} {seconds * 7:.2f}\n"
         case "/proc/loadavg":
             text = "0.10 0.08 0.05 1/900 20000\n"
+        case "/proc/sys/kernel/random/boot_id":
+            text = f"{call.phone.boot_id}\n"
         case "/proc/net/unix":
             text = _unix_sockets(call)
         case _:

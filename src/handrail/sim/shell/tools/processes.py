@@ -167,8 +167,8 @@ def _matching(call: Call, pattern: str, *, full: bool, exact: bool) -> list[Row]
         text = row.command if full else row.name
         hit = wanted.fullmatch(text) if exact else wanted.search(text)
         mine = row.process is not None and row.process.argv is call.argv
-        shell = row.process is not None and row.process.argv[:1] == [SHELL]
-        if hit and not mine and not (full and shell):
+        own_shell = row.pid == call.session.pid
+        if hit and not mine and not (full and own_shell):
             found.append(row)
     return found
 
@@ -245,8 +245,18 @@ def _send(call: Call, row: Row, signal: int) -> bool:
     return False
 
 
+def _send_group(call: Call, group: int, signal: int) -> bool:
+    """Deliver a signal to all of a group, if it is the user's; False when there is none."""
+    table = processes_of(call.phone)
+    users = {process.user.uid for process in table.running.values() if process.group == group}
+    if call.session.user.uid not in users and group not in table.jobs.values():
+        return False
+    table.send_group(group, signal)
+    return True
+
+
 async def kill(call: Call) -> int:
-    """`kill [-SIGNAL] PID…`."""
+    """`kill [-SIGNAL] PID…`; a negative number is a process group."""
     if call.args[:1] == ["-l"]:
         await call.line(" ".join(SIGNALS))
         return 0
@@ -259,7 +269,9 @@ async def kill(call: Call) -> int:
         return 1
     rows, status = {row.pid: row for row in all_rows(call)}, 0
     for arg in args:
-        row = rows.get(abs(int(arg))) if re.fullmatch(r"-?\d{1,9}", arg) else None
+        if re.fullmatch(r"-\d{1,9}", arg) and _send_group(call, -int(arg), signal):
+            continue
+        row = rows.get(int(arg)) if re.fullmatch(r"\d{1,9}", arg) else None
         if row is None:
             known = re.fullmatch(r"-?\d+", arg)
             await call.err(
