@@ -5,10 +5,13 @@ Seed 003 calls it ShellExecutor. Commands are quoted for the device in one place
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
+
+from handrail.errors import InvalidAction
 
 TIMEOUT_MS = 30_000
 OUTPUT_LIMIT = 16 << 20
@@ -22,6 +25,25 @@ class Script(str):
 
 
 Command = Sequence[str] | Script
+
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+:,./-]+")
+
+
+def quote(argv: Sequence[str]) -> str:
+    """Words that mksh reads back as exactly these arguments, whatever is in them."""
+    return " ".join([word if _PLAIN.fullmatch(word) else _quoted(word) for word in argv])
+
+
+def _quoted(word: str) -> str:
+    """Inside single quotes nothing is special; a single quote itself goes between double ones."""
+    if "\0" in word:
+        raise InvalidAction(
+            f"{word[:80]!r} contains a NUL character, which no command can get",
+            hint="Take it out, or send the data on stdin.",
+            path="command",
+            delivery="not_delivered",
+        )
+    return "'" + word.replace("'", "'\"'\"'") + "'"
 
 
 @dataclass(frozen=True, slots=True)

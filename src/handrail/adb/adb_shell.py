@@ -1,0 +1,162 @@
+"""The `Shell` over a `Link`: which service runs a command, its deadline, and its end on the device.
+
+Closing a v2 stream makes adbd hang up the shell's own pid and nothing else. So a program takes the shell's
+place (`exec`), and a script carries a mark by which its whole process group is found and killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from handrail.adb.deadline import Deadline, Expired
+from handrail.adb.link import Link, Stream
+from handrail.adb.process import AdbProcess, RawProcess
+from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, Output, Script, quote
+from handrail.clock import Clock, SystemClock
+from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout
+
+KILL_MS = 1_000
+"""How long the end of a script may take on the device before we go on without an answer."""
+NO_INPUT = " </dev/null"
+"""For a program without input: it saves a packet and its answer, and serves devices without v2 too."""
+SHOWN = 120
+"""Characters of a command that an error shows."""
+
+
+class AdbShell:
+    """Runs commands on one device."""
+
+    def __init__(self, link: Link, clock: Clock | None = None) -> None:
+        self._link = link
+        self._clock = clock or SystemClock()
+
+    async def run(
+        self,
+        command: Command,
+        *,
+        stdin: bytes = b"",
+        timeout_ms: float = TIMEOUT_MS,
+        limit: int = OUTPUT_LIMIT,
+        check: bool = True,
+    ) -> Output:
+        line = command_line(command)
+        silent = not stdin and not isinstance(command, Script)
+        delivery = "not_delivered"
+        try:
+            async with Deadline(self._clock, timeout_ms):
+                v2 = await self._has_v2()
+                delivery = "unknown"
+                async with self._started(command, line, v2, limit, silent=silent) as process:
+                    output = await (process.wait() if silent else process.talk(stdin))
+        except Expired:
+            raise too_slow(line, timeout_ms, delivery) from None
+        if check and not output.ok:
+            raise failed(line, output)
+        return output
+
+    @asynccontextmanager
+    async def start(self, command: Command) -> AsyncIterator[AdbProcess]:
+        line = command_line(command)
+        async with self._started(command, line, await self._has_v2()) as process:
+            yield process
+
+    async def _has_v2(self) -> bool:
+        return "shell_v2" in await self._link.features()
+
+    @asynccontextmanager
+    async def _started(
+        self, command: Command, line: str, v2: bool, limit: int = OUTPUT_LIMIT, *, silent: bool = False
+    ) -> AsyncIterator[AdbProcess]:
+        mark = f"handrail-{secrets.token_hex(8)}" if isinstance(command, Script) or not v2 else ""
+        text = (f"# {mark}\n{line}" if mark else f"exec {line}") + NO_INPUT * silent
+        service = f"shell,v2,raw:{text}" if v2 else f"exec:{text}"
+        stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
+        process = (AdbProcess if v2 else RawProcess)(stream, line, self._link, limit)
+        try:
+            yield process
+        finally:
+            await self._end(process, stream, mark)
+
+    async def _open_marked(self, service: str, mark: str) -> Stream:
+        """Cancelled in between, the script may run already: it is let in, so that it can be killed."""
+        opening = asyncio.ensure_future(self._link.open(service))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            with suppress(Expired, DeviceError):
+                async with Deadline(self._clock, KILL_MS):
+                    stream = await opening
+                    await self._kill(mark)
+                    await stream.close()
+            raise
+
+    async def _end(self, process: AdbProcess, stream: Stream, mark: str) -> None:
+        """A script is killed before its stream closes: afterwards its children have lost the mark."""
+        try:
+            if mark and not process.ended:
+                await self._kill(mark)
+        finally:
+            await process.close()
+            await stream.close()
+
+    async def _kill(self, mark: str) -> None:
+        """adbd starts every shell as the leader of a group; the pattern does not match its own command."""
+        script = f"for p in $(pgrep -f '{mark[:-1]}[{mark[-1]}]'); do kill -9 -$p; done 2>/dev/null"
+        with suppress(Expired, DeviceError):
+            async with Deadline(self._clock, KILL_MS):
+                killer = await self._link.open(f"exec:{script}")
+                try:
+                    while await killer.read():
+                        pass
+                finally:
+                    await killer.close()
+
+
+def command_line(command: Command) -> str:
+    """The text that the device's shell gets."""
+    if isinstance(command, str) and not isinstance(command, Script):
+        raise InvalidAction(
+            f"{shown(command)!r} is a bare string",
+            hint="Give a list of arguments, or a Script for text that the shell shall interpret.",
+            path="command",
+        )
+    line = command if isinstance(command, Script) else quote(command)
+    try:
+        data = line.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidAction(f"{shown(line)!r} is no text: {error.reason}", path="command") from None
+    if not data or b"\0" in data:
+        raise InvalidAction("a command is empty or contains a NUL character", path="command")
+    return line
+
+
+def too_slow(line: str, timeout_ms: float, delivery: str) -> Timeout:
+    """Past its deadline: ended on the device, or never sent."""
+    began = "It was ended on the device. Give it more time, or look at what it waits for."
+    waited = "It was never sent: there was no connection in time. `handrail devices` shows the phone's state."
+    return Timeout(
+        f"`{shown(line)}` did not end within {timeout_ms:g} ms",
+        hint=began if delivery == "unknown" else waited,
+        retryable=delivery == "not_delivered",
+        command=shown(line),
+        delivery=delivery,
+    )
+
+
+def failed(line: str, output: Output) -> AdbCommandError:
+    """A command's own failure, with what it said."""
+    said = (output.stderr or output.stdout)[:500].decode("utf-8", "replace").strip()
+    return AdbCommandError(
+        f"`{shown(line)}` ended with {output.exit_code}: {said or 'it said nothing'}",
+        command=shown(line),
+        exit_code=output.exit_code,
+        delivery="delivered",
+    )
+
+
+def shown(line: str) -> str:
+    """As much of a command as an error has room for."""
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"

@@ -1,0 +1,151 @@
+"""A device by its own TCP port: one connection, many streams, made anew when it is lost.
+
+A service is never opened twice: once its OPEN was written, a lost line is the caller's to judge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+
+from handrail.adb.auth import PrivateKey
+from handrail.adb.deadline import Deadline, Expired
+from handrail.adb.keys import load_keys
+from handrail.adb.line import Line
+from handrail.adb.link import ACCEPT_HINT
+from handrail.adb.stream import DirectStream
+from handrail.clock import Clock, SystemClock
+from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
+
+PATIENCE_MS = 10_000
+"""How long one `open` tries to get a connection, and waits for a person to accept our key."""
+FIRST_PAUSE_MS = 50.0
+LONGEST_PAUSE_MS = 2_000.0
+
+
+class Direct:
+    """A `Link` to `host:port`. Keys are looked for when a device asks for them first."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        keys: Sequence[PrivateKey] | Callable[[], Sequence[PrivateKey]] = load_keys,
+        clock: Clock | None = None,
+        patience_ms: float = PATIENCE_MS,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self._keys = keys if callable(keys) else lambda: keys
+        self._clock = clock or SystemClock()
+        self._patience_ms = patience_ms
+        self._line: Line | None = None
+        self._attempt: asyncio.Task[Line] | None = None
+        self._waiting = 0
+        self._was_up = False
+        self._closed = False
+
+    @property
+    def serial(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def connected(self) -> bool:
+        """Whether a connection is up at the moment; one that isn't is made by the next `open`."""
+        return self._line is not None and self._line.usable
+
+    async def features(self) -> frozenset[str]:
+        return frozenset((await self._connected()).banner.features)
+
+    async def open(self, service: str) -> DirectStream:
+        line = self._line if self._line is not None and self._line.usable else await self._connected()
+        return await line.open(service)
+
+    async def check(self) -> None:
+        await self._connected()
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._attempt is not None:
+            self._attempt.cancel()
+            await asyncio.wait({self._attempt})
+        if self._line is not None:
+            self._line.abort()
+            await asyncio.sleep(0)  # the transport closes its socket in the loop's next turn
+
+    async def _connected(self) -> Line:
+        """The line, which all who wait for it at the same time get by one attempt."""
+        if self._line is not None and self._line.usable:
+            return self._line
+        if self._closed:
+            raise self._was_closed()
+        attempt = self._attempt = self._attempt or asyncio.ensure_future(self._connect())
+        self._waiting += 1
+        try:
+            return await asyncio.shield(attempt)
+        except asyncio.CancelledError:
+            if attempt.cancelled() and self._closed:
+                raise self._was_closed() from None
+            raise
+        finally:
+            self._waiting -= 1
+            if attempt.done() or not self._waiting:
+                attempt.cancel()
+                self._attempt = None if self._attempt is attempt else self._attempt
+
+    def _was_closed(self) -> AdbConnectionError:
+        return AdbConnectionError(f"the link to {self.serial} was closed", delivery="not_delivered")
+
+    async def _connect(self) -> Line:
+        """Try until it works, pausing longer each time; somebody who never was there is not waited for."""
+        start, pause = self._clock.monotonic_ms(), FIRST_PAUSE_MS
+        while True:
+            left = self._patience_ms - (self._clock.monotonic_ms() - start)
+            try:
+                self._line = await self._once(left)
+            except DeviceError as error:
+                tried = self._clock.monotonic_ms() - start
+                if not error.retryable or tried + pause >= self._patience_ms:
+                    raise self._given_up(error, tried) from None
+            else:
+                self._was_up = True
+                return self._line
+            await self._clock.sleep_ms(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_MS)
+
+    async def _once(self, left_ms: float) -> Line:
+        """One connection and its handshake. Errors are `retryable` when another try may help by itself."""
+        line = Line(self.serial, self._keys)
+        loop = asyncio.get_running_loop()
+        try:
+            async with Deadline(self._clock, max(left_ms, 1)):
+                await loop.create_connection(lambda: line, self.host, self.port)
+                await line.welcome
+        except OSError as error:
+            why = f"nobody answers at {self.serial}: {os.strerror(error.errno) if error.errno else error}"
+            raise AdbConnectionError(why, retryable=self._was_up, delivery="not_delivered") from None
+        except Expired:
+            line.abort()
+            raise self._silent(line) from None
+        except asyncio.CancelledError:
+            line.abort()
+            raise
+        return line
+
+    def _silent(self, line: Line) -> DeviceOffline:
+        """It took the connection and never welcomed us."""
+        if line.offered:
+            why = f"{self.serial} has not authorised this host"
+            return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
+        why = f"{self.serial} takes connections and does not answer"
+        hint = "It may be starting up; try again, or reconnect it."
+        return DeviceOffline(why, hint=hint, state="offline", delivery="not_delivered")
+
+    def _given_up(self, error: DeviceError, tried_ms: float) -> DeviceError:
+        """The last failure, with how long was tried."""
+        message = error.message + (
+            f" (tried for {tried_ms / 1000:.1f} s)" if tried_ms >= FIRST_PAUSE_MS else ""
+        )
+        return type(error)(message, hint=error.hint, **{**error.details, "tried_ms": round(tried_ms)})

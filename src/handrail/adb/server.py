@@ -1,0 +1,193 @@
+"""The adb server: which devices it knows, and services on one of them. For USB and shared phones.
+
+One socket per request; nothing is kept open but what somebody reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from handrail.adb.binary import find_adb
+from handrail.adb.deadline import Deadline, Expired
+from handrail.adb.listed import Listed, parse_devices
+from handrail.adb.refusal import refusal
+from handrail.adb.server_link import ServerLink
+from handrail.adb.smart_socket import SmartSocket
+from handrail.clock import Clock, SystemClock
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError
+
+PORT = 5037
+START_MS = 15_000
+"""How long `adb start-server` may take; it looks at USB first."""
+ANSWER_MS = 15_000
+"""How long the server may take for an answer of its own; services on a device have the caller's limit."""
+
+
+class Server:
+    """An adb server on `host:port`, which is started when it is ours to start."""
+
+    def __init__(
+        self,
+        host: str = "127.0.0.1",
+        port: int = PORT,
+        *,
+        env: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+    ) -> None:
+        self.host = host
+        self.port = port
+        self._env = env
+        self._clock = clock or SystemClock()
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] = os.environ, clock: Clock | None = None) -> Server:
+        """Where adb itself would look: ADB_SERVER_SOCKET, else ANDROID_ADB_SERVER_ADDRESS and _PORT."""
+        host = env.get("ANDROID_ADB_SERVER_ADDRESS") or "127.0.0.1"
+        port = env.get("ANDROID_ADB_SERVER_PORT") or str(PORT)
+        if given := env.get("ADB_SERVER_SOCKET"):
+            kind, _, rest = given.partition(":")
+            before, _, port = rest.rpartition(":")
+            host = before or "127.0.0.1"
+            port = port if kind == "tcp" else ""
+        if not port.isdigit() or not 0 < int(port) < 65536:
+            raise AdbConnectionError(
+                "the environment names an adb server that can't be reached by TCP",
+                hint="Set ANDROID_ADB_SERVER_PORT to a port, or ADB_SERVER_SOCKET to tcp:HOST:PORT.",
+                delivery="not_delivered",
+            )
+        return cls("127.0.0.1" if host == "localhost" else host, int(port), env=env, clock=clock)
+
+    # the server itself
+
+    async def start(self) -> None:
+        """Nothing to do when somebody answers; else the adb binary starts a server, which stays."""
+        if await self.running():
+            return
+        adb = find_adb(self._env)
+        if adb is None or self.host != "127.0.0.1":
+            raise AdbConnectionError(
+                f"no adb server answers at {self.host}:{self.port}"
+                + ("" if adb else ", and there is no adb program to start one"),
+                hint="Install adb (`pip install adbutils` brings one), or set HANDRAIL_ADB to its path.",
+                delivery="not_delivered",
+            )
+        await self._launch(adb)
+
+    async def running(self) -> bool:
+        try:
+            await self.version()
+        except AdbConnectionError:
+            return False
+        return True
+
+    async def version(self) -> int:
+        """Of the protocol: 41 for all adb programs of the last years."""
+        return int(await self.ask("host:version"), 16)
+
+    async def _launch(self, adb: Path) -> None:
+        """The program returns when its server listens, or with a code; then another may have been faster."""
+        env = {**self._env, "ANDROID_ADB_SERVER_PORT": str(self.port)}
+        env.pop("ADB_SERVER_SOCKET", None)
+        nowhere = asyncio.subprocess.DEVNULL
+        process = await asyncio.create_subprocess_exec(
+            adb, "start-server", stdin=nowhere, stdout=nowhere, stderr=nowhere, env=env
+        )
+        try:
+            async with Deadline(self._clock, START_MS):
+                code = await process.wait()
+        except Expired:
+            code = None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if code != 0 and not await self.running():
+            raise AdbConnectionError(
+                f"`{adb} start-server` for port {self.port} "
+                + (f"ended with {code}" if code else f"took more than {START_MS} ms"),
+                hint=f"Run it by hand to see why: ANDROID_ADB_SERVER_PORT={self.port} {adb} start-server",
+                delivery="not_delivered",
+            )
+
+    # devices
+
+    async def devices(self) -> list[Listed]:
+        return parse_devices(await self.ask("host:devices-l"))
+
+    async def track(self) -> AsyncIterator[list[Listed]]:
+        """All devices, now and after every change; an error when the server ends. Old servers tell less."""
+        for request in ("host:track-devices-l", "host:track-devices"):
+            try:
+                stream = await self.dial([request])
+            except AdbCommandError:
+                continue
+            try:
+                while True:
+                    yield parse_devices(await stream.text())
+            finally:
+                await stream.close()
+        raise AdbConnectionError(f"the adb server at {self.host}:{self.port} can't watch devices")
+
+    async def connect(self, address: str) -> None:
+        """Add a device by TCP. The server says OKAY to a failure as well: only its words tell."""
+        said = await self.ask(f"host:connect:{address}")
+        if not said.startswith(("connected to", "already connected to")):
+            raise _not_connected(said, address)
+
+    async def disconnect(self, address: str) -> None:
+        """Forget a device that was added by TCP; one that isn't there is no failure."""
+        with suppress(AdbCommandError, AdbConnectionError):
+            await self.ask(f"host:disconnect:{address}")
+
+    def link(self, serial: str) -> ServerLink:
+        return ServerLink(self, serial)
+
+    # sockets
+
+    async def ask(self, request: str, serial: str = "") -> str:
+        """One request and its answer."""
+        try:
+            async with Deadline(self._clock, ANSWER_MS):
+                stream = await self.dial([request], serial)
+                try:
+                    return await stream.text()
+                finally:
+                    await stream.close()
+        except Expired:
+            raise AdbConnectionError(
+                f"the adb server did not answer {request!r} within {ANSWER_MS} ms",
+                hint="`adb kill-server` ends a server that hangs.",
+                delivery="not_delivered",
+            ) from None
+
+    async def dial(self, requests: Sequence[str], serial: str = "") -> SmartSocket:
+        """A socket on which all requests are granted; the caller closes it."""
+        stream = SmartSocket(requests, serial)
+        try:
+            await asyncio.get_running_loop().create_connection(lambda: stream, self.host, self.port)
+            await stream.granted
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno else str(error)
+            raise AdbConnectionError(
+                f"no adb server answers at {self.host}:{self.port}: {why}",
+                hint="`handrail doctor` tells what is missing.",
+                delivery="not_delivered",
+            ) from None
+        except (DeviceError, asyncio.CancelledError):
+            await stream.close()
+            raise
+        return stream
+
+
+def _not_connected(said: str, address: str) -> DeviceError:
+    if "authenticate" in said:
+        return refusal(said, "host:connect", address)
+    return AdbConnectionError(
+        f"adb could not connect to {address}: {said}",
+        hint="Check address and port; the phone must be on the same network with `adb tcpip` switched on.",
+        delivery="not_delivered",
+    )

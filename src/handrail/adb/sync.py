@@ -1,0 +1,187 @@
+"""Files to and from a device by the `sync:` service. Knows records, not packets; nothing is held whole.
+
+Version 2 requests are used where the device offers them, as the stock client does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from handrail.adb.deadline import Deadline, Expired
+from handrail.adb.link import Link, Stream
+from handrail.adb.sync_records import FileStat, Named, SyncSession, encode_path
+from handrail.adb.wire import SYNC_DATA_MAX, SYNC_HEADER, SYNC_RECV_V2, SYNC_SEND_V2
+from handrail.clock import Clock
+from handrail.errors import AdbCommandError, InvalidAction, Timeout
+
+Progress = Callable[[int, int], None]
+"""Called with bytes done and bytes in all."""
+BLOCK = 4 * SYNC_DATA_MAX
+"""Bytes that are read from a file, and written to the stream, in one go."""
+STALL_MS = 30_000
+"""How long the device may take for one step."""
+REGULAR = 0o100000
+
+
+class Files:
+    """The files of one device, as the shell's user sees them."""
+
+    def __init__(self, link: Link, clock: Clock, *, stall_ms: float = STALL_MS) -> None:
+        self._link = link
+        self._clock = clock
+        self._stall_ms = stall_ms
+
+    async def stat(self, remote: str) -> FileStat:
+        """What a path is; links are followed where the device can. Raises when there is nothing."""
+        async with self._session(remote) as sync:
+            return await sync.stat(remote)
+
+    async def exists(self, remote: str) -> bool:
+        async with self._session(remote) as sync:
+            return await sync.find(remote) is not None
+
+    async def list(self, remote: str) -> list[Named]:
+        """What is in a folder, without the two dots. A folder that can't be read looks empty to adbd."""
+        async with self._session(remote) as sync:
+            return [entry async for entry in sync.entries(remote) if entry.name not in (".", "..")]
+
+    async def push(
+        self,
+        source: bytes | Path,
+        remote: str,
+        *,
+        mode: int = 0o644,
+        mtime: int | None = None,
+        progress: Progress | None = None,
+    ) -> int:
+        """Write a file with this mode; its time is that of the local file, or `mtime`, or now.
+
+        Gives the bytes sent. A folder as `remote` is refused by the device.
+        """
+        total, when = _facts(source, mtime, self._clock)
+        async with self._session(remote) as sync:
+            await sync.write(_send_request(remote, mode, v2="sendrecv_v2" in sync.features))
+            sent = 0
+            async for block in _blocks(source):
+                await sync.write(_records(block))
+                sent += len(block)
+                if progress is not None:
+                    progress(sent, total)
+            await sync.write(SYNC_HEADER.pack(b"DONE", when))
+            await sync.okay()
+        return sent
+
+    async def pull(self, remote: str, sink: Path | BinaryIO, *, progress: Progress | None = None) -> int:
+        """Read a file into `sink`; a path gets the file's time, and nothing is left of half a file."""
+        async with self._session(remote) as sync:
+            about = await sync.stat(remote)
+            if not isinstance(sink, Path):
+                return await _receive(sync, remote, sink, about.size, progress)
+            part = sink.with_name(f".{sink.name}.part")
+            try:
+                with part.open("wb") as file:
+                    size = await _receive(sync, remote, file, about.size, progress)
+                os.utime(part, (about.mtime, about.mtime))
+                part.replace(sink)
+            except OSError as error:
+                raise _unusable(sink, error) from None
+            finally:
+                part.unlink(missing_ok=True)
+            return size
+
+    @asynccontextmanager
+    async def _session(self, remote: str) -> AsyncIterator[SyncSession]:
+        stream: Stream | None = None
+        try:
+            async with self._limit():
+                features = await self._link.features()
+                stream = await self._link.open("sync:")
+            yield SyncSession(stream, features, remote, self._limit)
+        except Expired:
+            raise Timeout(
+                f"the device said nothing about {remote!r} for {self._stall_ms:g} ms",
+                retryable=False,
+                delivery="unknown" if stream is not None else "not_delivered",
+            ) from None
+        finally:
+            if stream is not None:
+                await stream.close()
+
+    def _limit(self) -> Deadline:
+        return Deadline(self._clock, self._stall_ms)
+
+
+def _facts(source: bytes | Path, mtime: int | None, clock: Clock) -> tuple[int, int]:
+    """Size and time."""
+    if isinstance(source, bytes):
+        return len(source), clock.now_ms() // 1000 if mtime is None else mtime
+    try:
+        about = source.stat()
+    except OSError as error:
+        raise _unusable(source, error) from None
+    return about.st_size, int(about.st_mtime) if mtime is None else mtime
+
+
+def _unusable(path: Path, error: OSError) -> InvalidAction:
+    return InvalidAction(f"the local file {path} can't be used: {error.strerror or error}", path="path")
+
+
+async def _blocks(source: bytes | Path) -> AsyncIterator[bytes]:
+    """A file is read in a thread and only as fast as the device takes it."""
+    if isinstance(source, bytes):
+        for at in range(0, len(source), BLOCK):
+            yield source[at : at + BLOCK]
+        return
+    with source.open("rb") as file:
+        while block := await asyncio.to_thread(file.read, BLOCK):
+            yield block
+
+
+def _records(block: bytes) -> bytes:
+    """DATA records of at most 64 KiB each."""
+    parts = []
+    for at in range(0, len(block), SYNC_DATA_MAX):
+        piece = block[at : at + SYNC_DATA_MAX]
+        parts += [SYNC_HEADER.pack(b"DATA", len(piece)), piece]
+    return b"".join(parts)
+
+
+def _send_request(remote: str, mode: int, *, v2: bool) -> bytes:
+    path = encode_path(remote)
+    if v2:
+        second = SYNC_SEND_V2.pack(b"SND2", REGULAR | mode, 0)
+        return SYNC_HEADER.pack(b"SND2", len(path)) + path + second
+    spec = path + f",{REGULAR | mode}".encode()
+    return SYNC_HEADER.pack(b"SEND", len(spec)) + spec
+
+
+def _receive_request(remote: str, *, v2: bool) -> bytes:
+    path = encode_path(remote)
+    if v2:
+        return SYNC_HEADER.pack(b"RCV2", len(path)) + path + SYNC_RECV_V2.pack(b"RCV2", 0)
+    return SYNC_HEADER.pack(b"RECV", len(path)) + path
+
+
+async def _receive(
+    sync: SyncSession, remote: str, file: BinaryIO, total: int, progress: Progress | None
+) -> int:
+    await sync.write(_receive_request(remote, v2="sendrecv_v2" in sync.features))
+    size = 0
+    while (data := await sync.data()) is not None:
+        file.write(data)
+        size += len(data)
+        if progress is not None:
+            progress(size, max(size, total))
+    if size < total:
+        raise AdbCommandError(
+            f"{remote!r} ended after {size} of {total} bytes",
+            hint="It changed while it was read; pull it again.",
+            command=f"pull {remote}",
+            delivery="unknown",
+        )
+    return size

@@ -1,0 +1,239 @@
+"""The adb server: started when nobody answers, asked for devices, and what its refusals mean."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from handrail.adb.binary import find_adb
+from handrail.adb.device import AdbDevice
+from handrail.adb.listed import Listed, parse_devices
+from handrail.adb.refusal import refusal
+from handrail.adb.server import Server
+from handrail.clock import SystemClock
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
+from handrail.sim.adbd.server import Served, serve
+from handrail.sim.phone import Phone
+from tests.driver.conftest import free_port
+
+
+def play(env: dict[str, str], story: Callable[[Server, Served], Awaitable[None]], **options: bool) -> None:
+    async def whole() -> None:
+        async with serve([Phone(clock=SystemClock())], port=0, **options) as (served,):
+            server = Server.from_env(env)
+            await server.start()
+            try:
+                await story(server, served)
+            finally:
+                await server.disconnect(served.address)
+
+    asyncio.run(whole())
+
+
+def states(devices: list[Listed], address: str) -> list[str]:
+    return [device.state for device in devices if device.serial == address]
+
+
+def test_a_server_is_started_once_and_stays(server_env: dict[str, str]) -> None:
+    async def story(server: Server, _: Served) -> None:
+        assert await server.running()
+        await server.start()
+        assert await server.version() >= 32
+
+    play(server_env, story)
+
+
+def test_a_device_is_added_listed_and_forgotten(server_env: dict[str, str]) -> None:
+    async def story(server: Server, served: Served) -> None:
+        await server.connect(served.address)
+        await server.connect(served.address)
+        (found,) = [one for one in await server.devices() if one.serial == served.address]
+        assert found.state == "device"
+        assert found.props["model"] == "Simulated_Phone"
+        await server.disconnect(served.address)
+        await server.disconnect(served.address)
+        assert states(await server.devices(), served.address) == []
+
+    play(server_env, story)
+
+
+def test_changes_are_told(server_env: dict[str, str]) -> None:
+    async def story(server: Server, served: Served) -> None:
+        changes = server.track()
+        assert states(await anext(changes), served.address) == []
+        await server.connect(served.address)
+        while states(await anext(changes), served.address) != ["device"]:
+            pass
+        await server.disconnect(served.address)
+        while states(await anext(changes), served.address):
+            pass
+        await changes.aclose()
+
+    play(server_env, story)
+
+
+def test_nobody_to_connect_to_is_an_error_although_the_server_says_okay(server_env: dict[str, str]) -> None:
+    async def story(server: Server, _: Served) -> None:
+        with pytest.raises(AdbConnectionError, match="could not connect to "):
+            await server.connect(f"127.0.0.1:{free_port()}")
+
+    play(server_env, story)
+
+
+def test_a_phone_that_does_not_know_this_host_is_unauthorised(server_env: dict[str, str]) -> None:
+    async def story(server: Server, served: Served) -> None:
+        with pytest.raises(DeviceOffline) as caught:
+            await server.connect(served.address)
+        assert "accept the debugging prompt" in caught.value.hint
+        assert states(await server.devices(), served.address) == ["unauthorized"]
+        with pytest.raises(DeviceOffline) as caught:
+            await server.link(served.address).open("shell:echo")
+        assert "accept the debugging prompt" in caught.value.hint
+        assert caught.value.details["delivery"] == "not_delivered"
+
+    play(server_env, story, auth=True)
+
+
+def test_a_phone_that_nobody_plugged_in_is_not_found(server_env: dict[str, str]) -> None:
+    async def story(server: Server, _: Served) -> None:
+        device = AdbDevice(server.link("nobody"))
+        with pytest.raises(AdbConnectionError, match="'nobody' not found") as caught:
+            await device.shell.run(["echo"])
+        assert caught.value.details["delivery"] == "not_delivered"
+
+    play(server_env, story)
+
+
+def test_what_nobody_serves_is_refused(server_env: dict[str, str]) -> None:
+    async def story(server: Server, served: Served) -> None:
+        await server.connect(served.address)
+        with pytest.raises(AdbCommandError, match="closed"):
+            await server.link(served.address).open("tcp:9")
+
+    play(server_env, story)
+
+
+def test_without_a_server_and_without_adb_the_error_says_how_to_get_one() -> None:
+    async def story() -> None:
+        server = Server(port=free_port(), env={"HANDRAIL_ADB": "/nowhere/adb"})
+        with pytest.raises(AdbConnectionError, match="no adb program") as caught:
+            await server.start()
+        assert "pip install adbutils" in caught.value.hint
+        with pytest.raises(AdbConnectionError, match="Connection refused"):
+            await server.devices()
+
+    asyncio.run(story())
+
+
+def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "adb"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+
+    async def story() -> None:
+        server = Server(port=free_port(), env={"HANDRAIL_ADB": str(broken)})
+        with pytest.raises(AdbConnectionError, match="ended with 3"):
+            await server.start()
+
+    asyncio.run(story())
+
+
+def test_something_else_at_the_port_is_no_adb_server() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def story() -> None:
+        stranger = await asyncio.start_server(answer, "127.0.0.1", 0)
+        async with stranger:
+            server = Server(port=stranger.sockets[0].getsockname()[1])
+            with pytest.raises(DeviceError):
+                await server.version()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("env", "where"),
+    [
+        ({}, ("127.0.0.1", 5037)),
+        ({"ANDROID_ADB_SERVER_PORT": "15999"}, ("127.0.0.1", 15999)),
+        ({"ADB_SERVER_SOCKET": "tcp:15998"}, ("127.0.0.1", 15998)),
+        ({"ADB_SERVER_SOCKET": "tcp:localhost:15998"}, ("127.0.0.1", 15998)),
+        ({"ADB_SERVER_SOCKET": "tcp:10.0.0.9:15998", "ANDROID_ADB_SERVER_PORT": "1"}, ("10.0.0.9", 15998)),
+    ],
+)
+def test_the_environment_says_where_the_server_is(env: dict[str, str], where: tuple[str, int]) -> None:
+    server = Server.from_env(env)
+    assert (server.host, server.port) == where
+
+
+@pytest.mark.parametrize(
+    "env", [{"ADB_SERVER_SOCKET": "localfilesystem:/x"}, {"ANDROID_ADB_SERVER_PORT": "many"}]
+)
+def test_an_environment_that_makes_no_sense_is_refused(env: dict[str, str]) -> None:
+    with pytest.raises(AdbConnectionError, match="TCP"):
+        Server.from_env(env)
+
+
+def test_lists_of_devices_are_read_with_every_state() -> None:
+    text = (
+        "emulator-5554          device product:sdk model:Pixel device:emu transport_id:1\n"
+        "R58M                   unauthorized usb:1-1 transport_id:2\n"
+        "10.0.0.3:5555          offline transport_id:3\n"
+        "????????????           no permissions (user in plugdev group; are your udev rules wrong?); "
+        "see [http://developer.android.com/tools/device.html] usb:1-4 transport_id:4\n"
+    )
+    found = parse_devices(text)
+    assert [one.state for one in found] == ["device", "unauthorized", "offline", "no permissions"]
+    assert found[0].props == {"product": "sdk", "model": "Pixel", "device": "emu", "transport_id": "1"}
+    assert found[3] == Listed("????????????", "no permissions", {"usb": "1-4", "transport_id": "4"})
+    assert parse_devices("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("device offline", DeviceOffline),
+        ("device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set", DeviceOffline),
+        ("device still authorizing", DeviceOffline),
+        ("insufficient permissions for device", DeviceOffline),
+        ("device 'x' not found", AdbConnectionError),
+        ("no devices/emulators found", AdbConnectionError),
+        ("more than one device/emulator", AdbConnectionError),
+        ("closed", AdbCommandError),
+        ("unknown host service", AdbCommandError),
+    ],
+)
+def test_every_refusal_has_its_error(text: str, kind: type[DeviceError]) -> None:
+    error = refusal(text, "shell:x", "x")
+    assert type(error) is kind
+    assert error.details["delivery"] == "not_delivered"
+    assert error.hint
+
+
+def test_adb_is_found_where_the_environment_says(tmp_path: Path) -> None:
+    tools = tmp_path / "platform-tools"
+    tools.mkdir()
+    adb = tools / "adb"
+    adb.write_text("#!/bin/sh\n")
+    env = {"ANDROID_HOME": str(tmp_path), "PATH": ""}
+    before = find_adb(env)
+    assert before != adb
+    adb.chmod(0o755)
+    assert find_adb(env) == adb
+    assert find_adb({"PATH": str(tools)}) == adb
+    assert find_adb({**env, "HANDRAIL_ADB": str(tmp_path / "nothing")}) is None
+
+
+def test_the_wheels_binary_runs() -> None:
+    pytest.importorskip("adbutils")
+    adb = find_adb({"PATH": ""})
+    assert adb is not None
+    done = subprocess.run([adb, "version"], capture_output=True, env={"HOME": os.devnull})
+    assert b"Android Debug Bridge" in done.stdout

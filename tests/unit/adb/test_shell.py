@@ -1,0 +1,239 @@
+"""Commands on a phone, reached directly and by the stock adb server: the same promises for both."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from handrail.adb.device import AdbDevice
+from handrail.adb.shell import Script, quote
+from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
+from handrail.sim.adbd.server import Served
+from tests.unit.adb.phones import WAYS, reached, running, until
+
+Story = Callable[[AdbDevice, Served], Awaitable[None]]
+Play = Callable[[Story], None]
+
+
+@pytest.fixture(params=WAYS)
+def play(request: pytest.FixtureRequest, server_env: dict[str, str]) -> Play:
+    def run(story: Story) -> None:
+        async def whole() -> None:
+            async with reached(request.param, server_env) as (device, served):
+                await story(device, served)
+
+        asyncio.run(whole())
+
+    return run
+
+
+def test_exit_code_and_both_outputs_come_apart(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        done = await device.shell.run(Script("echo out; echo err >&2; exit 7"), check=False)
+        assert (done.stdout, done.stderr, done.exit_code) == (b"out\n", b"err\n", 7)
+
+    play(story)
+
+
+def test_a_failing_command_raises_with_its_own_words(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        with pytest.raises(AdbCommandError, match="/nowhere: No such file") as caught:
+            await device.shell.run(["ls", "/nowhere"])
+        assert caught.value.details["exit_code"] == 1
+        assert caught.value.details["command"] == "ls /nowhere"
+        assert caught.value.details["delivery"] == "delivered"
+
+    play(story)
+
+
+def test_arguments_arrive_as_they_are(play: Play) -> None:
+    nasty = [
+        "a b",
+        "$HOME",
+        "`id`",
+        "it's",
+        '"',
+        "\\",
+        "*",
+        "~",
+        ";reboot",
+        "\n",
+        "",
+        "-n",
+        "é漢🙂",
+        "a=b",
+        "#x",
+    ]
+
+    async def story(device: AdbDevice, _: Served) -> None:
+        done = await device.shell.run(["printf", "<%s>", *nasty])
+        assert done.text == "".join(f"<{word}>" for word in nasty)
+
+    play(story)
+
+
+def test_input_is_given_whole_and_ends(play: Play) -> None:
+    data = bytes(range(256)) * 8192
+
+    async def story(device: AdbDevice, _: Served) -> None:
+        assert (await device.shell.run(["cat"], stdin=data)).stdout == data
+        assert (await device.shell.run(["cat"])).stdout == b""
+
+    play(story)
+
+
+def test_a_command_that_does_not_read_its_input_is_no_failure(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        assert (await device.shell.run(["echo", "hi"], stdin=bytes(1 << 20))).stdout == b"hi\n"
+
+    play(story)
+
+
+def test_output_beyond_the_limit_is_counted_not_kept(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        done = await device.shell.run(Script("yes | head -c 3000000"), limit=1000)
+        assert (len(done.stdout), done.dropped) == (1000, 2_999_000)
+
+    play(story)
+
+
+def test_an_endless_command_ends_at_its_deadline(play: Play) -> None:
+    async def story(device: AdbDevice, served: Served) -> None:
+        with pytest.raises(Timeout, match="`yes`") as caught:
+            await device.shell.run(["yes"], timeout_ms=200, limit=1000)
+        assert caught.value.details["delivery"] == "unknown"
+        await until(lambda: not running(served.phone))
+
+    play(story)
+
+
+SLEEPERS = [
+    ["sleep", "30"],
+    Script("sleep 30; echo late"),
+    Script("sleep 30 | cat"),
+    Script("(sleep 30; echo late) & wait"),
+    Script("sh -c 'sleep 30; echo late'; echo later"),
+]
+
+
+@pytest.mark.parametrize("command", SLEEPERS, ids=str)
+def test_a_cancelled_command_is_gone_from_the_phone(play: Play, command: list[str] | Script) -> None:
+    async def story(device: AdbDevice, served: Served) -> None:
+        work = asyncio.ensure_future(device.shell.run(command))
+        await until(lambda: "sleep" in running(served.phone))
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        await until(lambda: "sleep" not in running(served.phone))
+        assert "sleep" not in (await device.shell.run(["ps", "-A", "-o", "NAME"])).text
+
+    play(story)
+
+
+def test_leaving_the_block_ends_the_command(play: Play) -> None:
+    async def story(device: AdbDevice, served: Served) -> None:
+        async with device.shell.start(Script("echo ready; sleep 30; echo late")) as process:
+            async for piece in process:
+                assert piece == b"ready\n"
+                break
+            await until(lambda: "sleep" in running(served.phone))
+        await until(lambda: not running(served.phone))
+
+    play(story)
+
+
+def test_a_running_command_can_be_talked_to(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        async with device.shell.start(
+            Script("while read x; do echo got $x; done; echo bye >&2; exit 5")
+        ) as it:
+            pieces = aiter(it)
+            for word in (b"one", b"two"):
+                await it.write(word + b"\n")
+                assert await anext(pieces) == b"got " + word + b"\n"
+            await it.end_input()
+            done = await it.wait()
+        assert (done.stdout, done.stderr, done.exit_code) == (b"", b"bye\n", 5)
+
+    play(story)
+
+
+def test_what_was_not_iterated_over_is_in_the_output(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        async with device.shell.start(Script("echo one; echo two >&2; sleep 0.01; echo three")) as it:
+            first = await anext(aiter(it))
+            assert first.startswith(b"one\n")
+            done = await it.wait()
+        assert first + done.stdout == b"one\nthree\n"
+        assert done.stderr == b"two\n"
+
+    play(story)
+
+
+def test_many_commands_at_once_do_not_mix(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        commands = [["sh", "-c", f"echo {n}; sleep 0.0{n % 10}; echo {n}"] for n in range(200)]
+        done = await asyncio.gather(*(device.shell.run(command) for command in commands))
+        assert [one.text for one in done] == [f"{n}\n{n}\n" for n in range(200)]
+
+    play(story)
+
+
+def test_a_slow_reader_does_not_hold_up_others(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        async with device.shell.start(["yes"]) as endless:
+            assert (await anext(aiter(endless))).startswith(b"y\n")
+            assert (await device.shell.run(["echo", "meanwhile"])).text == "meanwhile\n"
+
+    play(story)
+
+
+def test_a_reset_stream_is_an_error_not_an_answer(play: Play) -> None:
+    async def story(device: AdbDevice, served: Served) -> None:
+        served.phone.faults.add("stream_reset", command="getprop", bytes=100)
+        with pytest.raises(AdbCommandError, match="before the command's end") as caught:
+            await device.shell.run(["getprop"])
+        assert caught.value.details["delivery"] == "unknown"
+        served.phone.faults.clear()
+        assert "ro.product.model" in (await device.shell.run(["getprop"])).text
+
+    play(story)
+
+
+def test_a_phone_that_goes_offline_in_the_middle_says_so(play: Play) -> None:
+    async def story(device: AdbDevice, served: Served) -> None:
+        work = asyncio.ensure_future(device.shell.run(["sleep", "30"]))
+        await until(lambda: "sleep" in running(served.phone))
+        served.phone.faults.add("offline")
+        with pytest.raises(DeviceOffline) as caught:
+            await work
+        assert caught.value.details["delivery"] == "unknown"
+        assert caught.value.hint
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    "command", ["ls -l", [], Script(""), Script("a\0b"), ["a\0b"], ["a\ud83d"]], ids=repr
+)
+def test_what_is_no_command_is_refused_before_it_is_sent(play: Play, command: object) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        with pytest.raises(InvalidAction):
+            await device.shell.run(command)  # type: ignore[arg-type]
+
+    play(story)
+
+
+def test_a_command_that_is_too_long_is_refused_before_it_is_sent(play: Play) -> None:
+    async def story(device: AdbDevice, _: Served) -> None:
+        with pytest.raises(InvalidAction, match="too long"):
+            await device.shell.run(["echo", "x" * (2 << 20)])
+
+    play(story)
+
+
+def test_plain_words_stay_readable() -> None:
+    assert quote(["am", "start", "-n", "a.b/.C"]) == "am start -n a.b/.C"
+    assert quote(["it's", "", "a=b"]) == "'it'\"'\"'s' '' 'a=b'"
