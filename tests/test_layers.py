@@ -7,7 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"errors", "clock", "config", "store"},
+    {"errors"},
+    {"clock", "config", "store"},
     {"protocol"},
     {"dialects"},
     {"tree", "adb"},

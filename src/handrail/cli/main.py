@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from handrail import __version__
+from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import FAMILIES, HandrailError
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -17,7 +18,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
     "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
     "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
+    "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
+    "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
     "sim": ("handrail.cli.sim:sim", "Run simulated phones that any Android tool can talk to."),
+    "approvals": ("handrail.cli.approvals:approvals", "List what waits for a person's answer."),
+    "approve": ("handrail.cli.approvals:approve", "Say yes to a request."),
+    "reject": ("handrail.cli.approvals:reject", "Say no to a request."),
+    "policy": ("handrail.cli.policy:policy", "Check rules, show defaults, revoke remembered answers."),
+    "journal": ("handrail.cli.journal:journal", "List, show, prove and export what was done."),
 }
 """Name → where it lives, and its line in the help."""
 
@@ -26,9 +34,11 @@ class LazyGroup(click.Group):
     """A group whose commands are imported when they run, not when they are listed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        return list(COMMANDS)
+        return [*COMMANDS, *ACTION_COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name in ACTION_COMMANDS:
+            return _action_command(cmd_name)
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name][0].partition(":")
@@ -45,6 +55,14 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        with formatter.section("Actions on a device"):
+            formatter.write_dl(list(ACTION_COMMANDS.items()))
+
+
+def _action_command(name: str) -> click.Command | None:
+    from handrail.cli.act import command_for  # noqa: PLC0415  (pydantic and the whole vocabulary)
+
+    return command_for(name)
 
 
 @click.group(

@@ -1,0 +1,111 @@
+"""Which devices there are: those of the adb server and those at known addresses, each phone once.
+
+One look at a time: `watch` looks again, `choose` decides between devices, `reach` opens one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from handrail.adb.device import AdbDevice
+from handrail.adb.direct import Direct
+from handrail.adb.listed import Listed
+from handrail.adb.server import Server
+from handrail.adb.shell import Script
+from handrail.android.found import Found, state_of
+from handrail.android.serial import EMULATED, LOOPBACK
+from handrail.clock import Clock
+from handrail.config import Config, host_port
+from handrail.errors import AdbConnectionError, DeviceError, InvalidAction, OutcomeError
+
+PROBE_MS = 3_000
+"""How long a device at an address may take to answer before it is listed as offline."""
+PROPERTIES = Script("getprop ro.product.model; getprop ro.product.name")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What was found, and why there may be more than was seen."""
+
+    devices: tuple[Found, ...]
+    notes: tuple[str, ...] = ()
+
+
+async def discover(config: Config, clock: Clock, env: Mapping[str, str]) -> Listing:
+    """Everything at once. An adb server is started where a binary is there and none runs."""
+    served, direct = await asyncio.gather(
+        list_server(server_of(config, clock, env)), probe_all(config, clock)
+    )
+    return Listing(tuple(merge([*direct, *served.devices])), served.notes)
+
+
+def server_of(config: Config, clock: Clock, env: Mapping[str, str]) -> Server:
+    """The adb server that the configuration names."""
+    return Server(config.adb_host, config.adb_port, env=env, clock=clock)
+
+
+def merge(found: Iterable[Found]) -> list[Found]:
+    """Each phone once, by the best of its names: usable, then direct, then the emulator's own."""
+    best: dict[str, Found] = {}
+    for one in found:
+        kept = best.setdefault(one.identity, one)
+        if _rank(one) < _rank(kept):
+            best[one.identity] = one
+    return sorted(best.values(), key=lambda one: (not one.usable, one.serial))
+
+
+def _rank(one: Found) -> tuple[bool, bool, bool]:
+    return not one.usable, one.via != "direct", one.transport != "emulator"
+
+
+async def list_server(server: Server) -> Listing:
+    """The server's devices; that there is no server, and none can be started, is a note."""
+    try:
+        await server.start()
+        return Listing(tuple(map(from_server, await server.devices())))
+    except DeviceError as error:
+        return Listing((), (f"{error.message}. {error.hint}",))
+
+
+def from_server(listed: Listed) -> Found:
+    """A line of the server's list."""
+    state = state_of(listed.state)
+    props = listed.props
+    return Found(listed.serial, state, "server", props.get("model", ""), props.get("product", ""))
+
+
+async def probe_all(config: Config, clock: Clock) -> list[Found]:
+    """The devices at the configured addresses."""
+    return await asyncio.gather(*(probe(one, clock) for one in config.devices))
+
+
+async def probe(serial: str, clock: Clock) -> Found:
+    """Who is at this address, asked directly; every failure is a state."""
+    place = host_port(serial)
+    if place is None:
+        raise InvalidAction(f"{serial!r} is no address", hint="Give host:port.", path="device")
+    link = Direct(*place, clock=clock, patience_ms=PROBE_MS)
+    try:
+        await link.features()
+        output = await AdbDevice(link, clock).shell.run(PROPERTIES, timeout_ms=PROBE_MS, check=False)
+    except (DeviceError, OutcomeError) as error:
+        state = str(error.details.get("state", "offline"))
+        return Found(serial, state, "direct", reason=error.message, remedy=_remedy(place, error))
+    finally:
+        await link.close()
+    model, product = (*output.text.splitlines(), "", "")[:2]
+    return Found(serial, "device", "direct", model.strip(), product.strip())
+
+
+def _remedy(place: tuple[str, int], error: DeviceError | OutcomeError) -> str:
+    """Where nobody listens, how somebody will; else what the error says itself."""
+    if not isinstance(error, AdbConnectionError):
+        return error.hint
+    host, port = place
+    if host.lower() not in LOOPBACK:
+        return f"With the phone on a cable, run `adb tcpip {port}`; both must be on one network."
+    if port in EMULATED:
+        return f"Start the emulator, or run `handrail sim --emulator --port {port}`."
+    return f"Run `handrail sim --port {port}`, or take the address out of HANDRAIL_DEVICES."

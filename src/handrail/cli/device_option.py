@@ -1,0 +1,93 @@
+"""`--device` and `--sim`: how every command that touches a phone is told which one."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.clock import Clock, SystemClock
+from handrail.config import Config
+from handrail.errors import InvalidAction
+
+if TYPE_CHECKING:
+    from handrail.adb.device import AdbDevice
+    from handrail.sim.phone import Phone
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOptions:
+    """What the command line said."""
+
+    device: str | None = None
+    sim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A device for the length of a command."""
+
+    device: AdbDevice
+    phone: Phone | None = None
+    """The phone itself, where it lives in this process."""
+
+
+def device_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds both options; the command gets them as one argument `target`."""
+
+    @click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
+    @click.option("--sim", is_flag=True, help="A simulated phone for the length of this command.")
+    @functools.wraps(command)
+    def with_options(*args: Any, device: str | None, sim: bool, **kwargs: Any) -> Any:
+        if sim and device:
+            raise InvalidAction(
+                f"--sim and --device {device} name two phones", hint="Give one of them.", path="device"
+            )
+        return command(*args, target=DeviceOptions(device, sim), **kwargs)
+
+    return with_options
+
+
+@asynccontextmanager
+async def device_from(
+    target: DeviceOptions,
+    config: Config | None = None,
+    clock: Clock | None = None,
+    env: Mapping[str, str] = os.environ,
+) -> AsyncIterator[Opened]:
+    """The device that is meant, open while the block runs."""
+    from handrail.android.reach import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
+
+    config = config or Config.from_env(env)
+    clock = clock or SystemClock()
+    if target.sim:
+        async with _simulated(config, clock) as opened:
+            yield opened
+        return
+    device = await open_chosen(target.device, config, clock, env)
+    try:
+        yield Opened(device)
+    finally:
+        await device.close()
+
+
+@asynccontextmanager
+async def _simulated(config: Config, clock: Clock) -> AsyncIterator[Opened]:
+    """A phone in this process, reached as any other: by ADB over a socket."""
+    from handrail.adb.device import AdbDevice  # noqa: PLC0415
+    from handrail.adb.direct import Direct  # noqa: PLC0415
+    from handrail.sim.adbd.server import serve  # noqa: PLC0415
+    from handrail.sim.phone import Phone  # noqa: PLC0415
+
+    phone = Phone(clock=clock, seed=config.sim_seed, apps=config.sim_apps)
+    async with serve([phone], port=0) as [served]:
+        device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
+        try:
+            yield Opened(device, phone)
+        finally:
+            await device.close()

@@ -1,0 +1,287 @@
+"""What the environment says: one table of variables, one frozen value read from it, the places under home.
+
+Reads the mapping that it is given, and touches no disk before it is asked to.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeVar, get_args
+
+from handrail.errors import InvalidAction
+
+T = TypeVar("T")
+Helper = Literal["auto", "u2", "http", "none"]
+LogLevel = Literal["debug", "info", "warning", "error"]
+ADB_PORT = 5037
+PORTS = range(1, 65536)
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s/]+):(\d{1,5})")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One line of the table that the docs print."""
+
+    name: str
+    meaning: str
+    default: str = ""
+    also: str = ""
+    """Another spelling that is read when the first one is not set."""
+
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable(
+        "HANDRAIL_HOME",
+        "folder of the journal, approvals, leases and settings; made with mode 0700",
+        "`$XDG_DATA_HOME/handrail`, else `~/.local/share/handrail`",
+    ),
+    Variable("HANDRAIL_DEVICE", "the device of commands that are given no `--device`", "the only usable one"),
+    Variable(
+        "HANDRAIL_DEVICES",
+        "devices reached without an adb server: `host:port`, separated by commas",
+    ),
+    Variable(
+        "HANDRAIL_ADB",
+        "the adb binary",
+        "`adb` on the PATH, in the Android SDK, or in the `adbutils` package",
+    ),
+    Variable("ANDROID_HOME", "the Android SDK", also="ANDROID_SDK_ROOT"),
+    Variable("ANDROID_USER_HOME", "folder of the key that phones are shown", "`~/.android`"),
+    Variable("ADB_VENDOR_KEYS", "further key files, separated by colons"),
+    Variable(
+        "ANDROID_ADB_SERVER_ADDRESS",
+        "host of the adb server; only one on this machine is started",
+        "127.0.0.1",
+    ),
+    Variable("ANDROID_ADB_SERVER_PORT", "port of the adb server", str(ADB_PORT)),
+    Variable(
+        "ADB_SERVER_SOCKET",
+        "where the adb server listens, `tcp:PORT` or `tcp:HOST:PORT`; wins over the two above",
+    ),
+    Variable(
+        "HANDRAIL_HELPER",
+        "what runs on the phone to read it faster: `auto`, `u2`, `http` or `none`",
+        "`auto`",
+    ),
+    Variable(
+        "HANDRAIL_DISABLE_HELPER",
+        "1: nothing is started on the phone; the same as `HANDRAIL_HELPER=none`",
+        "0",
+        also="AGENTEST_DISABLE_HELPER",
+    ),
+    Variable(
+        "HANDRAIL_HELPER_DIR",
+        "folder with the APKs of the HTTP helper",
+        also="AGENTEST_HELPER_APK_DIR",
+    ),
+    Variable("HANDRAIL_LOG", "how much is logged: `debug`, `info`, `warning` or `error`", "`warning`"),
+    Variable("HANDRAIL_SIM_SEED", "seed of the phone that `--sim` starts", "1"),
+    Variable("HANDRAIL_SIM_APPS", "apps of the phone that `--sim` starts, separated by commas", "all"),
+    Variable("HANDRAIL_SECRET_…", "value of a secret: `${secret:NAME}` reads `HANDRAIL_SECRET_NAME`"),
+    Variable("HANDRAIL_RUN", "set by Handrail for the scripts that it runs: which run they belong to"),
+    Variable("HANDRAIL_CORPUS", "tests only: a folder of recorded UI dumps", "`../shared/corpus`"),
+    Variable(
+        "HANDRAIL_MOBILE_MCP",
+        "tests only: 1, or the path of mobile-mcp's `lib/index.js`, to run it against the simulator",
+    ),
+    Variable("CHROME_BIN", "tests only: the browser", "one on the PATH"),
+    Variable("HANDRAIL_REQUIRE_BROWSER", "tests only: 1 makes a skipped browser test a failure", "0"),
+)
+
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that the environment decides, checked."""
+
+    home: Path
+    device: str | None = None
+    devices: tuple[str, ...] = ()
+    """Addresses that are opened without an adb server."""
+    adb: Path | None = None
+    adb_host: str = "127.0.0.1"
+    adb_port: int = ADB_PORT
+    helper: Helper = "auto"
+    helper_dir: Path | None = None
+    log: LogLevel = "warning"
+    sim_seed: int = 1
+    sim_apps: tuple[str, ...] | None = None
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Config:
+        """Raises `InvalidAction`; `path` is the variable's name."""
+        read = _Reader(env)
+        disabled = read.flag("HANDRAIL_DISABLE_HELPER")
+        host, port = read.socket("ADB_SERVER_SOCKET")
+        return cls(
+            home=_home(env),
+            device=read.text("HANDRAIL_DEVICE") or None,
+            devices=tuple(read.each("HANDRAIL_DEVICES", _address)),
+            adb=read.path("HANDRAIL_ADB"),
+            adb_host=host or _loopback(read.text("ANDROID_ADB_SERVER_ADDRESS")),
+            adb_port=port or read.number("ANDROID_ADB_SERVER_PORT", ADB_PORT, PORTS),
+            helper="none" if disabled else read.choice("HANDRAIL_HELPER", Helper, "auto"),
+            helper_dir=read.path("HANDRAIL_HELPER_DIR"),
+            log=read.choice("HANDRAIL_LOG", LogLevel, "warning"),
+            sim_seed=read.number("HANDRAIL_SIM_SEED", 1, range(2**31)),
+            sim_apps=tuple(read.each("HANDRAIL_SIM_APPS", str)) or None,
+        )
+
+    @property
+    def db(self) -> Path:
+        return self.home / "handrail.db"
+
+    @property
+    def blobs(self) -> Path:
+        return self.home / "blobs"
+
+    @property
+    def runs(self) -> Path:
+        return self.home / "runs"
+
+    @property
+    def storage(self) -> Path:
+        return self.home / "storage"
+
+    @property
+    def apps(self) -> Path:
+        return self.home / "apps"
+
+    @property
+    def permissions(self) -> Path:
+        return self.home / "config" / "permissions.json"
+
+    @property
+    def policy(self) -> Path:
+        return self.home / "config" / "policy.toml"
+
+    @property
+    def secrets(self) -> Path:
+        return self.home / "config" / "secrets"
+
+    def make_home(self) -> Path:
+        """The folder, there and its owner's only; its parents keep the modes they have."""
+        try:
+            self.home.parent.mkdir(parents=True, exist_ok=True)
+            self.home.mkdir(mode=0o700, exist_ok=True)
+            if self.home.stat().st_mode & 0o077:
+                self.home.chmod(0o700)
+        except OSError as error:
+            raise InvalidAction(
+                f"HANDRAIL_HOME {self.home} can't be used: {error.strerror or error}",
+                hint="Point HANDRAIL_HOME to a folder that you may write to.",
+                path="HANDRAIL_HOME",
+            ) from None
+        return self.home
+
+
+def warnings(env: Mapping[str, str]) -> list[str]:
+    """A line for every variable that looks like ours and is not: a slip of the pen is silent otherwise."""
+    known = [name for one in VARIABLES for name in (one.name, one.also) if name]
+    prefixes = tuple(name.removesuffix("…") for name in known if name.endswith("…"))
+    ours = (name for name in sorted(env) if name.startswith("HANDRAIL_"))
+    return [_unknown(name, known) for name in ours if name not in known and not name.startswith(prefixes)]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    """The common start would make every name look near to every other."""
+    tails = {one.removeprefix("HANDRAIL_"): one for one in known}
+    near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
+    return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    if chosen := env.get("HANDRAIL_HOME"):
+        return Path(chosen).expanduser().absolute()
+    # The XDG rules: a relative path in these variables counts as not set.
+    data = env.get("XDG_DATA_HOME", "")
+    if data.startswith("/"):
+        return Path(data) / "handrail"
+    return Path(env.get("HOME") or Path.home()) / ".local" / "share" / "handrail"
+
+
+def host_port(text: str) -> tuple[str, int] | None:
+    """`host:port`, `[v6]:port`; None where the text is no such address."""
+    found = _ADDRESS.fullmatch(text)
+    return (found[1].strip("[]"), int(found[2])) if found and _is_port(found[2]) else None
+
+
+def _address(text: str) -> str:
+    if host_port(text) is None:
+        raise ValueError("addresses host:port, such as 127.0.0.1:6555")
+    return text
+
+
+def _loopback(host: str) -> str:
+    """The name that both sides of a comparison use: an adb server on another host is never started."""
+    return "127.0.0.1" if host in ("", "localhost") else host
+
+
+def _is_port(text: str) -> bool:
+    return text.isdecimal() and int(text) in PORTS
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """One variable at a time, by type; an empty value counts as not set."""
+
+    env: Mapping[str, str]
+
+    def text(self, name: str) -> str:
+        also = next(one.also for one in VARIABLES if one.name == name)
+        return self.env.get(name, "").strip() or self.env.get(also, "").strip()
+
+    def path(self, name: str) -> Path | None:
+        text = self.text(name)
+        return Path(text).expanduser() if text else None
+
+    def number(self, name: str, default: int, allowed: range) -> int:
+        text = self.text(name)
+        if not text:
+            return default
+        if not text.isdecimal() or int(text) not in allowed:
+            _bad(name, text, f"a number from {allowed[0]} to {allowed[-1]}")
+        return int(text)
+
+    def socket(self, name: str) -> tuple[str, int | None]:
+        text = self.text(name)
+        kind, _, place = text.partition(":")
+        host, _, port = place.rpartition(":")
+        if text and (kind != "tcp" or not _is_port(port)):
+            _bad(name, text, "tcp:PORT or tcp:HOST:PORT")
+        return _loopback(host) if text else "", int(port) if text else None
+
+    def flag(self, name: str) -> bool:
+        text = self.text(name).lower()
+        if text and text not in _YES | _NO:
+            _bad(name, text, "1 or 0")
+        return text in _YES
+
+    def choice(self, name: str, kind: Any, default: T) -> T:
+        text = self.text(name).lower()
+        for value in get_args(kind):
+            if value == text:
+                found: T = value
+                return found
+        if text:
+            _bad(name, text, ", ".join(get_args(kind)))
+        return default
+
+    def each(self, name: str, check: Callable[[str], str]) -> Iterator[str]:
+        for part in filter(None, (part.strip() for part in self.text(name).split(","))):
+            try:
+                yield check(part)
+            except ValueError as error:
+                _bad(name, part, str(error))
+
+
+def _bad(name: str, value: str, wanted: str) -> NoReturn:
+    raise InvalidAction(
+        f"{name} is {value!r}; it takes {wanted}", hint=f"Correct or unset {name}.", path=name, value=value
+    )

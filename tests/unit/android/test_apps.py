@@ -1,0 +1,234 @@
+"""Starting, stopping and removing apps, on a simulated phone and with the words of other Androids."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from handrail.adb.shell import Output
+from handrail.android import apps, packages, urls
+from handrail.android.intents import NotStarted, read_started
+from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
+from tests.unit.android.said import Said
+from tests.unit.android.sim_phone import CONTACTS, Bench, play
+
+NOTES = "com.handrail.notes"
+
+
+def front(bench: Bench) -> str:
+    top = bench.phone.tasks.top
+    return top.component if top else ""
+
+
+def test_an_app_starts_as_its_icon_does() -> None:
+    async def story(bench: Bench) -> None:
+        started = await apps.start(bench.device.shell, CONTACTS)
+        assert started.component.startswith(f"{CONTACTS}/")
+        assert started.launch == "COLD"
+        assert front(bench).startswith(CONTACTS)
+
+    play(story)
+
+
+def test_a_running_app_comes_to_the_front_and_says_so() -> None:
+    async def story(bench: Bench) -> None:
+        shell = bench.device.shell
+        await apps.start(shell, CONTACTS)
+        await apps.start(shell, NOTES)
+        again = await apps.start(shell, CONTACTS)
+        assert "brought to the front" in again.note
+        assert front(bench).startswith(CONTACTS)
+
+    play(story)
+
+
+def test_an_activity_is_started_by_any_spelling_of_its_name() -> None:
+    assert apps.component("a.b", "Main") == "a.b/.Main"
+    assert apps.component("a.b", ".Main") == "a.b/.Main"
+    assert apps.component("a.b", "a.b.Main$Inner") == "a.b/a.b.Main$Inner"
+
+    async def story(bench: Bench) -> None:
+        started = await apps.start(bench.device.shell, CONTACTS, ".activities.PeopleActivity")
+        assert started.component == f"{CONTACTS}/.activities.PeopleActivity"
+
+    play(story)
+
+
+def test_a_wrong_activity_of_an_installed_app_is_named() -> None:
+    async def story(bench: Bench) -> None:
+        with pytest.raises(AdbCommandError) as caught:
+            await apps.start(bench.device.shell, CONTACTS, "Nowhere")
+        assert "does not exist" in caught.value.message
+        assert "leave it out" in caught.value.hint
+
+    play(story)
+
+
+@pytest.mark.parametrize("activity", [None, "Main"])
+def test_an_app_that_is_not_there_names_its_neighbours(activity: str | None) -> None:
+    async def story(bench: Bench) -> None:
+        with pytest.raises(AppNotInstalled) as caught:
+            await apps.start(bench.device.shell, "com.android.contact", activity)
+        assert caught.value.details["nearest"][0] == CONTACTS
+        assert CONTACTS in caught.value.hint
+
+    play(story)
+
+
+def test_a_package_without_an_icon_says_so() -> None:
+    async def story(bench: Bench) -> None:
+        with pytest.raises(AdbCommandError) as caught:
+            await apps.start(bench.device.shell, "com.android.systemui")
+        assert "no launcher activity" in caught.value.message
+
+    play(story)
+
+
+def test_a_private_activity_is_explained() -> None:
+    denied = "java.lang.SecurityException: Permission Denial: not exported from uid 10100"
+    said = Said(Output(b"Starting: Intent", denied.encode(), 255), "package:a.b uid:10100")
+    with pytest.raises(AdbCommandError) as caught:
+        asyncio.run(apps.start(said, "a.b", "Main"))
+    assert "not open to other apps" in caught.value.hint
+
+
+def test_several_icons_are_left_to_the_system() -> None:
+    said = Said(
+        "priority=0\nandroid/com.android.internal.app.ResolverActivity\n",
+        "package:a.b uid:10100",
+        "Events injected: 1",
+    )
+    asyncio.run(apps.start(said, "a.b"))
+    assert said.asked[-1] == "monkey -p a.b -c android.intent.category.LAUNCHER 1"
+
+
+def test_stopping_ends_the_process() -> None:
+    async def story(bench: Bench) -> None:
+        shell = bench.device.shell
+        await apps.start(shell, NOTES)
+        assert await packages.pid_of(shell, NOTES) is not None
+        await apps.stop(shell, NOTES)
+        assert await packages.pid_of(shell, NOTES) is None
+        with pytest.raises(AppNotInstalled):
+            await apps.stop(shell, "com.nobody.here")
+
+    play(story)
+
+
+def test_restarting_gives_a_new_process() -> None:
+    async def story(bench: Bench) -> None:
+        shell = bench.device.shell
+        await apps.start(shell, NOTES)
+        before = await packages.pid_of(shell, NOTES)
+        await apps.restart(shell, NOTES)
+        after = await packages.pid_of(shell, NOTES)
+        assert before
+        assert after
+        assert before != after
+
+    play(story)
+
+
+def test_resetting_empties_the_apps_folder() -> None:
+    async def story(bench: Bench) -> None:
+        bench.phone.files.write(f"/data/data/{NOTES}/files/a", b"x")
+        await apps.reset(bench.device.shell, NOTES)
+        assert not bench.phone.files.exists(f"/data/data/{NOTES}/files/a")
+
+    play(story)
+
+
+def test_a_reset_that_the_device_refuses_is_a_failure() -> None:
+    said = Said("package:a.b uid:10100", Output(b"Failed\n", b"", 0))
+    with pytest.raises(AdbCommandError, match="Failed"):
+        asyncio.run(apps.reset(said, "a.b"))
+
+
+@pytest.mark.parametrize("name", ["", "-3", "--user", "a b", "a;b", "a/b", "../a", "a..b", "$(id)", "é.b"])
+def test_what_is_no_package_name_never_reaches_the_device(name: str) -> None:
+    said = Said()
+    with pytest.raises(InvalidAction):
+        asyncio.run(apps.start(said, name))
+    with pytest.raises(InvalidAction):
+        asyncio.run(apps.stop(said, name))
+    assert said.asked == []
+
+
+@pytest.mark.parametrize("activity", ["-n", "a b", "a/b", "$(id)", "`id`"])
+def test_what_is_no_activity_never_reaches_the_device(activity: str) -> None:
+    said = Said()
+    with pytest.raises(InvalidAction):
+        asyncio.run(apps.start(said, "a.b", activity))
+    assert said.asked == []
+
+
+# lists of packages and processes
+
+
+def test_packages_are_found_by_their_whole_name() -> None:
+    async def story(bench: Bench) -> None:
+        shell = bench.device.shell
+        assert await packages.is_installed(shell, CONTACTS)
+        assert not await packages.is_installed(shell, "com.android.contac")
+        own = await packages.list_packages(shell, third_party=True)
+        every = await packages.list_packages(shell)
+        assert {one.name for one in own} < {one.name for one in every}
+        assert all(one.uid for one in every)
+
+    play(story)
+
+
+def test_package_lines_of_every_android_are_read() -> None:
+    lines = "package:a.b uid:10100\npackage:c.d\r\npackage:e.f  uid:10101,1010101\nWARNING: linker\n"
+    assert packages.read_packages(lines) == [("a.b", 10100), ("c.d", None), ("e.f", 10101)]
+
+
+def test_processes_with_a_part_name_belong_to_their_package() -> None:
+    text = "  PID NAME\n  101 a.b\n  102 a.b:sync\n  103 a.bc\n  104 xa.b\n"
+    assert packages.read_processes(text, "a.b") == {101: "a.b", 102: "a.b:sync"}
+
+
+# am start
+
+
+def test_a_report_of_android_8_is_read() -> None:
+    text = "Starting: Intent { }\nStatus: ok\nActivity: a.b/.Main\nThisTime: 210\nTotalTime: 310\nComplete\n"
+    started = read_started(text)
+    assert (started.component, started.launch, started.took_ms) == ("a.b/.Main", "", 310)
+
+
+def test_an_error_counts_whatever_the_exit_code() -> None:
+    with pytest.raises(NotStarted, match="does not exist") as caught:
+        read_started("Starting: Intent { }\nError type 3\nError: Activity class {a/b} does not exist.\n")
+    assert caught.value.missing
+
+
+# addresses
+
+
+def test_an_address_opens_in_its_app() -> None:
+    async def story(bench: Bench) -> None:
+        await urls.open_url(bench.device.shell, "https://example.org/help?a=1&b=2")
+        assert front(bench).startswith("com.handrail.browser")
+
+    play(story)
+
+
+def test_an_address_that_nobody_handles_says_so() -> None:
+    async def story(bench: Bench) -> None:
+        with pytest.raises(AdbCommandError) as caught:
+            await urls.open_url(bench.device.shell, "strange:thing")
+        assert "strange:" in caught.value.hint
+        with pytest.raises(AppNotInstalled):
+            await urls.open_url(bench.device.shell, "strange:thing", "com.nobody.here")
+
+    play(story)
+
+
+@pytest.mark.parametrize("url", ["", "example.org", "https://a b", "-a:", "a\nb:c"])
+def test_what_is_no_address_never_reaches_the_device(url: str) -> None:
+    said = Said()
+    with pytest.raises(InvalidAction):
+        asyncio.run(urls.open_url(said, url))
+    assert said.asked == []

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from handrail.android.channel import OFFERS, Channel
+from handrail.android.emulator.channel import EmulatorChannel
+from handrail.android.helper.channel import HelperChannel
+from handrail.android.u2.channel import U2Channel
+from handrail.errors import Unsupported
+
+FINGERS = {"tap", "double_tap", "long_press", "swipe"}
+
+
+def test_a_channel_can_do_what_it_says_in_its_own_words() -> None:
+    class Bell(Channel):
+        name = "bell"
+
+        async def tap(self, x: int, y: int) -> None:
+            return None
+
+    assert Bell.can == {"tap"}
+    assert Channel.can == frozenset()
+
+
+def test_what_each_channel_offers() -> None:
+    assert U2Channel.can == FINGERS | {
+        "look", "drag", "pinch", "key", "get_clipboard", "set_clipboard", "paste", "set_text", "clear_field"
+    }  # fmt: skip
+    assert HelperChannel.can == FINGERS | {"look", "wait_idle", "screenshot", "key", "type_ascii"}
+    assert EmulatorChannel.can == FINGERS | {
+        "drag", "pinch", "rotate", "key", "type_ascii", "get_clipboard", "set_clipboard", "screenshot"
+    }  # fmt: skip
+
+
+def test_what_is_not_offered_is_refused_before_anything_is_sent() -> None:
+    arguments = {"tap": 2, "double_tap": 2, "long_press": 3, "swipe": 5, "drag": 5, "pinch": 5, "rotate": 6}
+    arguments |= dict.fromkeys(("key", "type_ascii", "set_text", "set_clipboard", "wait_idle"), 1)
+    for primitive in OFFERS:
+        with pytest.raises(Unsupported, match=f"has no {primitive}") as caught:
+            asyncio.run(getattr(Channel(), primitive)(*[1] * arguments.get(primitive, 0)))
+        assert caught.value.details["delivery"] == "not_delivered"

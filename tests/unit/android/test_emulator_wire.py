@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from handrail.android import emulator
+from handrail.android.emulator import messages
+from handrail.android.emulator.wire import decode, encode, last_bytes, last_number
+
+PROTO = Path(emulator.__file__).with_name("controller.proto").read_text()
+
+
+def test_messages_are_written_as_protobuf_writes_them() -> None:
+    assert encode((1, 150), (2, "testing"), (3, 0), (4, "")) == b"\x08\x96\x01\x12\x07testing"
+    assert encode((4, -1)) == b"\x20" + b"\xff" * 9 + b"\x01"
+    fields = decode(b"\x08\x96\x01\x12\x07testing\x1d\x00\x00\x80\x3f\x21" + b"\0" * 8)
+    assert (last_number(fields, 1), last_bytes(fields, 2)) == (150, b"testing")
+    assert (last_number(fields, 9), last_bytes(fields, 9)) == (0, b"")
+
+
+@pytest.mark.parametrize("broken", [b"\x08", b"\x12\x7fab", b"\x0b", b"\x08" + b"\xff" * 11])
+def test_what_is_no_message_is_refused(broken: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        decode(broken)
+
+
+def proto_numbers(message: str) -> dict[str, int]:
+    body = re.search(rf"message {message} {{(.*?)\n}}", PROTO, re.DOTALL)
+    assert body is not None
+    return {name: int(number) for name, number in re.findall(r"(\w+) = (\d+);", body[1])}
+
+
+def test_the_proto_file_has_the_numbers_that_are_written() -> None:
+    touch = decode(last_bytes(decode(messages.touch_event([messages.Touch(1, 2, 3, 4)])), 1))
+    told = {name: last_number(touch, number) for name, number in proto_numbers("Touch").items()}
+    assert told == {"x": 1, "y": 2, "identifier": 3, "pressure": 4}
+    key = proto_numbers("KeyboardEvent")
+    assert decode(messages.key_press("GoBack")) == {key["event_type"]: [2], key["key"]: [b"GoBack"]}
+    assert decode(messages.typed("a b")) == {key["text"]: [b"a b"]}
+    assert decode(messages.clip("c")) == {proto_numbers("ClipData")["text"]: [b"c"]}
+    assert messages.read_image(encode((proto_numbers("Image")["image"], b"png"))) == b"png"
+    status = proto_numbers("EmulatorStatus")
+    made = encode((status["version"], "35.1"), (status["uptime"], 9), (status["booted"], 1))
+    assert messages.read_status(made) == messages.EmulatorStatus("35.1", 9, True)
+    service = re.search(r"package ([\w.]+);.*service (\w+)", PROTO, re.DOTALL)
+    assert service is not None
+    assert f"{service[1]}.{service[2]}" == messages.SERVICE

@@ -1,0 +1,111 @@
+"""Installing and removing packages."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from handrail.android.install import check_answer, install, uninstall
+from handrail.android.packages import is_installed
+from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
+from tests.unit.android.sim_phone import CONTACTS, Bench, play, put_apk
+
+
+def large_apk(folder: Path) -> Path:
+    """More than one piece of a stream."""
+    path = put_apk(folder, "com.example.large")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("assets/noise", bytes(3 << 20))
+    return path
+
+
+def test_an_apk_is_streamed_with_progress(tmp_path: Path) -> None:
+    path = large_apk(tmp_path)
+    seen: list[tuple[int, int]] = []
+
+    async def story(bench: Bench) -> None:
+        await install(bench.device, path, lambda sent, size: seen.append((sent, size)))
+        assert await is_installed(bench.device.shell, "com.example.large")
+
+    play(story)
+    size = path.stat().st_size
+    assert {total for _, total in seen} == {size}
+    assert len(seen) > 1
+    assert seen[-1] == (size, size)
+
+
+def test_what_is_no_apk_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "notes.apk"
+    path.write_bytes(b"%PDF-1.7 not an app")
+
+    async def story(bench: Bench) -> None:
+        with pytest.raises(InvalidAction, match="not an APK"):
+            await install(bench.device, path)
+        with pytest.raises(InvalidAction, match="can't be read"):
+            await install(bench.device, tmp_path / "missing.apk")
+        assert bench.link.opened == []
+
+    play(story)
+
+
+def test_a_downgrade_is_refused_with_its_code_and_allowed_on_request(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        await install(bench.device, put_apk(tmp_path, "com.example.old", code=7))
+        older = put_apk(tmp_path, "com.example.old", code=3)
+        with pytest.raises(AdbCommandError) as caught:
+            await install(bench.device, older)
+        assert caught.value.details["install_code"] == "INSTALL_FAILED_VERSION_DOWNGRADE"
+        assert "newer" in caught.value.hint
+        await install(bench.device, older, downgrade=True)
+
+    play(story)
+
+
+def test_a_damaged_apk_gives_the_installers_own_words(tmp_path: Path) -> None:
+    path = tmp_path / "cut.apk"
+    path.write_bytes(b"PK\x03\x04" + bytes(100))
+
+    async def story(bench: Bench) -> None:
+        with pytest.raises(AdbCommandError, match=r"cut\.apk: INSTALL_"):
+            await install(bench.device, path)
+
+    play(story)
+
+
+def test_uninstalling_takes_the_package_away(tmp_path: Path) -> None:
+    async def story(bench: Bench) -> None:
+        shell = bench.device.shell
+        await install(bench.device, put_apk(tmp_path, "com.example.brief"))
+        await uninstall(shell, "com.example.brief")
+        assert not await is_installed(shell, "com.example.brief")
+        with pytest.raises(AppNotInstalled):
+            await uninstall(shell, "com.example.brief")
+        with pytest.raises(AdbCommandError, match="DELETE_FAILED_INTERNAL_ERROR"):
+            await uninstall(shell, CONTACTS)
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("Failure [INSTALL_FAILED_TEST_ONLY: installPackageLI]\n", "INSTALL_FAILED_TEST_ONLY"),
+        ("Failure [INSTALL_FAILED_USER_RESTRICTED]", "INSTALL_FAILED_USER_RESTRICTED"),
+        (
+            "Performing Streamed Install\nFailure [INSTALL_FAILED_OLDER_SDK: a\nb]\n",
+            "INSTALL_FAILED_OLDER_SDK",
+        ),
+    ],
+)
+def test_failures_of_every_shape_have_their_code_and_a_hint(said: str, code: str) -> None:
+    with pytest.raises(AdbCommandError) as caught:
+        check_answer(said, "x.apk")
+    assert caught.value.details["install_code"] == code
+    assert caught.value.hint != AdbCommandError.hint
+
+
+def test_an_answer_without_a_code_is_a_failure_too() -> None:
+    with pytest.raises(AdbCommandError, match="no success: cmd: Can't find service: package"):
+        check_answer("cmd: Can't find service: package", "x.apk")

@@ -1,0 +1,70 @@
+"""Holding the screen and freeing it; settings that are read back."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from handrail.adb.shell import Output
+from handrail.android.driver import Display
+from handrail.android.orientation import quarter_for, set_orientation
+from handrail.android.settings import get_setting, put_setting
+from handrail.clock import ManualClock
+from handrail.errors import AdbCommandError, InvalidAction, VerificationFailed
+from tests.unit.android.said import Said
+from tests.unit.android.sim_phone import Bench, play
+
+
+def test_the_screen_turns_and_is_let_go() -> None:
+    async def story(bench: Bench) -> None:
+        shell, clock = bench.device.shell, bench.clock
+        assert await set_orientation(shell, "landscape", clock) == ("landscape", 1, True)
+        assert bench.phone.display.width > bench.phone.display.height
+        assert await set_orientation(shell, "portrait", clock) == ("portrait", 0, True)
+        assert (await set_orientation(shell, "auto", clock)).held is False
+
+    play(story)
+
+
+def test_a_tablet_is_wide_when_it_is_not_turned() -> None:
+    flat, turned = Display(1280, 800, 160, 0), Display(800, 1280, 160, 1)
+    for display in (flat, turned):
+        assert quarter_for(display, "landscape") == 0
+        assert quarter_for(display, "portrait") == 1
+
+
+def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
+    portrait = "Physical size: 1080x2400\nPhysical density: 420\n  mRotation=0\n"
+    answers = [portrait, "", "0", "", "1"] + [portrait, "0"] * 60
+    clock = ManualClock()
+
+    async def story() -> None:
+        turning = asyncio.ensure_future(set_orientation(Said(*answers), "landscape", clock))
+        while not turning.done():
+            await asyncio.sleep(0)
+            await clock.advance(100)
+        with pytest.raises(VerificationFailed) as caught:
+            turning.result()
+        assert caught.value.details == {"expected": "landscape", "observed": "portrait"}
+
+    asyncio.run(story())
+
+
+def test_other_words_are_refused() -> None:
+    with pytest.raises(InvalidAction):
+        asyncio.run(set_orientation(Said(), "sideways", ManualClock()))  # type: ignore[arg-type]
+
+
+def test_a_setting_that_does_not_stick_is_a_failure() -> None:
+    with pytest.raises(VerificationFailed, match="'0'"):
+        asyncio.run(put_setting(Said("", "0\n"), "system", "user_rotation", "1"))
+    denied = Output(b"", b"java.lang.SecurityException: WRITE_SECURE_SETTINGS", 255)
+    with pytest.raises(AdbCommandError, match="WRITE_SECURE_SETTINGS"):
+        asyncio.run(put_setting(Said(denied), "secure", "x", "1"))
+
+
+def test_a_setting_that_was_never_set_is_none() -> None:
+    assert asyncio.run(get_setting(Said("null\n"), "global", "x")) is None
+    with pytest.raises(InvalidAction):
+        asyncio.run(get_setting(Said(), "global", "--user"))

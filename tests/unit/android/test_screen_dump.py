@@ -1,0 +1,135 @@
+"""`uiautomator dump` and everything that it may say instead of a tree."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from handrail.adb.shell import Output
+from handrail.android.screen import Dumper
+from handrail.errors import DeviceOffline, HandrailError, TreeParseError
+from handrail.tree.node import Screen
+from tests.unit.android.said import Answer, Said
+
+NODE = '<node index="0" text="OK" class="android.widget.Button" package="a.b" bounds="[90,900][990,1500]" />'
+XML = f"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">{NODE}</hierarchy>"
+SIZE = b"UI hierchary dumped to: /data/local/tmp/x.xml\nPhysical size: 1080x2400\n"
+
+
+def read(*answers: Answer) -> Screen:
+    """The last of as many reads as there are answers."""
+
+    async def story() -> Screen:
+        dumper = Dumper(Said(*answers))
+        for _ in answers[1:]:
+            await dumper.read(1000)
+        return await dumper.read(1000)
+
+    return asyncio.run(story())
+
+
+def test_a_dialog_alone_does_not_make_the_screen_smaller() -> None:
+    screen = read(Output(XML.encode(), SIZE, 0))
+    assert (screen.width, screen.height) == (1080, 2400)
+    assert screen.warnings == []
+
+
+def test_a_turned_screen_has_turned_sizes() -> None:
+    screen = read(Output(XML.replace('rotation="0"', 'rotation="1"').encode(), SIZE, 0))
+    assert (screen.width, screen.height) == (2400, 1080)
+
+
+def test_an_old_shell_that_mixes_its_streams_is_understood() -> None:
+    mixed = b"WARNING: linker: x\n" + XML.encode() + b"\n" + SIZE
+    screen = read(Output(mixed, b"", None))
+    assert (screen.width, screen.height) == (1080, 2400)
+
+
+def test_the_same_bytes_are_the_same_screen() -> None:
+    async def story() -> list[Screen]:
+        whole = Output(XML.encode(), SIZE, 0)
+        answers = [whole, whole, Output(XML.encode(), b"Physical size: 720x1280\n", 0), whole]
+        answers[3] = Output(XML.replace("OK", "Yes").encode(), SIZE, 0)
+        dumper = Dumper(Said(*answers))
+        return [await dumper.read(1000) for _ in answers]
+
+    first, second, smaller, other = asyncio.run(story())
+    assert first is second
+    assert len({id(screen) for screen in (first, smaller, other)}) == 3
+
+
+def test_an_older_dump_is_removed_before_and_after() -> None:
+    shell = Said(Output(XML.encode(), SIZE, 0))
+    asyncio.run(Dumper(shell).read(1000))
+    steps = shell.asked[0].split("; ")
+    assert [step.split()[0] for step in steps] == ["rm", "uiautomator", "code=$?", "cat", "rm", "wm", "exit"]
+    assert len({word for step in steps for word in step.split() if word.endswith(".xml")}) == 1
+
+
+def test_two_dumpers_never_share_a_file() -> None:
+    assert Dumper(Said()).command() != Dumper(Said()).command()
+
+
+def test_only_a_dump_that_did_not_end_has_to_be_tidied_up() -> None:
+    async def story() -> list[str]:
+        shell = Said(Output(XML.encode(), SIZE, 0), DeviceOffline("gone"), DeviceOffline("still gone"))
+        dumper = Dumper(shell)
+        await dumper.read(1000)
+        await dumper.tidy()
+        with pytest.raises(DeviceOffline):
+            await dumper.read(1000)
+        await dumper.tidy()
+        return shell.asked
+
+    asked = asyncio.run(story())
+    assert len(asked) == 3
+    assert asked[2].startswith("rm -f /data/local/tmp/handrail-")
+
+
+def test_a_phone_that_stumbles_over_all_windows_is_asked_for_one() -> None:
+    async def story() -> list[str]:
+        shell = Said(Output(b"", b"java.lang.NullPointerException", 1), Output(XML.encode(), SIZE, 0))
+        dumper = Dumper(shell)
+        with pytest.raises(HandrailError):
+            await dumper.read(1000)
+        await dumper.read(1000)
+        return shell.asked
+
+    first, second = asyncio.run(story())
+    assert "--windows" in first
+    assert "--windows" not in second
+
+
+def test_a_dump_that_is_cut_short_is_no_screen() -> None:
+    with pytest.raises(TreeParseError, match="cut short") as caught:
+        read(Output(XML[:-20].encode(), SIZE, 0))
+    assert caught.value.details["offset"] == len(XML) - 20
+
+
+@pytest.mark.parametrize("cut", [1, 12, 40])
+def test_the_end_of_one_window_is_not_the_end_of_the_dump(cut: int) -> None:
+    window = f'<window layer="1"><hierarchy rotation="0">{NODE}</hierarchy></window>'
+    every = f"<?xml version='1.0' ?><displays><display id=\"0\">{window}{window}</display></displays>"
+    assert len(read(Output(every.encode(), SIZE, 0)).windows) == 2
+    with pytest.raises(TreeParseError, match="cut short"):
+        read(Output(every[:-cut].encode(), SIZE, 0))
+
+
+@pytest.mark.parametrize(
+    ("said", "exit_code", "hint"),
+    [
+        (b"ERROR: null root node returned by UiTestAutomationBridge.", 0, "focus"),
+        (b"ERROR: could not get idle state.", 0, "u2"),
+        (b"Killed ", 137, "memory"),
+        (b"java.lang.IllegalStateException: UiAutomationService already registered!", 1, "Another program"),
+        (b"", 0, "unlock"),
+    ],
+)
+def test_a_dump_that_fails_says_what_the_phone_said(said: bytes, exit_code: int, hint: str) -> None:
+    with pytest.raises(HandrailError) as caught:
+        read(Output(b"", said + b"\nPhysical size: 1080x2400\n", exit_code))
+    assert caught.value.code == "ADB_COMMAND_ERROR"
+    assert said.decode().strip() in caught.value.message
+    assert str(exit_code) in caught.value.message
+    assert hint in caught.value.hint

@@ -1,0 +1,322 @@
+"""Which way is tried, when the next one may, and what is put back: decisions over ways made for the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from xml.sax.saxutils import quoteattr
+
+import pytest
+
+from handrail.android.driver import Typed
+from handrail.android.text.chain import type_text
+from handrail.android.text.clear import clear_text
+from handrail.android.text.field import Field
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
+from handrail.tree.node import Screen
+from handrail.tree.parse import parse
+
+UNKNOWN = AdbConnectionError("the line broke in `input text hunter2`", delivery="unknown", command="hunter2")
+NOT_SENT = AdbConnectionError("no connection", delivery="not_delivered")
+ANSWERED = AdbCommandError("could not", delivery="unknown", answered=True)
+
+
+class QuickClock:
+    """Time passes when somebody sleeps, and only then."""
+
+    def __init__(self) -> None:
+        self.elapsed_ms = 0.0
+
+    def now_ms(self) -> int:
+        return int(self.elapsed_ms)
+
+    def monotonic_ms(self) -> float:
+        return self.elapsed_ms
+
+    async def sleep_ms(self, duration_ms: float) -> None:
+        self.elapsed_ms += duration_ms
+        await asyncio.sleep(0)
+
+
+@dataclass
+class Screenful:
+    """A phone with one field on it, or none."""
+
+    text: str = ""
+    hint: str = ""
+    fields: int = 1
+    looks: int = 0
+    later: list[str] = field(default_factory=list)
+    """What the field says from the next looks on: an app that draws late."""
+    failing: int = 10_000
+    """Looks that succeed before one fails."""
+
+    async def look(self) -> Screen:
+        self.looks += 1
+        if self.looks > self.failing:
+            raise DeviceOffline("the phone is gone")
+        if self.later:
+            self.text = self.later.pop(0)
+        node = (
+            f'<node class="android.widget.EditText" package="app" focused="true" enabled="true" '
+            f'text={quoteattr(self.text or self.hint)} hint={quoteattr(self.hint)} bounds="[0,0][9,9]" />'
+        )
+        return parse(f'<hierarchy rotation="0">{node * self.fields or "<node/>"}</hierarchy>')
+
+    async def erase(self) -> Typed:
+        before, self.text = self.text, ""
+        return Typed("erased", before, "", True)
+
+
+@dataclass
+class FakeWay:
+    """Does to the field what it is told to do."""
+
+    name: str
+    does: Callable[[str], object]
+    reason: str | None = None
+    error: HandrailError | None = None
+    sent: int = 0
+    restored: int = 0
+
+    async def can(self, text: str, field: Field | None) -> str | None:
+        return self.reason
+
+    async def send(self, text: str) -> None:
+        self.sent += 1
+        self.does(text)
+        if self.error is not None:
+            raise self.error
+
+    async def restore(self) -> None:
+        self.restored += 1
+
+
+def good(phone: Screenful, name: str = "good", error: HandrailError | None = None) -> FakeWay:
+    return FakeWay(name, lambda text: setattr(phone, "text", phone.text + text), error=error)
+
+
+def lost(name: str = "lost", error: HandrailError | None = None) -> FakeWay:
+    return FakeWay(name, lambda _: None, error=error)
+
+
+def doubling(phone: Screenful, name: str = "doubling") -> FakeWay:
+    return FakeWay(name, lambda text: setattr(phone, "text", phone.text + text + text))
+
+
+def shouting(phone: Screenful, name: str = "shouting") -> FakeWay:
+    return FakeWay(name, lambda text: setattr(phone, "text", phone.text + text.upper()))
+
+
+def typed_by(phone: Screenful, *ways: FakeWay, text: str = "hunter2") -> Typed:
+    return asyncio.run(type_text(phone.look, ways, text, QuickClock(), erase=phone.erase))
+
+
+def test_the_first_way_that_can_is_the_only_one_used() -> None:
+    phone = Screenful()
+    unable, able, spare = FakeWay("unable", print, "no keys for it"), good(phone), good(phone, "spare")
+    typed = typed_by(phone, unable, able, spare)
+    assert (typed.way, typed.before, typed.after, typed.arrived) == ("good", "", "hunter2", True)
+    assert (unable.sent, able.sent, spare.sent) == (0, 1, 0)
+    assert typed.screen is not None
+
+
+def test_when_all_decline_nothing_is_sent_and_every_reason_is_told() -> None:
+    phone = Screenful()
+    with pytest.raises(Unsupported) as refusal:
+        typed_by(phone, FakeWay("one", print, "too long"), FakeWay("two", print, "too odd"))
+    assert refusal.value.details["declined"] == ["one: too long", "two: too odd"]
+    assert refusal.value.details["delivery"] == "not_delivered"
+
+
+def test_lost_input_goes_to_the_next_way_after_time_to_show_has_passed() -> None:
+    phone = Screenful()
+    assert typed_by(phone, lost(), good(phone)).way == "good"
+    assert phone.text == "hunter2"
+
+
+def test_a_slow_app_is_waited_for_and_nothing_is_sent_twice() -> None:
+    phone = Screenful()
+    slow = FakeWay("slow", lambda text: phone.later.extend(["", "", "hun", text]))
+    spare = good(phone)
+    assert typed_by(phone, slow, spare).arrived is True
+    assert (spare.sent, phone.text) == (0, "hunter2")
+
+
+def test_a_wrong_result_in_an_empty_field_is_undone_first() -> None:
+    phone = Screenful(hint="Title")
+    assert typed_by(phone, doubling(phone), good(phone)).way == "good"
+    assert phone.text == "hunter2"
+
+
+def test_a_wrong_result_is_not_undone_when_content_would_go_with_it() -> None:
+    phone = Screenful("keep ")
+    spare = good(phone)
+    typed = typed_by(phone, doubling(phone), spare)
+    assert (typed.arrived, typed.after, spare.sent) == (False, "keep hunter2hunter2", 0)
+
+
+def test_what_was_undone_is_not_reported_as_still_there() -> None:
+    phone = Screenful()
+    typed = typed_by(phone, doubling(phone), lost(error=NOT_SENT))
+    assert (typed.arrived, typed.after, phone.text) == (False, "", "")
+
+
+def test_a_field_that_changes_its_input_is_told_after_the_second_way_agrees() -> None:
+    phone = Screenful()
+    third = good(phone)
+    typed = typed_by(phone, shouting(phone), shouting(phone, "again"), third)
+    assert (typed.way, typed.arrived, typed.after, third.sent) == ("again", False, "HUNTER2", 0)
+
+
+def test_an_unchanged_field_that_has_the_text_already_is_left_alone() -> None:
+    """A selection may have been replaced by the same words: typing again would double them."""
+    phone = Screenful("hunter2")
+    spare = good(phone)
+    typed = typed_by(phone, lost(), spare)
+    assert (typed.arrived, spare.sent) == (False, 0)
+
+
+def test_a_way_that_provably_sent_nothing_is_followed_by_the_next() -> None:
+    phone = Screenful()
+    refused = lost(error=NOT_SENT)
+    assert typed_by(phone, refused, good(phone)).arrived is True
+    assert refused.restored == 1
+
+
+def test_after_an_unknown_delivery_it_looks_and_finds_the_text() -> None:
+    phone = Screenful()
+    spare = good(phone, "spare")
+    typed = typed_by(phone, good(phone, error=UNKNOWN), spare)
+    assert (typed.way, typed.arrived, spare.sent) == ("good", True, 0)
+
+
+def test_after_an_unknown_delivery_without_the_text_it_ends_and_does_not_tell_the_text() -> None:
+    phone = Screenful()
+    broken, spare = lost(error=UNKNOWN), good(phone)
+    with pytest.raises(AdbConnectionError) as failure:
+        typed_by(phone, broken, spare)
+    assert failure.value.details["delivery"] == "unknown"
+    assert "hunter2" not in str(failure.value.to_dict())
+    assert (broken.restored, spare.sent) == (1, 0)
+
+
+def test_an_answered_refusal_with_an_unchanged_field_is_followed_by_the_next() -> None:
+    phone = Screenful()
+    assert typed_by(phone, lost(error=ANSWERED), good(phone)).way == "good"
+
+
+def test_without_a_field_the_first_way_is_used_and_nothing_is_claimed() -> None:
+    phone = Screenful(fields=0)
+    spare = good(phone)
+    typed = typed_by(phone, lost(), spare)
+    assert (typed.arrived, typed.before, typed.after, spare.sent) == (None, None, None, 0)
+
+
+def test_a_screen_that_cannot_be_read_before_is_an_error_and_nothing_is_sent() -> None:
+    phone = Screenful(failing=0)
+    way = good(phone)
+    with pytest.raises(DeviceOffline) as failure:
+        typed_by(phone, way)
+    assert failure.value.details["delivery"] == "not_delivered"
+    assert way.sent == 0
+
+
+def test_a_screen_that_cannot_be_read_afterwards_claims_nothing() -> None:
+    phone = Screenful(failing=1)
+    assert typed_by(phone, good(phone)).arrived is None
+
+
+def test_what_a_way_changed_is_put_back_also_when_it_is_cancelled() -> None:
+    async def story() -> None:
+        phone, started = Screenful(), asyncio.Event()
+
+        class Hanging(FakeWay):
+            async def send(self, text: str) -> None:
+                started.set()
+                await asyncio.Event().wait()
+
+        way = Hanging("hanging", print)
+        typing = asyncio.ensure_future(type_text(phone.look, [way], "a", QuickClock()))
+        await started.wait()
+        typing.cancel()
+        await asyncio.gather(typing, return_exceptions=True)
+        assert (typing.cancelled(), way.restored) == (True, 1)
+
+    asyncio.run(story())
+
+
+def test_a_failure_to_put_back_is_said_and_the_typing_stands() -> None:
+    phone, said = Screenful(), list[str]()
+
+    class Stubborn(FakeWay):
+        async def restore(self) -> None:
+            raise DeviceOffline("gone")
+
+    way = Stubborn("stubborn", lambda text: setattr(phone, "text", text))
+    typed = asyncio.run(type_text(phone.look, [way], "a", QuickClock(), say=said.append))
+    assert typed.arrived is True
+    assert said == ["stubborn: could not put back what it changed: DEVICE_OFFLINE"]
+
+
+@dataclass
+class FakeEraser:
+    """Leaves the field as it is told to."""
+
+    name: str
+    phone: Screenful
+    leaves: str | HandrailError
+    used: int = 0
+
+    async def erase(self, field: Field | None) -> None:
+        self.used += 1
+        if isinstance(self.leaves, HandrailError):
+            raise self.leaves
+        self.phone.text = self.leaves
+
+
+def cleared_by(phone: Screenful, *erasers: FakeEraser) -> Typed:
+    return asyncio.run(clear_text(phone.look, erasers, QuickClock()))
+
+
+def test_a_field_that_is_known_to_be_empty_is_not_touched() -> None:
+    phone = Screenful(hint="Title")
+    eraser = FakeEraser("first", phone, "")
+    assert (cleared_by(phone, eraser).arrived, eraser.used) == (True, 0)
+
+
+def test_the_next_eraser_follows_one_that_left_something_or_failed() -> None:
+    phone = Screenful("words", hint="Title")
+    broken, weak, strong = (
+        FakeEraser("broken", phone, NOT_SENT),
+        FakeEraser("weak", phone, "word"),
+        FakeEraser("strong", phone, ""),
+    )
+    typed = cleared_by(phone, broken, weak, strong)
+    assert (typed.way, typed.before, typed.after, typed.arrived) == ("strong", "words", "", True)
+
+
+def test_a_field_that_keeps_its_text_is_told() -> None:
+    phone = Screenful("words", hint="Title")
+    typed = cleared_by(phone, FakeEraser("weak", phone, "words"))
+    assert (typed.arrived, typed.after) == (False, "words")
+
+
+def test_a_placeholder_that_looks_like_text_is_left_after_two_erasers_without_effect() -> None:
+    phone = Screenful("Title")
+    third = FakeEraser("third", phone, "")
+    same = [FakeEraser(name, phone, "Title") for name in ("first", "second")]
+    assert (cleared_by(phone, *same, third).arrived, third.used) == (None, 0)
+
+
+def test_what_is_certainly_content_is_given_to_every_eraser() -> None:
+    phone = Screenful("words", hint="Title")
+    same = [FakeEraser(name, phone, "words") for name in ("first", "second")]
+    assert cleared_by(phone, *same, FakeEraser("third", phone, "")).way == "third"
+
+
+def test_when_no_eraser_works_the_last_error_is_raised() -> None:
+    phone = Screenful("words")
+    with pytest.raises(AdbConnectionError):
+        cleared_by(phone, FakeEraser("broken", phone, NOT_SENT))

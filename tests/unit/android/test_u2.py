@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from handrail.android.u2 import jar, open_u2
+from handrail.android.u2.channel import U2Channel
+from handrail.android.u2.windows import restack
+from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
+from handrail.sim.channels.u2.rpc import METHODS, JavaError, Overload
+from handrail.sim.channels.u2.server import Server
+from handrail.tree.parse import parse
+from tests.unit.android.sim_phone import CONTACTS, Bench, play
+
+
+async def opened(bench: Bench) -> U2Channel:
+    channel = await open_u2(bench.device, clock=bench.clock, say=bench.said.append)
+    assert channel is not None, bench.said
+    return channel
+
+
+async def point(channel: U2Channel, words: str) -> tuple[int, int]:
+    screen = await channel.look()
+    node = next(node for node in screen.nodes if words in (node.text, node.description))
+    return node.center
+
+
+async def field(channel: U2Channel) -> str:
+    screen = await channel.look()
+    return next(node.text for node in screen.nodes if node.focused)
+
+
+async def in_the_name_field(bench: Bench) -> U2Channel:
+    """The contact editor, with its first field focused."""
+    channel = await opened(bench)
+    bench.phone.start_activity(package=CONTACTS)
+    await channel.tap(*await point(channel, "Create new contact"))
+    screen = await channel.look()
+    await channel.tap(*next(node.center for node in screen.nodes if node.class_name.endswith("EditText")))
+    return channel
+
+
+def test_the_server_is_pushed_once_and_started_and_gone_after_close() -> None:
+    async def story(bench: Bench) -> None:
+        for sent in (1, 1):
+            channel = await opened(bench)
+            assert "tcp:9008" in bench.phone.ports
+            assert (await channel.device_info())["displayWidth"] == 1080
+            await channel.close()
+            await channel.close()
+            await bench.until(lambda: not bench.phone.ports)
+            assert bench.link.opened.count("sync:") == sent
+
+    play(story)
+
+
+def test_a_changed_jar_on_the_phone_is_replaced() -> None:
+    async def story(bench: Bench) -> None:
+        await bench.device.files.push(b"something older", jar.REMOTE)
+        channel = await opened(bench)
+        own = jar.find_jar()
+        assert own is not None
+        assert bench.phone.files.read(jar.REMOTE) == own.read_bytes()
+        await channel.close()
+
+    play(story)
+
+
+def test_without_the_package_there_is_one_line_and_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(bench: Bench) -> None:
+        monkeypatch.setattr(jar, "find_spec", lambda name: None)
+        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
+        assert bench.said == [
+            "no u2: its server comes with the Python package uiautomator2, which is not installed"
+        ]
+
+    play(story)
+
+
+def test_a_server_that_ends_at_once_is_named_with_its_last_words() -> None:
+    async def story(bench: Bench) -> None:
+        bench.phone.helper_mains.clear()
+        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
+        assert len(bench.said) == 1
+        assert bench.said[0].startswith("no u2: the u2 server ended: ")
+
+    play(story)
+
+
+def test_a_server_that_never_answers_is_given_up_and_ended() -> None:
+    async def silent(call: object) -> int:
+        await asyncio.Event().wait()
+        return 0
+
+    async def story(bench: Bench) -> None:
+        bench.phone.helper_mains = dict.fromkeys(bench.phone.helper_mains, silent)
+        said = bench.said.append
+        assert await open_u2(bench.device, clock=bench.clock, say=said, startup_timeout_ms=150) is None
+        assert bench.said == ["no u2: the u2 server did not answer within 150 ms"]
+
+    play(story)
+
+
+def test_a_server_that_somebody_else_runs_is_used_and_left_alone() -> None:
+    async def story(bench: Bench) -> None:
+        theirs = await opened(bench)
+        ours = await opened(bench)
+        await ours.look()
+        await ours.close()
+        assert "tcp:9008" in bench.phone.ports
+        await theirs.close()
+
+    play(story)
+
+
+def test_a_look_sees_every_window_the_topmost_last() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await in_the_name_field(bench)
+        screen = await channel.look()
+        assert screen.package == CONTACTS
+        assert (screen.width, screen.height) == (1080, 2400)
+        packages = [window.package_name for window in screen.windows]
+        assert packages[0] == CONTACTS
+        assert any("inputmethod" in package for package in packages[1:])
+        assert await channel.look() is screen
+        await channel.close()
+
+    play(story)
+
+
+def test_an_activity_under_its_dialog_is_below_it_and_a_popup_is_above() -> None:
+    dump = """<hierarchy rotation="0">
+      <node package="app" class="Dialog" bounds="[100,800][980,1600]" text="in front" />
+      <node package="com.android.systemui" class="Bar" bounds="[0,0][1080,63]" text="12:00" />
+      <node package="app" class="Popup" bounds="[300,900][800,1100]" text="suggestion" />
+      <node package="app" class="Activity" bounds="[0,0][1080,2400]" text="behind" />
+    </hierarchy>"""
+    screen = restack(parse(dump))
+    assert [window.text for window in screen.windows] == ["behind", "in front", "suggestion", "12:00"]
+    assert [node.order for node in screen.nodes] == list(range(len(screen.nodes)))
+    assert screen.package == "app"
+
+
+def test_fingers_and_keys_arrive() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        bench.phone.start_activity(package=CONTACTS)
+        before = await channel.look()
+        await channel.swipe(540, 1800, 540, 700, 200)
+        assert await channel.look() is not before
+        await channel.drag(540, 900, 540, 1500, 100)
+        await channel.tap(*await point(channel, "Create new contact"))
+        assert any(node.class_name.endswith("EditText") for node in (await channel.look()).nodes)
+        await channel.key(3)
+        assert (await channel.look()).package == "com.android.launcher3"
+        await channel.close()
+
+    play(story)
+
+
+def test_a_double_tap_is_two_and_a_long_press_is_held() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        await channel.double_tap(540, 1200)
+        assert [one[0] for one in bench.touches()] == ["down", "up", "down", "up"]
+        await channel.key(3)
+        bench.phone.start_activity(package=CONTACTS)
+        await channel.long_press(*await point(channel, "Create new contact"), 700)
+        down, up = [one["ms"] for one in bench.phone.input_log[-2:]]
+        assert up - down >= 700
+        await channel.close()
+
+    play(story)
+
+
+def test_a_pinch_has_two_fingers_and_a_turn_of_the_hand_is_not_offered() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        await channel.pinch(540, 1200, 100, 300, 50)
+        touches = bench.touches()
+        assert touches[:2] == [("down", 440, 1200, 0), ("down", 640, 1200, 1)]
+        assert sorted(touches[-2:]) == [("up", 240, 1200, 0), ("up", 840, 1200, 1)]
+        assert "rotate" not in channel.can
+        with pytest.raises(Unsupported, match="no rotate"):
+            await channel.rotate(540, 1200, 100, 0, 90, 50)
+        await channel.close()
+
+    play(story)
+
+
+def test_text_goes_in_by_accessibility_and_by_clipboard() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await in_the_name_field(bench)
+        await channel.set_text("Grüße 👋 'n' \"$HOME\"")
+        assert await field(channel) == "Grüße 👋 'n' \"$HOME\""
+        await channel.clear_field()
+        await channel.set_clipboard("日本語")
+        assert await channel.get_clipboard() == "日本語"
+        await channel.paste()
+        assert await field(channel) == "日本語"
+        await channel.close()
+
+    play(story)
+
+
+def test_text_without_a_focused_field_is_refused_as_not_delivered() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        with pytest.raises(AdbCommandError) as caught:
+            await channel.set_text("nowhere")
+        assert caught.value.details["delivery"] == "not_delivered"
+        await channel.close()
+
+    play(story)
+
+
+def test_the_picture_for_people_is_a_jpeg_and_the_phone_can_be_turned() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        picture = Image.open(BytesIO(await channel.jpeg(scale=0.5)))
+        assert (picture.format, picture.size) == ("JPEG", (540, 1200))
+        await channel.set_orientation("left")
+        screen = await channel.look()
+        assert (screen.rotation, screen.width, screen.height) == (1, 2400, 1080)
+        await channel.close()
+
+    play(story)
+
+
+def test_a_read_brings_a_dead_server_back_unless_it_dies_each_time() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        bench.phone.faults.add("helper_dies", times=1)
+        assert (await channel.look()).package == "com.android.launcher3"
+        bench.phone.faults.add("helper_dies")
+        with pytest.raises(HandrailError):
+            await channel.look()
+        bench.phone.faults.clear()
+        await channel.close()
+
+    play(story)
+
+
+def test_input_to_a_dying_server_is_unknown_and_to_a_dead_one_not_delivered() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        bench.phone.faults.add("helper_dies", times=1)
+        for delivery in ("unknown", "not_delivered"):
+            with pytest.raises(HandrailError) as caught:
+                await channel.tap(500, 500)
+            assert caught.value.details["delivery"] == delivery
+            await bench.until(lambda: not bench.phone.ports)
+        assert (await channel.look()).package == "com.android.launcher3"
+        await channel.close()
+
+    play(story)
+
+
+def test_a_lost_accessibility_service_is_told_and_healed_by_the_next_read() -> None:
+    async def story(bench: Bench) -> None:
+        async def lost(*_: object) -> None:
+            METHODS["deviceInfo"] = known
+            raise JavaError("java.lang.IllegalStateException", "UiAutomation not connected!")
+
+        channel = await opened(bench)
+        known = METHODS["deviceInfo"]
+        METHODS["deviceInfo"] = [Overload((), lost)]
+        try:
+            assert (await channel.device_info())["screenOn"] is True
+        finally:
+            METHODS["deviceInfo"] = known
+        assert sum("uia2.Main" in service for service in bench.link.opened) == 2
+        await channel.close()
+
+    play(story)
+
+
+def test_a_phone_whose_stack_is_too_small_for_deep_trees_is_asked_for_less() -> None:
+    async def story(bench: Bench) -> None:
+        asked: list[int] = []
+        known = METHODS["dumpWindowHierarchy"]
+        whole = next(overload.run for overload in known if len(overload.kinds) == 2)
+
+        async def shallow(server: Server, compressed: bool, depth: int) -> str:
+            asked.append(depth)
+            if depth > 50:
+                raise JavaError("java.lang.StackOverflowError", "stack size 1037KB")
+            return str(await whole(server, compressed, depth))
+
+        channel = await opened(bench)
+        METHODS["dumpWindowHierarchy"] = [Overload(("bool", "int"), shallow)]
+        try:
+            assert (await channel.look()).package == "com.android.launcher3"
+            await channel.look()
+        finally:
+            METHODS["dumpWindowHierarchy"] = known
+        assert asked == [100, 50, 50]
+        await channel.close()
+
+    play(story)
+
+
+def test_a_screen_without_a_window_is_looked_at_again_and_at_last_an_error() -> None:
+    async def story(bench: Bench) -> None:
+        known = METHODS["dumpWindowHierarchy"]
+        whole = next(overload.run for overload in known if len(overload.kinds) == 2)
+        empty = 1
+
+        async def late(server: Server, compressed: bool, depth: int) -> str:
+            nonlocal empty
+            empty -= 1
+            return str(await whole(server, compressed, depth)) if empty < 0 else '<hierarchy rotation="0" />'
+
+        channel = await opened(bench)
+        METHODS["dumpWindowHierarchy"] = [Overload(("bool", "int"), late)]
+        try:
+            assert (await channel.look()).package == "com.android.launcher3"
+            empty = 100
+            with pytest.raises(TreeParseError):
+                await channel.look()
+        finally:
+            METHODS["dumpWindowHierarchy"] = known
+        assert sum("uia2.Main" in service for service in bench.link.opened) == 1
+        await channel.close()
+
+    play(story)
+
+
+def test_many_readers_of_a_dead_server_start_one() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        bench.phone.faults.add("helper_dies", times=1)
+        with pytest.raises(HandrailError):
+            await channel.key(4)
+        await bench.until(lambda: not bench.phone.ports)
+        started = sum("uia2.Main" in service for service in bench.link.opened)
+        await asyncio.gather(*(channel.look() for _ in range(5)))
+        assert sum("uia2.Main" in service for service in bench.link.opened) == started + 1
+        await channel.close()
+
+    play(story)
+
+
+def test_a_read_that_is_under_way_at_close_starts_nothing() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        reading = asyncio.ensure_future(channel.look())
+        await asyncio.sleep(0)
+        await channel.close()
+        await asyncio.gather(reading, return_exceptions=True)
+        await bench.until(lambda: not bench.phone.ports)
+
+    play(story)
+
+
+def test_a_broken_stream_is_read_again_from_the_same_server() -> None:
+    async def story(bench: Bench) -> None:
+        channel = await opened(bench)
+        bench.phone.faults.add("stream_reset", bytes=10, command="tcp", times=1)
+        assert (await channel.look()).package == "com.android.launcher3"
+        assert sum("uia2.Main" in service for service in bench.link.opened) == 1
+        await channel.close()
+
+    play(story)
