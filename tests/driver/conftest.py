@@ -1,4 +1,8 @@
-"""A phone in a process of its own and a private adb server: what a person with a terminal has."""
+"""A phone in a process of its own and a private adb server: what a person with a terminal has.
+
+`pytest tests/driver --device SERIAL` runs the driver's promises on a real phone instead; everything else here
+is about the simulator and is skipped then.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,66 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.driver.ways import HELPERS, TRANSPORTS, Way, write_helper_apks
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--device", metavar="SERIAL", help="run the driver's promises on this phone")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "simulator(why): needs what only the simulator has")
+    config.addinivalue_line("markers", "helpers(*names): is about these of none, u2 and http only")
+
+
+def device_of(config: pytest.Config) -> str | None:
+    """The option is unknown when pytest was started above this folder."""
+    found: str | None = config.getoption("--device", default=None)
+    return found
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if device_of(config) is None:
+        return
+    for item in items:
+        mark = item.get_closest_marker("simulator")
+        if "way" not in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.skip(reason="is about the simulator, not about a phone's driver"))
+        elif mark is not None:
+            item.add_marker(pytest.mark.skip(reason=f"only on the simulator: {mark.args[0]}"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every way to a phone: two transports and three helpers; a real phone is behind the adb server."""
+    if "way" not in metafunc.fixturenames:
+        return
+    transports = ("server",) if device_of(metafunc.config) else TRANSPORTS
+    only = metafunc.definition.get_closest_marker("helpers")
+    helpers = only.args if only else HELPERS
+    pairs = [(transport, helper) for transport in transports for helper in helpers]
+    metafunc.parametrize("way", pairs, indirect=True, ids=["-".join(pair) for pair in pairs])
+
+
+@pytest.fixture(scope="session")
+def helper_apks(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder with the helper's APKs: real ones by HANDRAIL_HELPER_DIR, else what the simulator takes."""
+    given = os.environ.get("HANDRAIL_HELPER_DIR")
+    return given or write_helper_apks(tmp_path_factory.mktemp("helper"))
+
+
+@pytest.fixture
+def way(request: pytest.FixtureRequest, helper_apks: str) -> Way:
+    transport, helper = request.param
+    serial = device_of(request.config)
+    if serial is not None and helper == "http" and not os.environ.get("HANDRAIL_HELPER_DIR"):
+        pytest.skip("HANDRAIL_HELPER_DIR names no folder with the helper's APKs")
+    port = 0
+    if serial is not None:
+        port = int(os.environ.get("ANDROID_ADB_SERVER_PORT", "5037"))
+    elif transport == "server":
+        port = request.getfixturevalue("adb_server").server_port
+    return Way(transport, helper, port, helper_apks, serial)
 
 
 def find_adb() -> str | None:

@@ -83,12 +83,19 @@ class Driver(Protocol):
     def shell(self) -> Shell:
         """For what is no primitive: apps, state, logs, storage are functions over it."""
 
+    @property
+    def waits_for_idle(self) -> bool:
+        """True while `look` is served by a channel that itself waits for a quiet screen: plain adb's dump."""
+
     async def facts(self) -> Facts: ...
 
     async def display(self) -> Display: ...
 
     async def look(self) -> Screen:
-        """A screen whose reading began after this call. A failed read raises; it is never an empty screen."""
+        """A screen whose reading began after this call. A failed read raises; it is never an empty screen.
+
+        Where not a byte has changed it is the same object as the last one.
+        """
 
     async def screenshot(self) -> bytes:
         """PNG, as the screen is turned now. Raises `SecureScreen`."""

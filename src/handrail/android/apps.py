@@ -1,0 +1,96 @@
+"""Apps as a whole: start, stop, restart, reset. Which app is in front is known by `foreground`."""
+
+from __future__ import annotations
+
+import re
+
+from handrail.adb.shell import Shell
+from handrail.android.intents import AS_LAUNCHER, LAUNCHER, MAIN, NotStarted, Started, start_intent
+from handrail.android.packages import check_package, require_package
+from handrail.errors import AdbCommandError, InvalidAction
+
+_ACTIVITY = re.compile(r"[A-Za-z0-9_.$]+")
+
+
+def component(package: str, activity: str) -> str:
+    """`.Main`, `Main` and `com.example.Main` are all understood."""
+    if len(activity) > 255 or not _ACTIVITY.fullmatch(activity):
+        raise InvalidAction(f"{activity!r} is not an activity's name", path="activity")
+    return f"{check_package(package)}/{activity if '.' in activity else '.' + activity}"
+
+
+async def start(shell: Shell, package: str, activity: str | None = None) -> Started:
+    """Start an app, or bring it to the front; `AppNotInstalled` names what is spelt alike."""
+    named = component(package, activity) if activity else None
+    target = named or await _launcher_activity(shell, package)
+    if target is None:
+        return await _by_monkey(shell, package)
+    as_icon = [] if named else ["-a", MAIN, "-c", LAUNCHER, "-f", AS_LAUNCHER]
+    try:
+        return await start_intent(shell, [*as_icon, "-n", target])
+    except NotStarted as refusal:
+        await require_package(shell, package)
+        raise _not_started(target, refusal) from None
+
+
+def _not_started(target: str, refusal: NotStarted) -> AdbCommandError:
+    hint = None
+    if refusal.missing:
+        hint = "Check the activity's name, or leave it out to start the app as its icon does."
+    elif refusal.private:
+        hint = "This activity is not open to other apps; start the app without an activity and go there."
+    return AdbCommandError(f"{target} was not started: {refusal.text}", hint=hint, command=["am", "start"])
+
+
+async def _launcher_activity(shell: Shell, package: str) -> str | None:
+    """What the icon starts; None when there is none or several, which only the system can choose from."""
+    check_package(package)
+    query = ["cmd", "package", "resolve-activity", "--brief", "-a", MAIN, "-c", LAUNCHER, "-p", package]
+    answer = await shell.run(query, check=False)
+    return read_resolved(answer.text, package)
+
+
+def read_resolved(text: str, package: str) -> str | None:
+    """The last line of `resolve-activity --brief`; a chooser's own activity is no answer."""
+    last = text.strip().rpartition("\n")[2].strip()
+    return last if last.startswith(f"{package}/") else None
+
+
+async def _by_monkey(shell: Shell, package: str) -> Started:
+    """The oldest way, which also chooses among several icons."""
+    await require_package(shell, package)
+    command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
+    answer = await shell.run(command, check=False)
+    if not answer.ok or "No activities found" in answer.text:
+        raise AdbCommandError(
+            f"{package} has no launcher activity",
+            hint="It is a package without an icon; start one of its activities by name.",
+            command=command,
+        )
+    return Started("", "", None, "started by monkey")
+
+
+async def stop(shell: Shell, package: str) -> None:
+    """All its processes; the device itself says nothing when there is no such package."""
+    await require_package(shell, package)
+    await shell.run(["am", "force-stop", package])
+
+
+async def restart(shell: Shell, package: str) -> Started:
+    """Its data stays."""
+    await stop(shell, package)
+    return await start(shell, package)
+
+
+async def reset(shell: Shell, package: str) -> None:
+    """Delete all its data and permissions, as if newly installed."""
+    await require_package(shell, package)
+    command = ["pm", "clear", package]
+    answer = await shell.run(command, check=False)
+    said = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
+    if not answer.ok or "Success" not in said:
+        raise AdbCommandError(
+            f"the data of {package} was not cleared: {said or 'no answer'}",
+            hint="A device's owner can forbid it (work profile, vendor lock); uninstall and install instead.",
+            command=command,
+        )

@@ -1,0 +1,89 @@
+"""Numbers and names of the device surface in one place, most of them seed 003's; the unit is in the name.
+
+Each is followed by one line that says why; `docs/devices.md` lists them all from here. What tells loading is
+in `tree/loading.py`, keys are in `keys.py`, network presets in `network.py`.
+"""
+
+from __future__ import annotations
+
+from handrail.adb.shell import TIMEOUT_MS
+
+SHELL_TIMEOUT_MS = TIMEOUT_MS
+"""A shell command that says nothing for longer is hung, not slow."""
+READ_ATTEMPTS = 3
+"""Reads are tried again; input never is, because a second tap is another tap."""
+READ_RETRY_FIRST_MS = 100
+"""Pause before the second attempt of a read; a null root is often gone after one frame or two."""
+READ_RETRY_GROWTH = 3
+"""Each further pause is this many times the last one."""
+READ_DEADLINE_MS = 30_000
+"""All attempts of one read together; `uiautomator dump` alone may wait 10 s for a quiet screen."""
+DUMP_FOLDER = "/data/local/tmp"
+"""Writable for the shell on every Android, also before the first unlock, unlike /sdcard."""
+TIDY_TIMEOUT_MS = 2_000
+"""What is cleared away at the end may take no longer; a phone that is gone is not waited for."""
+LARGE_DUMP_BYTES = 300_000
+"""Above it a dump is parsed in a thread: 10 ms in the event loop would hold up every other phone."""
+SCREENSHOT_LIMIT_BYTES = 64 << 20
+"""A noisy 4K picture as PNG stays below."""
+DOUBLE_TAP_GAP_MS = 100
+"""Android takes two taps for one double tap when 40 to 300 ms lie between them."""
+LONG_PRESS_TIMEOUT_MS = 500
+"""How long `input draganddrop` holds before it moves; the duration that it is given includes the hold."""
+KEYBOARD_SETTLE_MS = 300
+"""The keyboard slides in or out; what is above it moves for as long."""
+SCROLL_SETTLE_MS = 300
+"""After a swipe a list still flings; a look before that reads positions that no longer hold."""
+SCROLL_TO_MAX_SCROLLS = 10
+"""How far `scroll_to` goes before it gives up, unless it is told otherwise."""
+PINCH_DURATION_MS = 300
+"""Two fingers apart or together."""
+ROTATE_DURATION_MS = 400
+"""Two fingers round a centre."""
+LOGCAT_LINES = 200
+"""What a log read returns at most unless it is told otherwise: about one screenful of a crash."""
+LOADING_WAIT_MS = 8_000
+"""A spinner is waited for as long on top of the settle budget."""
+LOADING_POLL_MS = 500
+"""Seed 003's pause between two looks at a spinner; the engine looks more often while things change."""
+GRPC_PORT_OFFSET = 3_000
+"""An emulator's gRPC port is its console port plus this."""
+GRPC_CONNECT_TIMEOUT_MS = 5_000
+"""The channel is on this machine: later than this it is not there."""
+GRPC_RPC_TIMEOUT_MS = 10_000
+"""One call, a screenshot included."""
+GRPC_FRAMES_PER_SEC = 60
+"""Touches of a gesture are sent at the rate at which Android reads them."""
+GRPC_PRESSURE = 100
+"""A finger that is down; 0 lifts it."""
+HELPER_PORT = 8_765
+"""Where seed 003's helper listens on the device."""
+HELPER_STARTUP_TIMEOUT_MS = 30_000
+"""Instrumentation starts a process and an HTTP server; slow phones take most of it."""
+HELPER_PROTOCOL_VERSION = 1
+"""What the helper's /status must say."""
+U2_PORT = 9_008
+"""Where the u2 server listens on the device."""
+U2_STARTUP_TIMEOUT_MS = 30_000
+"""app_process loads the jar and registers with the accessibility service."""
+CHANNEL_PAUSE_FIRST_MS = 1_000
+"""A channel that failed is left alone for so long before it is tried again."""
+CHANNEL_PAUSE_GROWTH = 2
+"""Each further failure in a row makes the pause this many times longer."""
+CHANNEL_PAUSE_LAST_MS = 60_000
+"""No pause is longer: a helper that came back is found within a minute."""
+CHANNEL_OPENING_WAIT_MS = 5_000
+"""A look waits so long for a channel that is opening again, rather than to dump against it."""
+SYSTEM_PACKAGES = frozenset(
+    {
+        "android",
+        "com.android.systemui",
+        "com.android.permissioncontroller",
+        "com.google.android.permissioncontroller",
+        "com.android.packageinstaller",
+        "com.google.android.packageinstaller",
+        "com.android.intentresolver",
+        "com.google.android.intentresolver",
+    }
+)
+"""Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""

@@ -1,0 +1,28 @@
+"""What a phone is: model, Android version, and which boot it is living through. One round trip."""
+
+from __future__ import annotations
+
+from handrail.adb.shell import Script, Shell
+from handrail.android.driver import Facts
+from handrail.errors import AdbCommandError
+
+COMMAND = Script(
+    "getprop ro.product.model; getprop ro.product.manufacturer; getprop ro.build.version.release; "
+    "getprop ro.build.version.sdk; "
+    "cat /proc/sys/kernel/random/boot_id 2>/dev/null || settings get global boot_count"
+)
+"""Where SELinux hides the kernel's boot id, Android's own count of boots is as good."""
+
+
+async def read_facts(shell: Shell, serial: str, timeout_ms: float) -> Facts:
+    """Ask the phone."""
+    output = await shell.run(COMMAND, timeout_ms=timeout_ms, check=False)
+    lines = [line.strip() for line in output.text.splitlines()]
+    if len(lines) < 5 or not lines[3].isdigit():
+        raise AdbCommandError(
+            f"`getprop` did not tell what this phone is: {output.text[:200]!r}",
+            hint="The phone may still be starting; try again in a few seconds.",
+            command="getprop",
+        )
+    model, manufacturer, version, sdk, boot_id = lines[:5]
+    return Facts(serial, model, manufacturer, version, int(sdk), boot_id)

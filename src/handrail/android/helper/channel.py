@@ -1,0 +1,75 @@
+"""The HTTP helper as a channel. It alone hears accessibility events, so it alone can wait for quiet."""
+
+from __future__ import annotations
+
+from handrail.adb.shell import Shell
+from handrail.android.channel import Channel
+from handrail.android.constants import DOUBLE_TAP_GAP_MS, READ_DEADLINE_MS
+from handrail.android.display import read_display
+from handrail.android.driver import IdleResult
+from handrail.android.helper.client import HelperClient
+from handrail.android.helper.ensure import HelperHandle
+from handrail.android.last_screen import SIZE_GUESSED, LastScreen, fit
+from handrail.android.retry import read_again
+from handrail.clock import Clock
+from handrail.errors import HandrailError
+from handrail.tree.node import Screen
+
+
+class HelperChannel(Channel):
+    """The shell is asked when a tree does not tell the screen's size: it holds the active window only."""
+
+    name = "helper"
+
+    def __init__(self, handle: HelperHandle, shell: Shell, clock: Clock) -> None:
+        self.client: HelperClient = handle.client
+        self._handle = handle
+        self._clock = clock
+        self._shell = shell
+        self._last = LastScreen()
+
+    async def look(self) -> Screen:
+        """The active window. Between two screens there may be none for a frame: it looks again."""
+        return await read_again(self._look, self._clock)
+
+    async def _look(self, _left_ms: float) -> Screen:
+        screen = await self._last.read(await self.client.tree())
+        if any(warning.startswith(SIZE_GUESSED) for warning in screen.warnings):
+            display = await read_display(self._shell, READ_DEADLINE_MS)
+            fit(screen, (display.width, display.height))
+            screen.rotation = display.rotation
+        return screen
+
+    async def wait_idle(self, timeout_ms: float) -> IdleResult:
+        return await self.client.wait_idle(timeout_ms)
+
+    async def screenshot(self) -> bytes:
+        return await self.client.screenshot()
+
+    async def tap(self, x: int, y: int) -> None:
+        await self.client.tap(x, y)
+
+    async def double_tap(self, x: int, y: int) -> None:
+        await self.client.tap(x, y)
+        try:
+            await self._clock.sleep_ms(DOUBLE_TAP_GAP_MS)
+            await self.client.tap(x, y)
+        except HandrailError as error:
+            error.details["delivery"] = "unknown"
+            raise
+
+    async def long_press(self, x: int, y: int, duration_ms: int) -> None:
+        await self.client.long_press(x, y, duration_ms)
+
+    async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        await self.client.swipe(x1, y1, x2, y2, duration_ms)
+
+    async def key(self, code: int) -> None:
+        await self.client.key(code)
+
+    async def type_ascii(self, text: str) -> None:
+        self._need_keys(text)
+        await self.client.text(text)
+
+    async def close(self) -> None:
+        await self._handle.shutdown()

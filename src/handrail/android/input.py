@@ -1,0 +1,68 @@
+"""Touches and keys by Android's `input`, one round trip each. Nothing here is ever sent twice."""
+
+from __future__ import annotations
+
+import re
+
+from handrail.adb.shell import Command, Output, Script, Shell
+from handrail.android.constants import DOUBLE_TAP_GAP_MS, LONG_PRESS_TIMEOUT_MS, SHELL_TIMEOUT_MS
+from handrail.errors import AdbCommandError
+
+_REFUSED = re.compile(r"SecurityException|INJECT_EVENTS|Unknown command|Invalid arguments|Error: ")
+_WENT_WRONG = re.compile(r"Exception|^Error|^Killed", re.MULTILINE)
+_SECURITY_HINT = (
+    "The phone forbids injected input. On Xiaomi, Oppo and Vivo switch on "
+    '"USB debugging (Security settings)" in the developer options.'
+)
+
+
+def tap(x: int, y: int) -> Command:
+    """One touch."""
+    return ("input", "tap", str(int(x)), str(int(y)))
+
+
+def double_tap(x: int, y: int) -> Command:
+    """Two touches in one command.
+
+    `input` needs 50 to 800 ms to start, longer than a double tap may take. Both are started, the second one
+    gap later: their start-up times cancel out.
+    """
+    one = f"input tap {int(x)} {int(y)}"
+    return Script(f"{one} & first=$!; sleep {DOUBLE_TAP_GAP_MS / 1000}; {one} && wait $first")
+
+
+def swipe(x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> Command:
+    """A straight move; in place it is a long press."""
+    return ("input", "swipe", *(str(int(number)) for number in (x1, y1, x2, y2, duration_ms)))
+
+
+def drag(x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> Command:
+    """Hold, then move; the whole of it is the duration that `input` wants, the move alone is ours."""
+    total = duration_ms + LONG_PRESS_TIMEOUT_MS
+    return ("input", "draganddrop", *(str(int(number)) for number in (x1, y1, x2, y2, total)))
+
+
+def key(code: int) -> Command:
+    """One key, down and up."""
+    return ("input", "keyevent", str(code))
+
+
+async def send(shell: Shell, command: Command, duration_ms: float = 0) -> None:
+    """Run it once. A failure says in `delivery` whether the phone may have got it."""
+    output = await shell.run(command, timeout_ms=SHELL_TIMEOUT_MS + duration_ms, check=False)
+    words = _words(output)
+    if output.ok and not _WENT_WRONG.search(words):
+        return
+    refused = _REFUSED.search(words)
+    shown = command if isinstance(command, str) else " ".join(command)
+    raise AdbCommandError(
+        f"`{shown}` failed with exit code {output.exit_code}: {words[:300] or 'no message'}",
+        hint=_SECURITY_HINT if "INJECT_EVENTS" in words or "SecurityException" in words else None,
+        command=shown,
+        delivery="not_delivered" if refused else "unknown",
+    )
+
+
+def _words(output: Output) -> str:
+    """`input` prints nothing when all went well, its complaints to either stream."""
+    return (output.stderr + b"\n" + output.stdout).decode("utf-8", "replace").strip()

@@ -1,0 +1,132 @@
+"""Every key by each of its names: short (`back`), Android's (`KEYCODE_BACK`, 4), the web's (`GoBack`).
+
+The short names are the vocabulary's; this file adds the numbers that devices want.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from itertools import count
+
+from handrail.errors import InvalidAction
+from handrail.protocol.keys import KEYS
+
+_IN_ORDER = """
+UNKNOWN SOFT_LEFT SOFT_RIGHT HOME BACK CALL ENDCALL 0 1 2 3 4 5 6 7 8 9 STAR POUND DPAD_UP DPAD_DOWN
+DPAD_LEFT DPAD_RIGHT DPAD_CENTER VOLUME_UP VOLUME_DOWN POWER CAMERA CLEAR A B C D E F G H I J K L M N O P Q
+R S T U V W X Y Z COMMA PERIOD ALT_LEFT ALT_RIGHT SHIFT_LEFT SHIFT_RIGHT TAB SPACE SYM EXPLORER ENVELOPE
+ENTER DEL GRAVE MINUS EQUALS LEFT_BRACKET RIGHT_BRACKET BACKSLASH SEMICOLON APOSTROPHE SLASH AT NUM
+HEADSETHOOK FOCUS PLUS MENU NOTIFICATION SEARCH MEDIA_PLAY_PAUSE MEDIA_STOP MEDIA_NEXT MEDIA_PREVIOUS
+MEDIA_REWIND MEDIA_FAST_FORWARD MUTE PAGE_UP PAGE_DOWN PICTSYMBOLS SWITCH_CHARSET BUTTON_A BUTTON_B BUTTON_C
+BUTTON_X BUTTON_Y BUTTON_Z BUTTON_L1 BUTTON_R1 BUTTON_L2 BUTTON_R2 BUTTON_THUMBL BUTTON_THUMBR BUTTON_START
+BUTTON_SELECT BUTTON_MODE ESCAPE FORWARD_DEL CTRL_LEFT CTRL_RIGHT CAPS_LOCK SCROLL_LOCK META_LEFT META_RIGHT
+FUNCTION SYSRQ BREAK MOVE_HOME MOVE_END INSERT FORWARD MEDIA_PLAY MEDIA_PAUSE MEDIA_CLOSE MEDIA_EJECT
+MEDIA_RECORD F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 NUM_LOCK NUMPAD_0 NUMPAD_1 NUMPAD_2 NUMPAD_3 NUMPAD_4
+NUMPAD_5 NUMPAD_6 NUMPAD_7 NUMPAD_8 NUMPAD_9 NUMPAD_DIVIDE NUMPAD_MULTIPLY NUMPAD_SUBTRACT NUMPAD_ADD
+NUMPAD_DOT NUMPAD_COMMA NUMPAD_ENTER NUMPAD_EQUALS NUMPAD_LEFT_PAREN NUMPAD_RIGHT_PAREN VOLUME_MUTE INFO
+CHANNEL_UP CHANNEL_DOWN ZOOM_IN ZOOM_OUT TV WINDOW GUIDE DVR BOOKMARK CAPTIONS SETTINGS TV_POWER TV_INPUT
+STB_POWER STB_INPUT AVR_POWER AVR_INPUT PROG_RED PROG_GREEN PROG_YELLOW PROG_BLUE APP_SWITCH BUTTON_1
+BUTTON_2 BUTTON_3 BUTTON_4 BUTTON_5 BUTTON_6 BUTTON_7 BUTTON_8 BUTTON_9 BUTTON_10 BUTTON_11 BUTTON_12
+BUTTON_13 BUTTON_14 BUTTON_15 BUTTON_16 LANGUAGE_SWITCH MANNER_MODE 3D_MODE CONTACTS CALENDAR MUSIC
+CALCULATOR ZENKAKU_HANKAKU EISU MUHENKAN HENKAN KATAKANA_HIRAGANA YEN RO KANA ASSIST BRIGHTNESS_DOWN
+BRIGHTNESS_UP MEDIA_AUDIO_TRACK SLEEP WAKEUP PAIRING MEDIA_TOP_MENU 11 12 LAST_CHANNEL TV_DATA_SERVICE
+VOICE_ASSIST TV_RADIO_SERVICE TV_TELETEXT TV_NUMBER_ENTRY TV_TERRESTRIAL_ANALOG TV_TERRESTRIAL_DIGITAL
+TV_SATELLITE TV_SATELLITE_BS TV_SATELLITE_CS TV_SATELLITE_SERVICE TV_NETWORK TV_ANTENNA_CABLE
+TV_INPUT_HDMI_1 TV_INPUT_HDMI_2 TV_INPUT_HDMI_3 TV_INPUT_HDMI_4 TV_INPUT_COMPOSITE_1 TV_INPUT_COMPOSITE_2
+TV_INPUT_COMPONENT_1 TV_INPUT_COMPONENT_2 TV_INPUT_VGA_1 TV_AUDIO_DESCRIPTION TV_AUDIO_DESCRIPTION_MIX_UP
+TV_AUDIO_DESCRIPTION_MIX_DOWN TV_ZOOM_MODE TV_CONTENTS_MENU TV_MEDIA_CONTEXT_MENU TV_TIMER_PROGRAMMING HELP
+NAVIGATE_PREVIOUS NAVIGATE_NEXT NAVIGATE_IN NAVIGATE_OUT STEM_PRIMARY STEM_1 STEM_2 STEM_3 DPAD_UP_LEFT
+DPAD_DOWN_LEFT DPAD_UP_RIGHT DPAD_DOWN_RIGHT MEDIA_SKIP_FORWARD MEDIA_SKIP_BACKWARD MEDIA_STEP_FORWARD
+MEDIA_STEP_BACKWARD SOFT_SLEEP CUT COPY PASTE SYSTEM_NAVIGATION_UP SYSTEM_NAVIGATION_DOWN
+SYSTEM_NAVIGATION_LEFT SYSTEM_NAVIGATION_RIGHT ALL_APPS REFRESH THUMBS_UP THUMBS_DOWN PROFILE_SWITCH
+VIDEO_APP_1 VIDEO_APP_2 VIDEO_APP_3 VIDEO_APP_4 VIDEO_APP_5 VIDEO_APP_6 VIDEO_APP_7 VIDEO_APP_8
+FEATURED_APP_1 FEATURED_APP_2 FEATURED_APP_3 FEATURED_APP_4 DEMO_APP_1 DEMO_APP_2 DEMO_APP_3 DEMO_APP_4
+KEYBOARD_BACKLIGHT_DOWN KEYBOARD_BACKLIGHT_UP KEYBOARD_BACKLIGHT_TOGGLE STYLUS_BUTTON_PRIMARY
+STYLUS_BUTTON_SECONDARY STYLUS_BUTTON_TERTIARY STYLUS_BUTTON_TAIL RECENT_APPS MACRO_1 MACRO_2 MACRO_3 MACRO_4
+EMOJI_PICKER SCREENSHOT
+"""
+
+KEYCODES: dict[str, int] = {
+    f"KEYCODE_{name}": number for name, number in zip(_IN_ORDER.split(), count(), strict=False)
+}
+"""Android's constants up to API 35; their numbers run from 0 to 318 without a gap."""
+
+NAMES: dict[int, str] = {number: name for name, number in KEYCODES.items()}
+
+W3C: dict[str, str] = {
+    "KEYCODE_BACK": "GoBack",
+    "KEYCODE_HOME": "GoHome",
+    "KEYCODE_APP_SWITCH": "AppSwitch",
+    "KEYCODE_ENTER": "Enter",
+    "KEYCODE_DEL": "Backspace",
+    "KEYCODE_FORWARD_DEL": "Delete",
+    "KEYCODE_TAB": "Tab",
+    "KEYCODE_ESCAPE": "Escape",
+    "KEYCODE_SPACE": " ",
+    "KEYCODE_DPAD_UP": "ArrowUp",
+    "KEYCODE_DPAD_DOWN": "ArrowDown",
+    "KEYCODE_DPAD_LEFT": "ArrowLeft",
+    "KEYCODE_DPAD_RIGHT": "ArrowRight",
+    "KEYCODE_MOVE_HOME": "Home",
+    "KEYCODE_MOVE_END": "End",
+    "KEYCODE_PAGE_UP": "PageUp",
+    "KEYCODE_PAGE_DOWN": "PageDown",
+    "KEYCODE_POWER": "Power",
+    "KEYCODE_MENU": "ContextMenu",
+    "KEYCODE_SEARCH": "BrowserSearch",
+    "KEYCODE_CAMERA": "Camera",
+    "KEYCODE_CUT": "Cut",
+    "KEYCODE_COPY": "Copy",
+    "KEYCODE_PASTE": "Paste",
+    "KEYCODE_INSERT": "Insert",
+    "KEYCODE_HELP": "Help",
+    "KEYCODE_SLEEP": "Standby",
+    "KEYCODE_WAKEUP": "WakeUp",
+    "KEYCODE_NOTIFICATION": "Notification",
+    "KEYCODE_CALL": "Call",
+    "KEYCODE_ENDCALL": "EndCall",
+    "KEYCODE_VOLUME_UP": "AudioVolumeUp",
+    "KEYCODE_VOLUME_DOWN": "AudioVolumeDown",
+    "KEYCODE_VOLUME_MUTE": "AudioVolumeMute",
+    "KEYCODE_MEDIA_PLAY_PAUSE": "MediaPlayPause",
+    "KEYCODE_MEDIA_STOP": "MediaStop",
+    "KEYCODE_MEDIA_NEXT": "MediaTrackNext",
+    "KEYCODE_MEDIA_PREVIOUS": "MediaTrackPrevious",
+    "KEYCODE_BRIGHTNESS_UP": "BrightnessUp",
+    "KEYCODE_BRIGHTNESS_DOWN": "BrightnessDown",
+    **{f"KEYCODE_F{number}": f"F{number}" for number in range(1, 13)},
+}
+"""`KeyboardEvent.key` values; the first eighteen are seed 003's."""
+
+_FROM_W3C = {name: constant for constant, name in W3C.items()} | {"Space": "KEYCODE_SPACE"}
+_HIGHEST_CODE = 1_000
+"""Vendors have keys of their own above Android's."""
+
+
+def key_code(key: str | int) -> int:
+    """The number behind any spelling; raises `InvalidAction` for what is no key."""
+    text = str(key)
+    if text.isascii() and text.isdigit() and int(text) <= _HIGHEST_CODE:
+        return int(text)
+    constant = KEYS.get(text) or _FROM_W3C.get(text) or text
+    code = KEYCODES.get(constant)
+    if code is None:
+        near = get_close_matches(constant, [*KEYS, *KEYCODES, *_FROM_W3C], n=3)
+        hint = f"Did you mean {' or '.join(near)}?" if near else "Use a name such as back, or a key code."
+        raise InvalidAction(f"unknown key {text[:60]!r}", hint=hint, path="key", delivery="not_delivered")
+    return code
+
+
+def key_name(key: str | int) -> str:
+    """The KEYCODE_* constant, or the bare number of a key that Android has no name for."""
+    code = key_code(key)
+    return NAMES.get(code, str(code))
+
+
+def w3c_name(key: str | int) -> str | None:
+    """What browsers call it, letters and digits included; None where they have no word."""
+    name = key_name(key)
+    if name in W3C:
+        return W3C[name]
+    character = name.removeprefix("KEYCODE_").lower()
+    return character if len(character) == 1 and character.isascii() and name.startswith("KEYCODE_") else None

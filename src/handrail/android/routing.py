@@ -1,0 +1,186 @@
+"""Which channel serves which primitive: gRPC, then helper, then u2, then plain adb, as each is able.
+
+A read goes on to the next channel after any failure; input only when the one before provably delivered
+nothing. Knows no protocol of any channel.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+from handrail.adb.shell import Shell
+from handrail.android.channel import Channel
+from handrail.android.constants import READ_DEADLINE_MS
+from handrail.android.door import Door
+from handrail.android.driver import Display, Driver, Facts, Foreground, IdleResult, Typed
+from handrail.android.keys import key_code
+from handrail.android.picture import guarded
+from handrail.android.text.typist import Typist
+from handrail.clock import Clock
+from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
+from handrail.tree.node import Screen
+
+T = TypeVar("T")
+Call = Callable[[Channel], Awaitable[T]]
+TEXT_WAYS = {"type_text": {"type_ascii", "set_text", "paste"}, "clear_text": {"clear_field"}}
+"""What a channel must have to serve these; `Typed.way` says which way it was in the end."""
+
+
+class RoutedDriver:
+    """One phone through the best channel that works at the moment. `doors` are in the order of preference."""
+
+    def __init__(self, adb: Driver, doors: Sequence[Door], clock: Clock, lines: deque[str]) -> None:
+        self.adb = adb
+        self.shell: Shell = adb.shell
+        self.serial = adb.serial
+        self.doors = doors
+        self._lines = lines
+        self._typist = Typist(adb.shell, self.look, clock, self.in_use, lines.append)
+
+    @property
+    def waits_for_idle(self) -> bool:
+        return not any(door.channel and "look" in door.channel.can for door in self.doors)
+
+    def in_use(self) -> list[Channel]:
+        """The channels that work at the moment, the best first."""
+        return [door.channel for door in self.doors if door.channel is not None]
+
+    async def facts(self) -> Facts:
+        return await self.adb.facts()
+
+    async def display(self) -> Display:
+        return await self.adb.display()
+
+    async def foreground(self) -> Foreground:
+        return await self.adb.foreground()
+
+    async def look(self) -> Screen:
+        return await self._read("look", lambda channel: channel.look(), self.adb.look)
+
+    async def screenshot(self) -> bytes:
+        def shot(channel: Channel) -> Awaitable[bytes]:
+            return guarded(self.shell, channel.screenshot, READ_DEADLINE_MS)
+
+        return await self._read("screenshot", shot, self.adb.screenshot)
+
+    async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
+        async def idle(channel: Channel) -> IdleResult | None:
+            return await channel.wait_idle(timeout_ms)
+
+        return await self._read("wait_idle", idle, lambda: self.adb.wait_idle(timeout_ms))
+
+    async def tap(self, x: int, y: int) -> None:
+        await self._send("tap", lambda channel: channel.tap(x, y), lambda: self.adb.tap(x, y))
+
+    async def double_tap(self, x: int, y: int) -> None:
+        await self._send(
+            "double_tap", lambda channel: channel.double_tap(x, y), lambda: self.adb.double_tap(x, y)
+        )
+
+    async def long_press(self, x: int, y: int, duration_ms: int) -> None:
+        await self._send(
+            "long_press",
+            lambda channel: channel.long_press(x, y, duration_ms),
+            lambda: self.adb.long_press(x, y, duration_ms),
+        )
+
+    async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        await self._send(
+            "swipe",
+            lambda channel: channel.swipe(x1, y1, x2, y2, duration_ms),
+            lambda: self.adb.swipe(x1, y1, x2, y2, duration_ms),
+        )
+
+    async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        await self._send(
+            "drag",
+            lambda channel: channel.drag(x1, y1, x2, y2, duration_ms),
+            lambda: self.adb.drag(x1, y1, x2, y2, duration_ms),
+        )
+
+    async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
+        await self._send(
+            "pinch",
+            lambda channel: channel.pinch(cx, cy, start_radius, end_radius, duration_ms),
+            lambda: self._nobody_can("pinch"),
+        )
+
+    async def rotate(
+        self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
+    ) -> None:
+        await self._send(
+            "rotate",
+            lambda channel: channel.rotate(cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms),
+            lambda: self._nobody_can("rotate"),
+        )
+
+    async def key(self, key: str | int) -> None:
+        code = key_code(key)
+        await self._send("key", lambda channel: channel.key(code), lambda: self.adb.key(code))
+
+    async def type_text(self, text: str) -> Typed:
+        return await self._typist.type_text(text)
+
+    async def clear_text(self) -> Typed:
+        return await self._typist.clear_text()
+
+    async def get_clipboard(self) -> str:
+        return await self._typist.get_clipboard()
+
+    async def set_clipboard(self, text: str) -> None:
+        await self._typist.set_clipboard(text)
+
+    def channels(self) -> dict[str, str]:
+        table = self.adb.channels()
+        for primitive in table:
+            ways = TEXT_WAYS.get(primitive, {primitive})
+            table[primitive] = next((one.name for one in self.in_use() if one.can & ways), table[primitive])
+        return table | {door.name: door.reason for door in self.doors if door.channel is None}
+
+    def diagnostics(self) -> list[str]:
+        lines = list(self._lines)
+        self._lines.clear()
+        return lines
+
+    async def close(self) -> None:
+        for door in self.doors:
+            await door.close()
+        await self.adb.close()
+
+    async def _read(self, primitive: str, call: Call[T], by_adb: Callable[[], Awaitable[T]]) -> T:
+        return await self._route(primitive, call, by_adb, repeatable=True)
+
+    async def _send(self, primitive: str, call: Call[None], by_adb: Callable[[], Awaitable[None]]) -> None:
+        await self._route(primitive, call, by_adb, repeatable=False)
+
+    async def _route(
+        self, primitive: str, call: Call[T], by_adb: Callable[[], Awaitable[T]], *, repeatable: bool
+    ) -> T:
+        for door in self.doors:
+            channel = await door.ready(primitive)
+            if channel is None:
+                continue
+            try:
+                result = await call(channel)
+            except SecureScreen:
+                raise
+            except (DeviceError, Timeout, Unsupported) as error:
+                if not isinstance(error, Unsupported):
+                    await door.put_aside(channel, error)
+                if not repeatable and error.details.get("delivery") != "not_delivered":
+                    raise
+            else:
+                door.works()
+                return result
+        return await by_adb()
+
+    async def _nobody_can(self, gesture: str) -> None:
+        reasons = [f"{door.name} is not in use ({door.reason})" for door in self.doors if not door.channel]
+        reasons += [f"{channel.name} has no {gesture}" for channel in self.in_use()]
+        raise Unsupported(
+            f"{gesture} needs two fingers: {'; '.join([*reasons, 'adb has one'])}",
+            hint="Use an emulator (its gRPC channel has two fingers), or the u2 helper for a pinch.",
+            delivery="not_delivered",
+        )

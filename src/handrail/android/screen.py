@@ -1,0 +1,109 @@
+"""The screen's tree by plain adb: `uiautomator dump`.
+
+A dump goes to a file of this driver's own that is removed before and after, so an old one is never read.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from secrets import token_hex
+from typing import NamedTuple
+
+from handrail.adb.shell import Output, Script, Shell
+from handrail.android.constants import DUMP_FOLDER, TIDY_TIMEOUT_MS
+from handrail.android.display import natural_size
+from handrail.android.last_screen import LastScreen
+from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
+from handrail.tree.node import Screen
+
+_START = re.compile(rb"<\?xml|<displays|<hierarchy")
+_STUMBLED = re.compile(r"Exception(?!.*already registered)|[Uu]nknown option|[Ii]nvalid option")
+_HEAD_BYTES = 200
+"""Within them the XML says which form it has."""
+_HINTS = (
+    (
+        "could not get idle state",
+        "The screen never stops moving, and plain adb can't read it then: use the u2 helper "
+        "(pip install uiautomator2), or wait for the animation to end.",
+    ),
+    ("null root", "No window has the focus just now; look again in a moment, or wake the phone."),
+    ("already registered", "Another program on the phone uses UiAutomation; stop it, or use the helper."),
+    ("Killed", "The phone killed the dump, often for lack of memory; look again."),
+)
+
+
+class Dumper:
+    """Reads trees, one at a time: Android lets only one UiAutomation in."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+        self._file = f"{DUMP_FOLDER}/handrail-{token_hex(4)}.xml"
+        self._all_windows = True
+        self._last = LastScreen()
+        self._unfinished = False
+
+    def command(self) -> Script:
+        """Dump, print, remove, and tell the size: one round trip.
+
+        The tree alone goes to standard output. On most phones the exit code is 0 whatever happened.
+        """
+        file, windows = self._file, "--windows " if self._all_windows else ""
+        dump = f"rm -f {file}; uiautomator dump {windows}{file} >&2; code=$?"
+        return Script(f"{dump}; cat {file} 2>/dev/null; rm -f {file}; wm size >&2; exit $code")
+
+    async def read(self, timeout_ms: float) -> Screen:
+        """One attempt; raises for everything that is not one whole tree."""
+        self._unfinished = True
+        output = await self._shell.run(self.command(), timeout_ms=timeout_ms, check=False)
+        self._unfinished = False
+        dump = split_dump(output)
+        if not dump.xml:
+            # `--windows` came with Android 11; older ones ignore it. A phone that stumbles goes without.
+            self._all_windows &= not _STUMBLED.search(dump.words)
+            raise _no_dump(dump.words, output.exit_code)
+        if not dump.whole:
+            end = dump.xml[-60:].decode("utf-8", "replace")
+            raise TreeParseError(
+                f"The dump is cut short after {len(dump.xml)} bytes: …{end!r}", offset=len(dump.xml)
+            )
+        return await self._last.read(dump.xml, natural_size(dump.words))
+
+    async def tidy(self) -> None:
+        """Where the line broke under a dump its file may have stayed."""
+        if self._unfinished:
+            with suppress(DeviceError, Timeout):
+                await self._shell.run(["rm", "-f", self._file], timeout_ms=TIDY_TIMEOUT_MS)
+
+
+class Dump(NamedTuple):
+    """What came back: the XML, all other words, and whether the XML has its end."""
+
+    xml: bytes
+    words: str
+    whole: bool
+
+
+def split_dump(output: Output) -> Dump:
+    """Old shells mix XML and words on one stream."""
+    raw = output.stdout
+    found = _START.search(raw)
+    if found is None:
+        return Dump(b"", (raw + output.stderr).decode("utf-8", "replace").strip(), whole=False)
+    start = found.start()
+    # The form of several windows ends every one of them with </hierarchy>.
+    mark = b"</displays>" if b"<displays" in raw[start : start + _HEAD_BYTES] else b"</hierarchy>"
+    at = raw.rfind(mark)
+    end = at + len(mark) if at >= 0 else len(raw)
+    words = raw[:start] + raw[end:] + output.stderr
+    return Dump(raw[start:end], words.decode("utf-8", "replace").strip(), whole=at >= 0)
+
+
+def _no_dump(words: str, exit_code: int | None) -> AdbCommandError:
+    said = re.sub(r"(?m)^(?:Physical|Override) size: .*$", "", words).strip() or "nothing"
+    hint = next((hint for part, hint in _HINTS if part in said), None)
+    return AdbCommandError(
+        f"`uiautomator dump` gave no tree (exit code {exit_code}); the phone said: {said[:300]}",
+        hint=hint or "Look again; if it stays so, wake and unlock the phone.",
+        command="uiautomator dump",
+    )

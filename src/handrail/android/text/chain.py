@@ -1,0 +1,158 @@
+"""One way after another until the text reads back. Never twice: what arrived wrong is undone, or it ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from handrail.android.driver import Typed
+from handrail.android.text.field import Field
+from handrail.android.text.read_back import arrived, may_be_there_already
+from handrail.android.text.reading import Look, Reading, first_look, look_again, look_until
+from handrail.android.text.way import Way
+from handrail.clock import Clock
+from handrail.errors import HandrailError, InvalidAction, Unsupported
+
+Erase = Callable[[], Awaitable[Typed]]
+AskEditor = Callable[[Field], Awaitable[Field]]
+Say = Callable[[str], object]
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+async def type_text(
+    look: Look,
+    ways: Sequence[Way],
+    text: str,
+    clock: Clock,
+    *,
+    erase: Erase | None = None,
+    ask_editor: AskEditor | None = None,
+    say: Say = lambda _: None,
+) -> Typed:
+    """Type into the focused field by the first way that can and whose result reads back.
+
+    `erase` empties the field when a way has to be undone; `ask_editor` adds what no dump tells of a field.
+    """
+    check(text)
+    before = await first_look(look)
+    if not text:
+        return Typed("none", before.text, before.text, True, before.screen)
+    if "\n" in text and before.field is not None and ask_editor is not None:
+        before = Reading(await ask_editor(before.field), before.screen)
+    return await _Attempt(look, clock, text, before, erase, say).through(ways)
+
+
+def check(text: str) -> None:
+    """What no field of Android can hold."""
+    if found := _NO_TEXT.search(text):
+        name = "NUL" if found[0] == "\0" else "half a surrogate pair"
+        raise InvalidAction(f"text has {name} at {found.start()}", path="text", delivery="not_delivered")
+
+
+class _Attempt:
+    """One text on its way: what was tried, what came of it."""
+
+    def __init__(
+        self, look: Look, clock: Clock, text: str, before: Reading, erase: Erase | None, say: Say
+    ) -> None:
+        self._look = look
+        self._clock = clock
+        self._text = text
+        self._before = before
+        self._erase = erase
+        self._say = say
+        self._declined: list[str] = []
+
+    async def through(self, ways: Sequence[Way]) -> Typed:
+        last: Typed | None = None
+        for way in ways:
+            if reason := await way.can(self._text, self._before.field):
+                self._decline(way, reason)
+                continue
+            if last is not None and not await self._is_back_to_before(last):
+                break
+            typed = await self._by(way)
+            if typed is None:
+                last = last and await self._read_anew(last)
+                continue
+            repeated = last is not None and typed.after == last.after != typed.before
+            last = typed
+            if typed.arrived is not False or repeated:
+                break
+        return last or self._nobody()
+
+    async def _by(self, way: Way) -> Typed | None:
+        """None: this way provably delivered nothing."""
+        try:
+            failure = await self._send(way)
+            if failure is not None and failure.details["delivery"] == "not_delivered":
+                self._decline(way, failure.message)
+                return None
+            typed = await self._read_back(way)
+            if failure is None or typed.arrived:
+                return typed
+            unchanged = typed.after is not None and typed.after == typed.before
+            if failure.details.pop("answered") and unchanged:
+                self._decline(way, failure.message)
+                return None
+            raise failure
+        finally:
+            await self._put_back(way)
+
+    def _decline(self, way: Way, reason: str) -> None:
+        self._declined.append(f"{way.name}: {reason}")
+
+    async def _send(self, way: Way) -> HandrailError | None:
+        """Errors are told without the text: it may be a secret, and commands carry it in other spellings."""
+        try:
+            await way.send(self._text)
+        except HandrailError as error:
+            told = {"delivery": "unknown", "answered": False} | error.details
+            kept = {name: told[name] for name in ("delivery", "answered")}
+            reason = error.message if isinstance(error, Unsupported) else f"it failed with {error.code}"
+            return type(error)(reason, hint=error.hint, retryable=False, way=way.name, **kept)
+        return None
+
+    async def _read_back(self, way: Way) -> Typed:
+        before = self._before
+
+        def verdict(after: Field | None) -> bool | None:
+            return arrived(before.field, self._text, after)
+
+        after, found = await look_until(self._look, self._clock, before, verdict)
+        return Typed(way.name, before.text, after.text, found, after.screen)
+
+    async def _read_anew(self, typed: Typed) -> Typed:
+        """What an earlier way left may have been deleted since."""
+        now = await look_again(self._look, self._before)
+        return replace(typed, after=now.text, screen=now.screen)
+
+    async def _is_back_to_before(self, wrong: Typed) -> bool:
+        """True if the next way may start where this one did; what loses nothing is deleted for it."""
+        field = self._before.field
+        if field is None or wrong.after is None:
+            return False
+        if wrong.after == wrong.before:
+            return not may_be_there_already(field, self._text)
+        if self._erase is None or not (field.vacant or field.text not in wrong.after):
+            return False
+        cleared = await self._erase()
+        return cleared.arrived is True or cleared.after == field.text
+
+    async def _put_back(self, way: Way) -> None:
+        try:
+            await way.restore()
+        except HandrailError as error:
+            self._say(f"{way.name}: could not put back what it changed: {error.code}")
+
+    def _nobody(self) -> Typed:
+        declined = "; ".join(self._declined) or "there is no way to type"
+        raise Unsupported(
+            f"no way can type these {len(self._text)} characters: {declined}",
+            hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
+            "a field of one line takes no line breaks.",
+            declined=list(self._declined),
+            delivery="not_delivered",
+        )

@@ -1,0 +1,91 @@
+"""The life of the u2 server on the phone: started as a command of ours, ended with it, started again.
+
+Knows how to tell that it is alive; knows no method beyond that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from handrail.adb.device import AdbDevice
+from handrail.android.constants import U2_PORT, U2_STARTUP_TIMEOUT_MS
+from handrail.android.http_over_adb import HttpPort
+from handrail.android.resident import Resident
+from handrail.android.u2.jar import REMOTE, put_jar
+from handrail.android.u2.rpc import Rpc
+from handrail.clock import Clock
+from handrail.errors import AdbCommandError, HandrailError, Timeout
+
+MAIN = "com.wetest.uia2.Main"
+COMMAND = ["env", f"CLASSPATH={REMOTE}", "app_process", "/", MAIN, "-p", str(U2_PORT)]
+"""`env` becomes app_process itself: hanging up the command reaches the server, not a shell above it."""
+PING_TIMEOUT_MS = 1_000
+POLL_MS = 100
+
+
+class U2Server:
+    """At most one command on the phone. `turns` counts how often the server came up or was ended by us."""
+
+    def __init__(self, device: AdbDevice, jar: Path, clock: Clock) -> None:
+        self.rpc = Rpc(HttpPort(device, U2_PORT, clock))
+        self.turns = 0
+        self._device = device
+        self._jar = jar
+        self._clock = clock
+        self._resident: Resident | None = None
+        self._lock = asyncio.Lock()
+
+    async def start(self, timeout_ms: float = U2_STARTUP_TIMEOUT_MS) -> None:
+        """Until it answers. One that somebody else runs is used: the phone can't have two."""
+        await self.restart(self.turns, timeout_ms)
+
+    async def restart(
+        self, known: int, timeout_ms: float = U2_STARTUP_TIMEOUT_MS, *, useless: bool = False
+    ) -> None:
+        """A server that answers: a new one if there is none, or if ours answers and is useless.
+
+        Nothing is done if one came up, or was ended by us, since the caller saw turn `known`.
+        """
+        async with self._lock:
+            if self.turns != known:
+                return
+            if useless:
+                await self._end()
+            if not await self._answers():
+                await self._end()
+                await put_jar(self._device, self._jar)
+                if self.turns != known:
+                    return
+                self._resident = Resident(self._device.shell, COMMAND)
+                await self._wait(self._resident, timeout_ms)
+            self.turns += 1
+
+    async def stop(self) -> None:
+        """Ends the command, and with it the server. Waits for nobody: a start that is under way ends too."""
+        self.turns += 1
+        await self._end()
+
+    async def _end(self) -> None:
+        resident, self._resident = self._resident, None
+        if resident is not None:
+            await resident.stop()
+
+    async def _wait(self, resident: Resident, timeout_ms: float) -> None:
+        end = self._clock.monotonic_ms() + timeout_ms
+        try:
+            while not await self._answers():
+                if resident.ended:
+                    raise AdbCommandError(f"the u2 server ended: {resident.last_words}", command=MAIN)
+                if self._clock.monotonic_ms() >= end:
+                    raise Timeout(f"the u2 server did not answer within {timeout_ms:.0f} ms")
+                await self._clock.sleep_ms(POLL_MS)
+        except BaseException:
+            await self._end()
+            raise
+
+    async def _answers(self) -> bool:
+        try:
+            return await self.rpc.ping(PING_TIMEOUT_MS)
+        except HandrailError:
+            return False

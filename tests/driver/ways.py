@@ -1,0 +1,144 @@
+"""The ways to a phone over which the driver keeps its promises, and the phone at the end of one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import zipfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+
+from handrail.adb.device import AdbDevice
+from handrail.adb.direct import Direct
+from handrail.adb.link import Link
+from handrail.adb.server import Server
+from handrail.android.connect import Helper, connect
+from handrail.android.driver import Driver
+from handrail.clock import SystemClock
+from handrail.sim.adbd.server import serve
+from handrail.sim.phone import Phone
+from handrail.tree.node import Node, Screen
+
+TRANSPORTS = ("direct", "server")
+HELPERS: tuple[Helper, ...] = ("none", "u2", "http")
+CHANNELS = {"none": "adb", "u2": "u2", "http": "helper"}
+SETTINGS = "com.android.settings"
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a phone is reached; with a serial it is a real one."""
+
+    transport: str
+    helper: Helper
+    server_port: int
+    helper_apks: str
+    serial: str | None = None
+
+
+@dataclass(frozen=True)
+class Held:
+    """A phone in the hand: its driver, and the simulated phone itself unless it is a real one."""
+
+    driver: Driver
+    way: Way
+    sim: Phone | None
+
+    @property
+    def phone(self) -> Phone:
+        assert self.sim is not None, "mark the test with pytest.mark.simulator"
+        return self.sim
+
+    async def sh(self, *command: str) -> str:
+        return (await self.driver.shell.run(command)).text
+
+    async def open_settings(self) -> Screen:
+        """The first screen of the app that every Android has."""
+        await self.sh("am", "force-stop", SETTINGS)
+        await self.sh("am", "start", "-W", "-a", "android.settings.SETTINGS")
+        return await self.until(lambda screen: screen.package == SETTINGS and len(rows(screen)) > 2)
+
+    async def start(self, component: str) -> None:
+        await self.sh("am", "start", "-W", "-n", component)
+
+    async def until(self, holds: Callable[[Screen], object]) -> Screen:
+        """The first screen for which it holds."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                screen = await self.driver.look()
+                if holds(screen):
+                    return screen
+
+
+def rows(screen: Screen) -> list[Node]:
+    """What can be tapped and has words, away from the edges."""
+    return [
+        node
+        for node in screen.nodes
+        if node.clickable
+        and node.package_name == screen.package
+        and screen.height * 0.25 < node.center.y < screen.height * 0.8
+        and any(inner.text for inner in screen.inside(node))
+    ]
+
+
+def texts(screen: Screen) -> set[str]:
+    return {node.text for node in screen.nodes if node.text}
+
+
+def node_of(screen: Screen, words: str) -> Node:
+    return next(node for node in screen.nodes if words in (node.text, node.description))
+
+
+@asynccontextmanager
+async def hold(way: Way, phone: Phone | None = None) -> AsyncIterator[Held]:
+    """Connect, and leave nothing behind."""
+    async with AsyncExitStack() as stack:
+        sim = None
+        link: Link
+        if way.serial is not None:
+            server = Server(port=way.server_port)
+            await server.start()
+            link = server.link(way.serial)
+        else:
+            sim = phone or Phone(clock=SystemClock())
+            [served] = await stack.enter_async_context(serve([sim], port=0))
+            if way.transport == "server":
+                server = Server(port=way.server_port)
+                await server.connect(served.address)
+                stack.push_async_callback(server.disconnect, served.address)
+                link = server.link(served.address)
+            else:
+                link = Direct("127.0.0.1", served.port)
+        env = {**os.environ, "HANDRAIL_HELPER_DIR": way.helper_apks}
+        driver = await connect(AdbDevice(link), clock=SystemClock(), helper=way.helper, env=env)
+        stack.push_async_callback(driver.close)
+        yield Held(driver, way, sim)
+
+
+def promise(test: Callable[[Held], Awaitable[None]]) -> Callable[[Way], None]:
+    """A coroutine that gets a phone, as a test that is run over every way."""
+
+    async def story(way: Way) -> None:
+        async with hold(way) as held:
+            await test(held)
+
+    @wraps(test)
+    def run(way: Way) -> None:
+        asyncio.run(story(way))
+
+    del run.__wrapped__  # pytest would look for the coroutine's parameters
+    return run
+
+
+def write_helper_apks(folder: Path) -> str:
+    """Two files that the simulator installs as the helper."""
+    for package in ("com.agentest.helper", "com.agentest.helper.test"):
+        with zipfile.ZipFile(folder / f"{package}.apk", "w") as archive:
+            archive.writestr("AndroidManifest.xml", f'<manifest package="{package}" versionCode="1"/>')
+            archive.writestr("classes.dex", b"dex\n035\0")
+    return str(folder)
