@@ -29,7 +29,7 @@ def load_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
     """Every key this host has, adb's own first; one is made where there is none."""
     homes = _homes(env)
     given = [Path(part) for part in env.get("ADB_VENDOR_KEYS", "").split(os.pathsep) if part]
-    found = [read_key(path) for path in (*homes, *given) if path.is_file()]
+    found = [read_key(path) for path in (*homes, *given) if os.path.isfile(path)]
     if found:
         return found
     for path in homes:

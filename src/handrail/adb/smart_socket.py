@@ -114,14 +114,13 @@ class SmartSocket(asyncio.Protocol):
     def _read_refusal(self, word: bytes, digits: bytes, rest: bytes) -> None:
         """FAIL, four hex digits, as many bytes of text; part of it may still be on its way."""
         try:
-            size = int(digits, 16) if len(digits) == 4 else len(rest) + 1
-        except ValueError:
-            word = digits
-        if word != b"FAIL":
-            self._fail(lost(f"what listens there is no adb server: it said {word!r}"))
-        elif len(rest) >= size:
-            said = rest[:size].decode("utf-8", "replace")
-            self._fail(refusal(said, self._requests[self.asked - 1], self._serial))
+            if word != b"FAIL":
+                raise no_server(word)
+            if len(digits) == 4 and len(rest) >= (size := hex_number(digits)):
+                said = rest[:size].decode("utf-8", "replace")
+                raise refusal(said, self._requests[self.asked - 1], self._serial)
+        except DeviceError as error:
+            self._fail(error)
 
     def _over(self, error: DeviceError | None) -> None:
         """Before the last request was sent, nothing of it can have reached a device."""
@@ -157,7 +156,12 @@ def hex_number(digits: bytes) -> int:
     try:
         return int(digits, 16)
     except ValueError:
-        raise lost(f"what listens there is no adb server: it said {digits!r}") from None
+        raise no_server(digits) from None
+
+
+def no_server(said: bytes) -> DeviceError:
+    """Somebody else's port."""
+    return lost(f"what listens there is no adb server: it said {said!r}")
 
 
 def lost(why: str) -> DeviceError:

@@ -143,16 +143,17 @@ def test_a_binary_that_fails_is_named(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_something_else_at_the_port_is_no_adb_server() -> None:
+@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"FAILFAIL", b"OKAYwhat", b"FAIL00"])
+def test_something_else_at_the_port_is_no_adb_server(said: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.write(said)
         writer.close()
 
     async def story() -> None:
         stranger = await asyncio.start_server(answer, "127.0.0.1", 0)
         async with stranger:
             server = Server(port=stranger.sockets[0].getsockname()[1])
-            with pytest.raises(DeviceError):
+            with pytest.raises(AdbConnectionError, match=r"no adb server|closed the connection|hung up"):
                 await server.version()
 
     asyncio.run(story())

@@ -1,0 +1,317 @@
+"""How fast the adb client is, beside its peers on the same simulated phone in the same run.
+
+Run from the repository: `python bench/adb.py [--json] [--rounds N] [--phones N] [--only PART…]`.
+The phone has a process of its own, the adb server a port of its own. All ways take turns in short blocks, so
+that other programs on the machine slow all of them alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from handrail.adb.binary import find_adb
+from handrail.adb.device import AdbDevice
+from handrail.adb.direct import Direct
+from handrail.adb.server import Server
+from handrail.adb.shell import Command, Script
+
+TAP = ["input", "tap", "540", "1200"]
+DUMP = ["uiautomator", "dump", "/dev/tty"]
+BLOCK = 50
+GONE_GOAL_MS = 250.0
+GOALS = {
+    "direct": {"adbutils": 40.0, "spawned adb": 6.0},
+    "server": {"adbutils": 20.0, "spawned adb": 3.5},
+}
+"""How many times as fast as a peer a shell round trip shall be."""
+Figures = dict[str, list[float]]
+"""Milliseconds of every round, by the way that was taken."""
+
+
+@dataclass
+class Bench:
+    """The phone, the server, and how often."""
+
+    options: argparse.Namespace
+    address: str
+    adb: str
+    port: int
+    env: dict[str, str]
+
+    @property
+    def server(self) -> Server:
+        return Server(port=self.port, env=self.env)
+
+
+# the world
+
+
+@contextmanager
+def phones(count: int) -> Iterator[list[str]]:
+    """Addresses of phones in one process."""
+    command = [sys.executable, "-m", "handrail.cli.main", "sim", "--port", "0", "--phones", str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield [json.loads(process.stdout.readline())["connect"] for _ in range(count)]
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def world(options: argparse.Namespace) -> Iterator[Bench]:
+    adb = find_adb()
+    if adb is None:
+        raise SystemExit("no adb program: pip install adbutils, or set HANDRAIL_ADB")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory() as home, phones(1) as (address,):
+        env = {**os.environ, "HOME": home, "ANDROID_USER_HOME": home, "TMPDIR": home}
+        env["ANDROID_ADB_SERVER_PORT"] = str(port)
+        os.environ.update(env)  # where the peers look when they are imported
+        subprocess.run([adb, "start-server"], env=env, check=True, capture_output=True)
+        subprocess.run([adb, "connect", address], env=env, check=True, capture_output=True)
+        try:
+            yield Bench(options, address, str(adb), port, env)
+        finally:
+            subprocess.run([adb, "kill-server"], env=env, check=False, capture_output=True)
+
+
+def link(address: str) -> AdbDevice:
+    host, _, port = address.rpartition(":")
+    return AdbDevice(Direct(host, int(port)))
+
+
+# round trips
+
+
+Way = Callable[[list[str]], Awaitable[object]]
+
+
+def spawned(bench: Bench) -> Way:
+    """What most programs do: one process of adb per command."""
+
+    async def run(argv: list[str]) -> object:
+        command = [bench.adb, "-s", bench.address, "shell", *argv]
+        return subprocess.run(command, env=bench.env, capture_output=True, check=True).stdout
+
+    return run
+
+
+def adbutils_way(bench: Bench) -> Way:
+    import adbutils  # noqa: PLC0415
+
+    peer = adbutils.AdbClient(port=bench.port).device(bench.address)
+
+    async def run(argv: list[str]) -> object:
+        return peer.shell(argv)
+
+    return run
+
+
+def ours(device: AdbDevice) -> Way:
+    async def run(argv: list[str]) -> object:
+        return await device.shell.run(argv)
+
+    return run
+
+
+async def timed(work: Awaitable[object]) -> float:
+    start = time.perf_counter()
+    await work
+    return (time.perf_counter() - start) * 1000
+
+
+async def take_turns(ways: dict[str, Callable[[], Awaitable[object]]], rounds: int) -> Figures:
+    """A block of each after the other, whose first call is not counted; peers get shorter blocks."""
+    figures: Figures = {name: [] for name in ways}
+    for _ in range(max(1, rounds // BLOCK)):
+        for name, way in ways.items():
+            await way()
+            for _ in range(BLOCK if name in GOALS else BLOCK // 6):
+                figures[name].append(await timed(way()))
+    return figures
+
+
+def commands(bench: Bench, device: AdbDevice) -> dict[str, Way]:
+    return {
+        "direct": ours(device),
+        "server": ours(AdbDevice(bench.server.link(bench.address))),
+        "adbutils": adbutils_way(bench),
+        "spawned adb": spawned(bench),
+    }
+
+
+async def shell(bench: Bench) -> Figures:
+    """`echo`, from the call to its answer."""
+    device = link(bench.address)
+    ways = {name: _with(way, ["echo", "hi"]) for name, way in commands(bench, device).items()}
+    figures = await take_turns(ways, bench.options.rounds)
+    await device.close()
+    return figures
+
+
+async def tap_and_dump(bench: Bench) -> Figures:
+    """A tap and a fresh tree by plain adb; uiautomator2 asks its server on the phone instead."""
+    device = link(bench.address)
+    ways = {name: _pair(way) for name, way in commands(bench, device).items()}
+    ways["uiautomator2"] = uiautomator2_pair(bench)
+    figures = await take_turns(ways, bench.options.rounds // 3)
+    await device.close()
+    return figures
+
+
+def _with(way: Way, argv: list[str]) -> Callable[[], Awaitable[object]]:
+    return lambda: way(argv)
+
+
+def _pair(way: Way) -> Callable[[], Awaitable[object]]:
+    async def run() -> None:
+        await way(TAP)
+        assert "hierarchy" in str(await way(DUMP))
+
+    return run
+
+
+def uiautomator2_pair(bench: Bench) -> Callable[[], Awaitable[object]]:
+    import uiautomator2  # noqa: PLC0415
+
+    peer = uiautomator2.connect(bench.address)
+
+    async def run() -> None:
+        peer.click(540, 1200)
+        assert "hierarchy" in peer.dump_hierarchy()
+
+    return run
+
+
+# cancellation
+
+
+async def cancellation(bench: Bench) -> Figures:
+    """From cancel() until the command is gone from the phone's own list of processes."""
+    device = link(bench.address)
+    server = AdbDevice(bench.server.link(bench.address))
+    figures: Figures = {}
+    kinds: dict[str, Command] = {"program": ["sleep", "30"], "script": Script("sleep 30; echo late")}
+    for name, through in (("direct", device), ("server", server)):
+        for kind, command in kinds.items():
+            rounds = [await gone_after(through, device, command) for _ in range(30)]
+            figures[f"{name}, {kind}"] = rounds
+    await device.close()
+    return figures
+
+
+async def gone_after(device: AdbDevice, watcher: AdbDevice, command: Command) -> float:
+    work = asyncio.ensure_future(device.shell.run(command))
+    while not await sleeps(watcher):
+        pass
+    start = time.perf_counter()
+    work.cancel()
+    with suppress(asyncio.CancelledError):
+        await work
+    while await sleeps(watcher):
+        pass
+    return (time.perf_counter() - start) * 1000
+
+
+async def sleeps(device: AdbDevice) -> bool:
+    return (await device.shell.run(["pidof", "sleep"], check=False)).exit_code == 0
+
+
+# many
+
+
+async def crowd(bench: Bench) -> Figures:
+    """Every phone is asked for its model at once, round after round, from this one process."""
+    count = bench.options.phones
+    with ExitStack() as stack:
+        found = stack.enter_context(phones(count // 2)) + stack.enter_context(phones(count - count // 2))
+        devices = [link(address) for address in found]
+        rounds = []
+        for _ in range(22):
+            polls = (device.shell.run(["getprop", "ro.product.model"]) for device in devices)
+            rounds.append(await timed(asyncio.gather(*polls)))
+        for device in devices:
+            await device.close()
+    return {f"{count} phones": rounds[2:]}
+
+
+# the report
+
+
+PARTS: dict[str, tuple[str, Callable[[Bench], Awaitable[Figures]]]] = {
+    "shell": ("shell round trip", shell),
+    "pair": ("tap + dump", tap_and_dump),
+    "cancel": ("cancelled sleep 30 gone from the phone", cancellation),
+    "crowd": ("polled at once", crowd),
+}
+
+
+def table(title: str, figures: Figures, peers: list[str]) -> list[str]:
+    heads = "".join(f"{'x ' + peer:>16}" for peer in peers)
+    lines = [f"{title:<44}{'median ms':>12}{'p90 ms':>10}{heads}"]
+    for name, times in figures.items():
+        middle = median(times)
+        ratios = "".join(f"{median(figures[peer]) / middle:>15.1f}x" for peer in peers)
+        lines.append(f"  {name:<42}{middle:>12.2f}{quantiles(times, n=10)[-1]:>10.2f}{ratios}")
+    return [*lines, ""]
+
+
+def verdicts(found: dict[str, Figures]) -> Iterator[str]:
+    """The goals beside what was reached."""
+    for way, goals in GOALS.items() if "shell" in found else []:
+        for peer, wanted in goals.items():
+            reached = median(found["shell"][peer]) / median(found["shell"][way])
+            yield _verdict(
+                f"shell, {way}, times as fast as {peer}", f">= {wanted:g}", reached, reached >= wanted
+            )
+    for name, times in found.get("cancel", {}).items():
+        yield _verdict(
+            f"gone after cancel, {name} (ms)", f"<= {GONE_GOAL_MS:g}", max(times), max(times) <= GONE_GOAL_MS
+        )
+    for name, times in found.get("crowd", {}).items():
+        rate = 1000 / median(times)
+        each = rate * int(name.split(maxsplit=1)[0])
+        yield f"{name} polled at once: {rate:.1f} rounds/s, {each:.0f} answers/s"
+
+
+def _verdict(name: str, wanted: str, reached: float, kept: bool) -> str:
+    return f"{name:<54}{wanted:>10}{reached:>10.1f}  {'kept' if kept else 'MISSED'}"
+
+
+def report(found: dict[str, Figures]) -> str:
+    lines: list[str] = []
+    for part, figures in found.items():
+        peers = [peer for peer in ("adbutils", "uiautomator2", "spawned adb") if peer in figures]
+        lines += table(PARTS[part][0], figures, peers)
+    return "\n".join([*lines, f"{'goal':<54}{'wanted':>10}{'reached':>10}", *verdicts(found)])
+
+
+def main() -> None:
+    made = argparse.ArgumentParser(description=__doc__)
+    made.add_argument("--json", action="store_true", help="all figures as JSON")
+    made.add_argument("--rounds", type=int, default=300, help="shell round trips of our own ways")
+    made.add_argument("--phones", type=int, default=100, help="phones that are polled at once")
+    made.add_argument("--only", nargs="+", choices=list(PARTS), help="measure these parts only")
+    options = made.parse_args()
+    with world(options) as bench:
+        found = {part: asyncio.run(PARTS[part][1](bench)) for part in options.only or PARTS}
+    print(json.dumps(found) if options.json else report(found))
+
+
+if __name__ == "__main__":
+    main()
