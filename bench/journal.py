@@ -1,0 +1,146 @@
+"""What the journal costs: actions a second at synchronous FULL, beside the goals and beside a bare fsync.
+
+Run from the repository: `python bench/journal.py [--seconds N]`. An action is four notes and one sealed
+event with an envelope of about 3 kB; redaction knows three secrets that never occur, as on an ordinary day.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from handrail.clock import SystemClock
+from handrail.engine.journal import Journal
+from handrail.engine.secrets import Secrets
+
+ACTION = {"type": "tap", "target": "Save", "reason": "I save the contact because the form is complete."}
+KNOWN = {f"HANDRAIL_SECRET_{name}": f"never-{name}-seen" for name in ("BANK", "MAIL", "SHOP")}
+
+
+def envelope() -> dict[str, Any]:
+    """About 3 kB, as an ordinary tap that changed a dozen elements answers."""
+    changes = [
+        {
+            "kind": "changed",
+            "ref": f"@b{n}",
+            "label": f"Field number {n}",
+            "property": "text",
+            "before": f"the value before {n}",
+            "after": f"the value after {n}",
+        }
+        for n in range(14)
+    ]
+    return {
+        "timestamp": "2026-11-15T12:00:00.000Z",
+        "action_type": "tap",
+        "semantic": "selection",
+        "reason": ACTION["reason"],
+        "device": {"id": "127.0.0.1:6555", "model": "Handrail Simulator", "android_version": "15"},
+        "lifecycle_state": "pending_verification",
+        "source_module": "interact",
+        "target": {
+            "selector": {"text": "Save"},
+            "resolved": {"ref": "@b1", "class": "android.widget.Button", "bounds": [24, 80, 1056, 200]},
+        },
+        "success": True,
+        "delivery": "delivered",
+        "ui_fingerprint_before": "a" * 64,
+        "ui_fingerprint_after": "b" * 64,
+        "changes": changes,
+        "verification": {"mode": "best_effort", "outcome": "changed"},
+        "settle": {"ms": 81.2, "reads": 2, "reason": "quiet"},
+        "timings_ms": {"resolve": 4.1, "dispatch": 9.9, "settle": 81.2, "total": 97.0},
+    }
+
+
+ENVELOPE = envelope()
+
+
+async def act(journal: Journal, session: str, number: int) -> None:
+    action_id = f"tap_1710000000000_{number}"
+    same = {"action_id": action_id, "session": session, "device": "127.0.0.1:6555"}
+    actor = {"kind": "agent", "id": "bench"}
+    journal.note({**same, "kind": "accepted", "action": ACTION, "actor": actor, "door": "mcp"})
+    journal.note({**same, "kind": "resolved", "ref": "@b1", "bounds": [24, 80, 1056, 200]})
+    journal.note({**same, "kind": "dispatched", "channel": "adb"})
+    journal.note({**same, "kind": "pending_verification"})
+    answer = {**ENVELOPE, "action_id": action_id}
+    await journal.seal({**same, "kind": "pending_verification", "terminal": True, "envelope": answer})
+
+
+async def live(journal: Journal, session: str, until: float) -> int:
+    done = 0
+    while time.perf_counter() < until:
+        done += 1
+        await act(journal, session, done)
+    return done
+
+
+async def rate(home: Path, sessions: int, seconds: float) -> float:
+    journal = Journal.open(home, SystemClock(), redact=Secrets(KNOWN).redact)
+    start = time.perf_counter()
+    counts = await asyncio.gather(
+        *(live(journal, f"s{number}", start + seconds) for number in range(sessions))
+    )
+    taken = time.perf_counter() - start
+    await journal.close()
+    return sum(counts) / taken
+
+
+def bare_fsync(folder: Path) -> float:
+    """Milliseconds to append 8 kB and make it durable, as a commit of one action has to."""
+    times = []
+    with (folder / "fsync").open("wb", buffering=0) as file:
+        for _ in range(200):
+            start = time.perf_counter()
+            file.write(b"x" * 8192)
+            os.fdatasync(file.fileno())
+            times.append((time.perf_counter() - start) * 1000)
+    return median(times)
+
+
+def proof(home: Path) -> tuple[int, float, float]:
+    """Entries, entries verified a second, bytes of the store per action."""
+
+    async def read() -> tuple[int, float, float]:
+        journal = Journal.open(home, SystemClock())
+        start = time.perf_counter()
+        verdict = journal.verify()
+        taken = time.perf_counter() - start
+        assert verdict.ok, verdict.why
+        await journal.close()
+        size = sum(path.stat().st_size for path in home.glob("handrail.db"))
+        return verdict.count, verdict.count / taken, size / (verdict.count / 5)
+
+    return asyncio.run(read())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3)
+    seconds = parser.parse_args().seconds
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        fsync = bare_fsync(home)
+        single = asyncio.run(rate(home / "one", 1, seconds))
+        eight = asyncio.run(rate(home / "eight", 8, seconds))
+        count, speed, size = proof(home / "eight")
+    kilobytes = len(json.dumps(ENVELOPE)) / 1000
+    print(f"bare write + fdatasync of 8 kB         {fsync:9.3f} ms   {1000 / fsync:,.0f} a second at best")
+    print(
+        f"one session, sealed actions a second   {single:9,.0f}      goal >= 1,000; {kilobytes:.1f} kB each"
+    )
+    print(f"eight sessions together                {eight:9,.0f}      goal >= 5,000")
+    print(f"verify, entries a second               {speed:9,.0f}      {count:,} entries")
+    print(f"store per action                       {size / 1000:9.1f} kB   five entries, indexes included")
+
+
+if __name__ == "__main__":
+    main()

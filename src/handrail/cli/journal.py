@@ -1,0 +1,169 @@
+"""`handrail journal`: what was done, by whom and why, and the proof that the record is whole."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from handrail.cli.output import print_json, print_table
+from handrail.clock import SystemClock, iso_time
+from handrail.config import Config
+from handrail.engine.journal import Journal
+from handrail.engine.journal.head import Head
+from handrail.engine.journal.query import ActionRow
+from handrail.errors import HandrailError, InvalidAction
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Machine output.")
+
+
+@contextmanager
+def _opened() -> Iterator[Journal]:
+    """The journal of this home. Looking at one that was never written is an error, not an empty proof."""
+    config = Config.from_env(os.environ)
+    if not config.db.exists():
+        raise InvalidAction(
+            f"no journal in {config.home}",
+            hint="Set HANDRAIL_HOME to the folder of the journal; the first action makes one.",
+            path="HANDRAIL_HOME",
+        )
+    try:
+        journal = Journal.open(config.home, SystemClock())
+        try:
+            yield journal
+        finally:
+            asyncio.run(journal.close())
+    except sqlite3.DatabaseError as error:
+        raise HandrailError(
+            f"{config.db} is damaged: {error}", hint="`handrail journal verify` says how far it can be read."
+        ) from None
+
+
+class _Since(click.ParamType[int]):
+    """A moment as ISO 8601 or epoch milliseconds."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int) or str(value).isdecimal():
+            return int(value)
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(value)
+            return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+        return self.fail(f"{value} is neither 2026-01-31T12:00 nor milliseconds since 1970", param, ctx)
+
+
+@click.group()
+def journal() -> None:
+    """What was done, by whom and why, and the proof that nothing was changed."""
+
+
+@journal.command("list")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="Most rows shown."
+)
+@click.option("--before", type=click.IntRange(1), metavar="SEQ", help="Only older ones: the next page.")
+@click.option("--device", help="Only actions on this device.")
+@click.option("--type", "kind", metavar="TYPE", help="Only this type, for example tap.")
+@click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
+@click.option("--failed/--succeeded", default=None, help="Only these.")
+@as_json
+def list_actions(
+    limit: int,
+    before: int | None,
+    device: str | None,
+    kind: str | None,
+    since: int | None,
+    failed: bool | None,
+    as_json: bool,
+) -> None:
+    """List actions, newest first."""
+    with _opened() as opened:
+        rows = opened.actions(limit, before, device, kind, since, failed)
+    if as_json:
+        print_json([row.to_dict() for row in rows])
+        return
+    header = ("seq", "time", "action", "state", "device", "who", "reason")
+    print_table("Journal", header, [_cells(row) for row in rows])
+    if len(rows) == limit:
+        click.echo(f"more: handrail journal list --before {rows[-1].seq}", err=True)
+
+
+def _cells(row: ActionRow) -> tuple[str, ...]:
+    who = " ".join(str(part) for part in ((row.actor or {}).get("kind"), (row.actor or {}).get("id")) if part)
+    state = f"{row.state} {row.failure_code}" if row.failure_code else row.state
+    time = iso_time(row.at_ms)
+    return (str(row.seq), time, row.action_id, state, row.device or "", who, row.reason or "")
+
+
+@journal.command()
+@click.argument("action")
+@as_json
+def show(action: str, as_json: bool) -> None:
+    """Show everything about ACTION: an action's id, or the number of one of its entries."""
+    with _opened() as opened:
+        shown = opened.show(action)
+    if as_json:
+        print_json(asdict(shown))
+        return
+    for event in shown.events:
+        extra = {key: value for key, value in event.items() if key not in _SHOWN}
+        click.echo(
+            f"{event['seq']:>8}  {iso_time(event['at_ms'])}  {event.get('kind', 'note'):<21} {_line(extra)}"
+        )
+    if shown.envelope:
+        click.echo(json.dumps(shown.envelope, ensure_ascii=False, indent=2))
+
+
+_SHOWN = {"seq", "at_ms", "kind", "hash", "envelope", "action_id", "session", "terminal"}
+
+
+def _line(extra: dict[str, Any]) -> str:
+    return " ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in extra.items())
+
+
+@journal.command()
+@click.option("--head", "kept", metavar="COUNT:HASH", help="A head printed earlier and kept elsewhere.")
+@click.option("--no-blobs", is_flag=True, help="Do not read the stored trees and pictures.")
+@as_json
+@click.pass_context
+def verify(ctx: click.Context, kept: str | None, no_blobs: bool, as_json: bool) -> None:
+    """Prove that no entry was changed, removed or added; exits with 1 and names the first bad one."""
+    head = Head.parse(kept) if kept else None
+    if kept and head is None:
+        raise InvalidAction(f"{kept} is no head", hint="Give COUNT:HASH as `verify` printed it.", path="head")
+    with _opened() as opened:
+        verdict = opened.verify(head, blobs=not no_blobs)
+    if as_json:
+        print_json({**asdict(verdict), "head": verdict.head})
+    else:
+        for warning in verdict.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        if verdict.ok:
+            click.echo(f"ok: {verdict.count} entries, head {verdict.head}")
+        else:
+            click.echo(f"BROKEN at entry {verdict.first_bad}: {verdict.why}")
+    ctx.exit(0 if verdict.ok else 1)
+
+
+@journal.command()
+@click.option("--format", "form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
+@click.option(
+    "--output", "-o", type=click.File("w", encoding="utf-8", atomic=True), default="-", help="A file."
+)
+@click.option("--device", help="Only events on this device.")
+@click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
+@click.option("--action", metavar="ID", help="Only the events of this action.")
+def export(form: str, output: Any, device: str | None, since: int | None, action: str | None) -> None:  # noqa: ARG001
+    """Write events as lines of JSON, oldest first."""
+    with _opened() as opened:
+        for line in opened.export(device=device, since=since, action_id=action):
+            output.write(line + "\n")

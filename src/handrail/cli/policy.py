@@ -1,0 +1,220 @@
+"""`handrail policy`: look at rules, ask which one would decide, and revoke remembered answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import click
+
+from handrail.cli.output import print_json, print_table
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.engine.permissions import Permissions
+from handrail.engine.permissions.permissions import is_agents
+from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
+from handrail.engine.policy.defaults import DEFAULTS, SPECIAL, Default
+from handrail.engine.policy.pattern import Pattern
+from handrail.engine.policy.rule import Rule
+from handrail.engine.policy.shadow import unreachable
+from handrail.engine.policy.values import PARTS
+from handrail.protocol.read import read_action
+from handrail.tree.quote import clean
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+
+
+@click.group()
+def policy() -> None:
+    """What may be done without asking: rules, defaults and remembered answers."""
+
+
+@policy.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@_JSON
+@click.option("--action", metavar="JSON", help="Say which rule would decide about this action.")
+@click.option("--label", default="", help="Label of the element that it aims at.")
+@click.option("--id", "element_id", default="", help="Resource id of that element.")
+@click.option("--role", default="", help="Role of that element, such as button.")
+@click.option("--password", is_flag=True, help="That element is a password field.")
+@click.option("--app", default="", help="Package of the app in front.")
+@click.option("--device", default="", help="Serial of the device.")
+@click.option("--door", type=click.Choice(get_args(Door)), default="cli", show_default=True)
+@click.option("--caller", type=click.Choice(get_args(Caller)), default="local", show_default=True)
+@click.option("--at", metavar="TIME", help="Local time such as 2026-04-23T22:30; now when left out.")
+def check(file: Path | None, as_json: bool, action: str | None, at: str | None, **about: Any) -> None:
+    """Check the policy in FILE (the one in use when left out), and try an action on it.
+
+    Exit code 2 for a file with an error; rules that can never decide are listed.
+    """
+    rules = Policy.load(file or _in_use())
+    dead = unreachable(rules.rules)
+    verdict = None if action is None else _try(rules, action, at, **about)
+    if as_json:
+        print_json(_document(rules, dead, verdict))
+        return
+    _print_rules(rules, dead, file)
+    if verdict is not None:
+        why = f" ({verdict.why})" if verdict.why else ""
+        click.echo(f"{verdict.kind}: {verdict.rule}{why}; remember: {verdict.remember}")
+
+
+@policy.command()
+@_JSON
+@click.option("--markdown", is_flag=True, help="As docs/safety.md shows it.")
+def defaults(as_json: bool, markdown: bool) -> None:
+    """Show the built-in verdict of every action type."""
+    rows = defaults_rows()
+    if as_json:
+        print_json([dict(zip(("action", "local", "remote", "why"), row, strict=True)) for row in rows])
+    elif markdown:
+        click.echo(markdown_table(rows))
+    else:
+        print_table(f"{len(rows)} cases", ("action", "local", "remote", "why"), rows)
+
+
+@policy.command()
+@_JSON
+def permissions(as_json: bool) -> None:
+    """List remembered answers; those of agents' own dialogs are never read by policy."""
+    found = _permissions().all()
+    if as_json:
+        print_json({key: "allow" if allow else "deny" for key, allow in found.items()})
+    elif not found:
+        click.echo("Nothing is remembered.")
+    else:
+        rows = [
+            ("allow" if allow else "deny", "agent" if is_agents(key) else "policy", clean(key))
+            for key, allow in sorted(found.items())
+        ]
+        print_table(f"{len(rows)} remembered answers", ("answer", "read by", "key"), rows)
+
+
+@policy.command()
+@click.argument("key")
+def forget(key: str) -> None:
+    """Revoke the remembered answer KEY."""
+    _permissions().forget(key)
+    click.echo(f"Forgotten: {clean(key)}")
+
+
+def defaults_rows() -> list[tuple[str, str, str, str]]:
+    """The table of defaults: special cases above the type that they belong to."""
+    rows = []
+    for kind, default in DEFAULTS.items():
+        rows += [_row(f"{kind} {one.what}", one.default) for one in SPECIAL if kind in one.types]
+        rows.append(_row(kind, default))
+    return rows
+
+
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """Actions with the same verdicts and reason share a line."""
+    grouped: dict[tuple[str, ...], list[str]] = {}
+    for name, *rest in rows:
+        kind, _, what = name.partition(" ")
+        grouped.setdefault((what, *rest), []).append(f"`{kind}`")
+    lines = ["| action | this machine | another machine | why |", "|---|---|---|---|"]
+    for (what, local, remote, why), kinds in grouped.items():
+        lines.append(f"| {' '.join(kinds)}{' ' if what else ''}{what} | {local} | {remote} | {why} |")
+    return "\n".join(lines)
+
+
+def _row(name: str, default: Default) -> tuple[str, str, str, str]:
+    return (name, default.local, default.remote, default.why)
+
+
+def _config() -> Config:
+    return Config.from_env(os.environ)
+
+
+def _permissions() -> Permissions:
+    return Permissions(_config().permissions)
+
+
+def _in_use() -> Path | None:
+    path = _config().policy
+    return path if path.exists() else None
+
+
+def _try(rules: Policy, action: str, at: str | None, **about: Any) -> Verdict:
+    element = Resolved(
+        package=about["app"],
+        label=about["label"],
+        id=about["element_id"],
+        role=about["role"],
+        password=about["password"],
+    )
+    subject = Subject.of(
+        read_action(action),
+        resolved=element,
+        at_ms=_moment(at),
+        device=about["device"],
+        door=cast(Door, about["door"]),
+        caller=cast(Caller, about["caller"]),
+    )
+    return rules.decide(subject)
+
+
+def _moment(at: str | None) -> int:
+    if at is None:
+        return SystemClock().now_ms()
+    try:
+        return int(datetime.fromisoformat(at).timestamp() * 1000)
+    except ValueError:
+        raise click.BadParameter(f"{at!r} is no time such as 2026-04-23T22:30", param_hint="--at") from None
+
+
+def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None:
+    rows = []
+    for at, rule in enumerate(rules.rules):
+        note = f"never decides: {dead[at]}" if at in dead else rule.why
+        rows.append((rule.name, rule.verdict, _parts(rule), rule.remember, note))
+    if rows:
+        print_table(str(file or "policy"), ("rule", "verdict", "matches", "remember", ""), rows)
+    else:
+        click.echo("No rules: the built-in defaults decide everything (`handrail policy defaults`).")
+    if dead:
+        click.echo(f"{len(dead)} of {len(rows)} rules never decide.", err=True)
+    elif rows:
+        click.echo(f"{len(rows)} rules, all of them reachable; then the built-in defaults.", err=True)
+
+
+def _parts(rule: Rule) -> str:
+    return " ".join(f"{name}={_plain(value)}" for name, value in _given(rule).items()) or "everything"
+
+
+def _given(rule: Rule) -> dict[str, Any]:
+    values = {name: getattr(rule, name) for name in PARTS}
+    return {name: value for name, value in values.items() if value not in ((), None)}
+
+
+def _plain(value: Any) -> Any:
+    """A part as it stands in the file."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value] if len(value) > 1 else _plain(value[0])
+    if isinstance(value, Pattern):
+        return value.text
+    return value if isinstance(value, bool | str) else str(value)
+
+
+def _document(rules: Policy, dead: dict[int, str], verdict: Verdict | None) -> dict[str, Any]:
+    listed = []
+    for at, rule in enumerate(rules.rules):
+        match = {name: _plain(value) for name, value in _given(rule).items()}
+        entry: dict[str, Any] = {
+            "name": rule.name,
+            "verdict": rule.verdict,
+            "remember": rule.remember,
+            "match": match,
+        }
+        entry |= {"why": rule.why} if rule.why else {}
+        entry |= {"line": rule.line} if rule.line else {}
+        entry |= {"unreachable": dead[at]} if at in dead else {}
+        listed.append(entry)
+    decided = {} if verdict is None else {"decides": {
+        "verdict": verdict.kind, "rule": verdict.rule, "why": verdict.why, "remember": verdict.remember,
+    }}  # fmt: skip
+    return {"rules": listed, **decided}

@@ -1,0 +1,1 @@
+"""The life of one action: permitted, resolved, dispatched once, observed, verified, journalled."""

@@ -1,0 +1,148 @@
+"""The journal as the engine sees it: `note` what happens, `seal` what is answered, read it all again.
+
+A sealed event is on the disk and counted in the head file when `seal` returns; every note before it is, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from handrail.clock import Clock
+from handrail.engine.journal import query
+from handrail.engine.journal.blobs import Blobs, Stored
+from handrail.engine.journal.entry import Entry, Event, entry_of
+from handrail.engine.journal.head import Head, create_head
+from handrail.engine.journal.query import ActionRow, Filter, Shown
+from handrail.engine.journal.retention import Limits, sweep
+from handrail.engine.journal.tables import STEPS, head_path, store_path
+from handrail.engine.journal.verify import Verdict, blob_warnings, verify
+from handrail.engine.journal.writer import Waiter, Work, Writer
+from handrail.engine.redaction import Redact
+from handrail.store import connect, migrate
+
+SWEEP_AFTER_BYTES = 64 * 1024 * 1024
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+class Journal:
+    """One process's hold on the journal under `home`; other processes may have theirs at the same time."""
+
+    def __init__(self, home: Path, clock: Clock, redact: Redact, limits: Limits) -> None:
+        self.home = home
+        self._clock = clock
+        self._redact = redact
+        self._limits = limits
+        self._blobs = Blobs(home / "blobs")
+        self._writer = Writer(home)
+        self._db = connect(store_path(home))
+        self._unswept = SWEEP_AFTER_BYTES
+        self._prepare()
+
+    @classmethod
+    def open(
+        cls, home: Path, clock: Clock, *, redact: Redact = _as_it_is, limits: Limits | None = None
+    ) -> Journal:
+        """`redact` is applied to every string of every event and to every blob that is text."""
+        return cls(home, clock, redact, limits or Limits())
+
+    def _prepare(self) -> None:
+        """Tables, and a head file before the first entry: where entries are, a missing head means damage."""
+        migrate(self._db, "journal", STEPS)
+        if self._db.execute("SELECT 1 FROM journal LIMIT 1").fetchone() is None:
+            create_head(head_path(self.home))
+
+    # writing
+
+    def note(self, event: Event) -> None:
+        """Queue an event; it is durable with the next commit, 50 ms later at the latest."""
+        self._writer.put(Work(self._entry(event)))
+
+    async def seal(self, event: Event) -> int:
+        """Write an event and wait until it can't be lost. Returns its number."""
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(loop, loop.create_future())
+        self._writer.put(Work(self._entry(event), waiter=waiter))
+        return await waiter.done
+
+    async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
+        """Store a blob and return its name. What is no text is kept only with `no_secret`."""
+        put = partial(self._blobs.put, data, kind, self._clock.now_ms(), self._redact, no_secret=no_secret)
+        stored = await asyncio.to_thread(put)
+        self._writer.put(Work(statement=stored.row))
+        await self._sweep_sometimes(stored)
+        return stored.name
+
+    async def _sweep_sometimes(self, stored: Stored) -> None:
+        """With the first blob, and then whenever enough has come for the limits to be passed again."""
+        self._unswept += stored.bytes
+        if self._unswept >= SWEEP_AFTER_BYTES:
+            self._unswept = 0
+            await self.sweep()
+
+    async def sweep(self) -> int:
+        """Remove blobs beyond the limits now, and say so in the journal. Returns how many."""
+        events = await asyncio.to_thread(self._sweep)
+        for event in events:
+            self.note(event)
+        return sum(len(event["names"]) for event in events)
+
+    def _sweep(self) -> list[Event]:
+        with closing(connect(store_path(self.home))) as db:
+            swept = sweep(db, self._blobs, self._limits, self._clock.now_ms())
+            return [{"kind": "swept", "names": list(one.names), "bytes": one.bytes} for one in swept]
+
+    def _entry(self, event: Event) -> Entry:
+        return entry_of(event, self._clock.now_ms(), self._redact)
+
+    async def close(self) -> None:
+        """Everything that was noted is on the disk when this returns."""
+        await asyncio.to_thread(self._writer.close)
+        self._db.close()
+
+    # reading: also while another process writes
+
+    def actions(
+        self,
+        limit: int = 50,
+        before: int | None = None,
+        device: str | None = None,
+        type: str | None = None,  # noqa: A002  (the vocabulary's word)
+        since: int | None = None,
+        failed: bool | None = None,
+    ) -> list[ActionRow]:
+        """Newest first; `before` the `seq` of the last row is the next page; `since` is epoch ms."""
+        return query.actions(self._db, Filter(before, device, type, since, failed), limit)
+
+    def show(self, action: str | int) -> Shown:
+        """Everything about one action, by its id or the number of one of its entries."""
+        return query.show(self._db, action)
+
+    def export(
+        self, *, device: str | None = None, since: int | None = None, action_id: str | None = None
+    ) -> Iterator[str]:
+        """The events as lines of JSON, oldest first, as they were when the first line was read."""
+        with closing(connect(store_path(self.home))) as db:
+            yield from query.lines(db, device, since, action_id)
+
+    def verify(self, kept: Head | None = None, *, blobs: bool = True) -> Verdict:
+        """Prove the whole chain; `kept` is a head that somebody wrote down, `blobs` reads every blob too."""
+        with closing(connect(store_path(self.home))) as db:
+            verdict = verify(db, self.home, kept)
+            return replace(verdict, warnings=blob_warnings(db, self._blobs)) if blobs else verdict
+
+    def blob(self, name: str) -> bytes | None:
+        """Its bytes; None when they are not kept, and `blob_state` says why."""
+        return self._blobs.get(name)
+
+    def blob_state(self, name: str) -> str | None:
+        """kept, swept (too old or too many), withheld (might show a secret), or None: never heard of it."""
+        row = self._db.execute("SELECT state FROM blobs WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None

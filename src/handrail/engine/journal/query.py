@@ -1,0 +1,157 @@
+"""Reading the journal: lists of actions, one action in full, lines for export. Never writes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from handrail.engine.journal.entry import Event
+from handrail.errors import InvalidAction
+
+UNFINISHED = "unfinished"
+"""The state of an action whose terminal event is not there: in flight, or its process died."""
+
+ENDS = """
+(terminal = 1 AND action_id IS NOT NULL) OR (kind = 'accepted' AND NOT EXISTS (
+    SELECT 1 FROM journal AS later WHERE later.action_id = journal.action_id AND later.terminal = 1))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRow:
+    """One action, in one line."""
+
+    seq: int
+    """Of the event that ended it, or of `accepted` where none did."""
+    at_ms: int
+    action_id: str
+    type: str | None
+    state: str
+    failure_code: str | None
+    device: str | None
+    session: str | None
+    actor: dict[str, Any] | None
+    door: str | None
+    reason: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One action with everything that is known of it."""
+
+    action_id: str | None
+    events: list[Event]
+    """Each with its `seq` and `hash`."""
+    envelope: Event | None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which actions; None is any. `before` is a `seq`, `since` is in milliseconds since 1970."""
+
+    before: int | None = None
+    device: str | None = None
+    type: str | None = None
+    since: int | None = None
+    failed: bool | None = None
+
+    def sql(self) -> tuple[str, list[object]]:
+        wanted = {
+            "seq < ?": self.before,
+            "device = ?": self.device,
+            "type = ?": self.type,
+            "at_ms >= ?": self.since,
+            "failed = ?": None if self.failed is None else int(self.failed),
+        }
+        return _where(wanted)
+
+
+def actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRow]:
+    """Newest first. The next page begins `before` the last row's `seq`."""
+    clauses, values = wanted.sql()
+    rows = db.execute(
+        f"SELECT seq, at_ms, body FROM journal WHERE ({ENDS}){clauses} ORDER BY seq DESC LIMIT ?",  # noqa: S608
+        [*values, limit],
+    )
+    return [_row(db, *row) for row in rows]
+
+
+def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
+    event = json.loads(body)
+    first = event if event["kind"] == "accepted" else _accepted(db, event["action_id"]) | event
+    envelope = event.get("envelope") or {}
+    device = first.get("device")
+    return ActionRow(
+        seq,
+        at_ms,
+        str(event["action_id"]),
+        (first.get("action") or {}).get("type") or envelope.get("action_type"),
+        event["kind"] if event.get("terminal") else UNFINISHED,
+        envelope.get("failure_code"),
+        None if device is None else str(device),
+        first.get("session"),
+        first.get("actor"),
+        first.get("door"),
+        first.get("reason") or envelope.get("reason"),
+    )
+
+
+def _accepted(db: sqlite3.Connection, action_id: str) -> Event:
+    """Who asked for it stands in the first event; the others need not repeat it."""
+    row = db.execute(
+        "SELECT body FROM journal WHERE action_id = ? AND kind = 'accepted' LIMIT 1", (action_id,)
+    ).fetchone()
+    found: Event = json.loads(row[0]) if row else {}
+    return found
+
+
+def show(db: sqlite3.Connection, wanted: str | int) -> Shown:
+    """All events of an action, by its id or by the number of any of its entries."""
+    action_id = str(wanted)
+    if action_id.isdecimal():
+        row = db.execute("SELECT * FROM journal WHERE seq = ?", (int(action_id),)).fetchone()
+        if row is None:
+            raise _unknown(wanted)
+        if row["action_id"] is None:
+            return Shown(None, [_event(row)], None)
+        action_id = row["action_id"]
+    rows = db.execute("SELECT * FROM journal WHERE action_id = ? ORDER BY seq", (action_id,))
+    events = [_event(row) for row in rows]
+    if not events:
+        raise _unknown(wanted)
+    envelope = next((event["envelope"] for event in reversed(events) if "envelope" in event), None)
+    return Shown(action_id, events, envelope)
+
+
+def _unknown(wanted: str | int) -> InvalidAction:
+    return InvalidAction(
+        f"the journal has no action or entry {wanted}",
+        hint="`handrail journal list` shows the actions there are.",
+        path="action",
+    )
+
+
+def _event(row: sqlite3.Row) -> Event:
+    return {"seq": row["seq"], "at_ms": row["at_ms"], **json.loads(row["body"]), "hash": row["hash"]}
+
+
+def lines(
+    db: sqlite3.Connection, device: str | None, since: int | None, action_id: str | None
+) -> Iterator[str]:
+    """Every event that is wanted as one line of JSON, oldest first."""
+    wanted = {"device = ?": device, "at_ms >= ?": since, "action_id = ?": action_id}
+    clauses, values = _where(wanted)
+    rows = db.execute(f"SELECT * FROM journal WHERE 1{clauses} ORDER BY seq", values)  # noqa: S608
+    for row in rows:
+        yield json.dumps(_event(row), ensure_ascii=False, separators=(",", ":"))
+
+
+def _where(wanted: Mapping[str, object]) -> tuple[str, list[object]]:
+    given = {clause: value for clause, value in wanted.items() if value is not None}
+    return "".join(f" AND {clause}" for clause in given), list(given.values())

@@ -1,0 +1,150 @@
+"""What a rule looks at: one action, what it would touch, and who sends it from where and when."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from urllib.parse import urlsplit
+
+from handrail.engine.policy.resolved import Resolved
+from handrail.protocol.act import Effect, Semantic
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.device import TypeText
+from handrail.protocol.observe import QueryDb
+from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
+
+Door = Literal["python", "cli", "mcp", "http", "ws", "flow", "agent", "desk"]
+Caller = Literal["local", "remote"]
+
+_SECRETS = re.compile(r"\s*(?:\$\{secret:[^}]+\}\s*)+")
+_CONTEXT = 200  # characters of a remembered context that are kept as they are
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One act as policy sees it. `touched` is None until the screen was read."""
+
+    action: AnyAction
+    touched: tuple[Resolved, ...] | None
+    device: str
+    door: Door
+    caller: Caller
+    at: datetime
+    known_hosts: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        action: AnyAction,
+        *,
+        resolved: Resolved | Sequence[Resolved] | None,
+        at_ms: int,
+        device: str = "",
+        door: Door = "python",
+        caller: Caller = "local",
+        known_hosts: frozenset[str] = frozenset(),
+    ) -> Subject:
+        """`resolved` has no default, so that nobody forgets it: None is "not yet", and only `early` takes it.
+
+        A drag touches two elements; an action that aims at nothing gets `Resolved(package=…)`, the app in
+        front.
+        """
+        touched = (
+            (resolved,) if isinstance(resolved, Resolved) else None if resolved is None else tuple(resolved)
+        )
+        local_time = datetime.fromtimestamp(at_ms / 1000).astimezone()
+        return cls(action, touched, device, door, caller, local_time, known_hosts)
+
+    @property
+    def type(self) -> str:
+        return self.action.type
+
+    @property
+    def effect(self) -> Effect:
+        return self.action.effect
+
+    @property
+    def semantic(self) -> Semantic:
+        return self.action.semantic
+
+    @property
+    def named_package(self) -> str:
+        """The app that the action itself names; '' where the app in front counts."""
+        return getattr(self.action, "package", None) or ""
+
+    @property
+    def package(self) -> str:
+        return self.named_package or (self.touched[0].package if self.touched else "")
+
+    @property
+    def label(self) -> str:
+        return self.touched[0].label if self.touched else ""
+
+    @property
+    def has_secret(self) -> bool:
+        """Its text is a placeholder that is filled at dispatch; plain text beside one stays plain."""
+        return isinstance(self.action, TypeText) and _SECRETS.fullmatch(self.action.text) is not None
+
+    @property
+    def url_host(self) -> str:
+        """The web host of an open_url, `tel:` for other schemes, '' for what is none or could mislead."""
+        return host_of(self.action.url) if isinstance(self.action, OpenUrl) else ""
+
+    @property
+    def context(self) -> str:
+        """What a remembered answer is about, besides the type. Never empty: no answer covers a whole type."""
+        text = self._context()
+        if len(text) <= _CONTEXT:
+            return text
+        return f"{text[:_CONTEXT]}… {_digest(text)}"
+
+    def _context(self) -> str:
+        own = _own_context(self.action)
+        if own or self.named_package:
+            return own or self.named_package
+        if self.touched and any(one.label or one.id for one in self.touched):
+            return " → ".join(f"{one.package}/{one.label or one.id}" for one in self.touched)
+        exact = self.action.model_dump_json(exclude={"reason", "device", "expect"}, exclude_none=True)
+        return f"{self.package}/{_digest(exact)}"
+
+
+def _own_context(action: AnyAction) -> str:
+    """What the action's own fields say it is about; '' where an app or an element does."""
+    match action:
+        case OpenUrl():
+            return host_of(action.url) or action.url
+        case Shell():
+            return action.command if isinstance(action.command, str) else shlex.join(action.command)
+        case InstallApp():
+            return action.path
+        case GrantPermission() | RevokePermission():
+            return f"{action.package}/{action.permission}"
+        case RunScript():
+            return _digest(action.script)
+        case QueryDb():
+            return f"{action.package}/{action.database}: {action.query}"
+    return ""
+
+
+def host_of(url: str) -> str:
+    """The host, as every reader of this URL would see it; '' where readers differ (`\\`, `user@`)."""
+    scheme, _, rest = url.partition(":")
+    if scheme.lower() not in ("http", "https"):
+        return f"{scheme.lower()}:"
+    if not rest.startswith("//") or re.search(r"[\\\x00-\x20]", url):
+        return ""
+    try:
+        parts = urlsplit(url)
+        host = "" if "@" in parts.netloc else (parts.hostname or "")
+    except ValueError:
+        return ""
+    return host.rstrip(".") if re.fullmatch(r"[A-Za-z0-9.:-]+", host) else ""
+
+
+def _digest(text: str) -> str:
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:32]}"

@@ -1,0 +1,138 @@
+"""Which programs a script may run, and with which arguments. Reads the file system, starts nothing.
+
+A name counts by what it leads to: `./cat` is not `cat`. Arguments that would run another program, or read or
+write a file outside the run folder, are refused, so the list stays a list and not an invitation.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from handrail.engine.script.parse import Command
+from handrail.engine.script.refusal import Refusal
+
+DEFAULT = tuple(
+    "adb basename cat cut date diff dirname echo expr false grep head ls nl paste printf pwd rev seq "  # noqa: SIM905
+    "sleep sort tac tail test tr true uniq wc".split()
+)
+"""Programs that read and print. None can run another one: no sh, env, xargs, awk, find, node or python."""
+
+TALKERS = frozenset(
+    "adb basename date dirname echo expr false printf pwd seq sleep test tr true".split()  # noqa: SIM905
+)
+"""Their arguments are words and not files of this machine (of `adb`: files of the phone)."""
+WRITERS = frozenset(
+    {"cp", "install", "ln", "mkdir", "mv", "rm", "rmdir", "sort", "split", "tee", "touch", "truncate", "uniq"}
+)
+"""A file argument may be written to, so that it must lie inside even when it does not exist yet."""
+
+BANNED: dict[str, tuple[str, ...]] = {
+    "sort": ("--compress-program", "--files0-from", "--output", "-o", "--temporary-directory", "-T"),
+    "wc": ("--files0-from",),
+    "date": ("--set", "-s", "--file", "-f", "--reference", "-r"),
+    "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
+}
+"""Options that do more than read and print. GNU programs take any beginning of a long option."""
+ADDED: dict[str, tuple[str, ...]] = {"sed": ("--sandbox",)}
+"""Options that are put in front: sed's own e, r and w commands stop working."""
+
+ADB_COMMANDS = frozenset({"devices", "shell", "exec-out", "logcat", "get-state", "get-serialno", "version"})
+"""No adb command that reads or writes files of this machine, opens ports on it, or runs another command."""
+ADB_OPTIONS = {"-s": 2, "-t": 2, "-d": 1, "-e": 1}
+"""Options that choose a device, with the words they take."""
+
+
+class AllowList:
+    """The allowed programs as they lie on this machine's PATH."""
+
+    def __init__(self, allowed: Iterable[str], path: str, folders: Sequence[Path] = ()) -> None:
+        self.names = frozenset(allowed)
+        self.path = os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
+        self._folders = [folder.resolve() for folder in folders]
+
+    def permit(self, command: Command, inside: Path) -> list[str]:
+        """The argument list to run, its program as an absolute path. Raises `Refusal`."""
+        name, *arguments = command.argv
+        program = self._program(name)
+        own = Path(program).name
+        _check_options(own, arguments)
+        if own == "adb":
+            _check_adb(arguments)
+        if own not in TALKERS:
+            for argument in arguments:
+                self._check_file(own, argument, inside)
+        for file in (command.stdin, command.stdout, command.stderr):
+            if file is not None:
+                _check_redirection(file, inside)
+        return [program, *ADDED.get(own, ()), *arguments]
+
+    def _program(self, name: str) -> str:
+        if name in self.names and os.path.isabs(name):
+            return name
+        base = Path(name).name
+        found = shutil.which(base, path=self.path) if base in self.names else None
+        if found is None:
+            where = (
+                "is not on this machine" if base in self.names else "is not on the list of allowed commands"
+            )
+            raise Refusal(f"{name!r} {where}", f"Allowed are: {' '.join(sorted(self.names))}.")
+        if name != base and not (os.path.exists(name) and os.path.samefile(name, found)):
+            raise Refusal(f"{name!r} is another program than {found}", f"Write {base}.")
+        return found
+
+    def _check_file(self, program: str, argument: str, inside: Path) -> None:
+        for text in _may_be_files(argument):
+            place = Path(os.path.realpath(inside / text))
+            outside = not any(place.is_relative_to(folder) for folder in (inside.resolve(), *self._folders))
+            if outside and str(place) != os.devnull and (program in WRITERS or os.path.lexists(place)):
+                raise Refusal(
+                    f"{argument!r} lies outside the run folder", "Only files of the run folder are read."
+                )
+
+
+def _may_be_files(argument: str) -> Iterator[str]:
+    """The argument, the value of a long option, and a path that is glued to short ones."""
+    if argument.startswith("--"):
+        yield from filter(None, [argument.partition("=")[2]])
+    elif argument.startswith("-"):
+        starts = [at for at in (argument.find("/", 1), argument.find("..", 1)) if at > 0]
+        yield from ([argument[min(starts) :]] if starts and len(argument) > 3 else [])
+    else:
+        yield argument
+
+
+def _check_options(program: str, arguments: list[str]) -> None:
+    for argument in arguments:
+        if any(_is_option(argument, banned) for banned in BANNED.get(program, ())):
+            raise Refusal(f"{program} with {argument!r}", f"{program} is allowed without this option.")
+
+
+def _is_option(argument: str, banned: str) -> bool:
+    """A short option may stand among others in one word, a long one may be cut short."""
+    option = argument.partition("=")[0]
+    if banned.startswith("--"):
+        return len(option) > 2 and banned.startswith(option)
+    if len(banned) == 2:
+        return argument.startswith("-") and not argument.startswith("--") and banned[1] in argument
+    return option == banned
+
+
+def _check_adb(arguments: list[str]) -> None:
+    rest = list(arguments)
+    while rest and rest[0] in ADB_OPTIONS:
+        del rest[: ADB_OPTIONS[rest[0]]]
+    if not rest or rest[0] not in ADB_COMMANDS:
+        raise Refusal(
+            f"adb {' '.join(rest[:1])}".rstrip(), f"Allowed are: adb {' '.join(sorted(ADB_COMMANDS))}."
+        )
+
+
+def _check_redirection(file: str, inside: Path) -> None:
+    place = Path(os.path.realpath(inside / file))
+    if str(place) == os.devnull:
+        return
+    if not place.is_relative_to(inside.resolve()) or place == inside.resolve():
+        raise Refusal(f"a redirection outside the run folder: {file}", "Name a file without a path.")

@@ -1,0 +1,169 @@
+"""Secrets by name: `${secret:NAME}` is filled at dispatch and put back wherever a value would be written.
+
+Values come from the environment, a file that only its owner can read, the keyring, or an approval's answer.
+They leave this object through `fill` alone; neither `repr` nor an error shows one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from handrail.engine.redaction import Redaction, redact_data
+from handrail.errors import InvalidAction
+
+PREFIX = "HANDRAIL_SECRET_"
+SERVICE = "handrail"
+"""The keyring's name for us."""
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+PLACEHOLDER = re.compile(r"\$\{secret:([^}]*)\}")
+
+
+class Keyring(Protocol):
+    """What we ask of the `keyring` package."""
+
+    def get_password(self, service_name: str, username: str) -> str | None: ...
+
+
+def system_keyring() -> Keyring | None:
+    """The desktop's keyring where the optional `keyring` package is installed."""
+    try:
+        found: Keyring = importlib.import_module("keyring")
+    except ImportError:
+        return None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with its secrets in it. It must not be written anywhere, so `repr` does not show it."""
+
+    text: str = field(repr=False)
+    names: tuple[str, ...] = ()
+
+
+class Secrets:
+    """What may be filled in, and what must not be seen. Every value known here is redacted, used or not."""
+
+    def __init__(
+        self, env: Mapping[str, str], file: Path | None = None, keyring: Keyring | None = None
+    ) -> None:
+        self._env = {key.removeprefix(PREFIX): env[key] for key in env if key.startswith(PREFIX) and env[key]}
+        self._keyring = keyring
+        self._added: dict[str, str] = {}
+        self._redaction = Redaction()
+        self._refused: InvalidAction | None = None
+        self._file: dict[str, str] = {}
+        try:
+            self._file = read_file(file) if file is not None else {}
+        except InvalidAction as error:  # only who needs a secret has to hear of it
+            self._refused = error
+        for name, value in (*self._file.items(), *self._env.items()):
+            self._redaction.add(name, value)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(self.names())})"
+
+    def names(self) -> list[str]:
+        """The names there are; a keyring can't be listed."""
+        return sorted({*self._env, *self._file, *self._added})
+
+    def add(self, name: str, value: str) -> None:
+        """A secret for a while: a code that a person gave with an approval."""
+        self._added[name] = value
+        self._redaction.add(name, value)
+
+    def drop(self, name: str) -> None:
+        """It can't be filled in any more; its value is redacted as long as this process lives."""
+        self._added.pop(name, None)
+
+    def placeholders(self, text: str) -> list[str]:
+        """The names in a text, in order, each once."""
+        return list(dict.fromkeys(PLACEHOLDER.findall(text)))
+
+    def fill(self, text: str) -> Filled:
+        """The text with values for placeholders. Raises `InvalidAction` for a name without a value."""
+        names = self.placeholders(text)
+        values = {name: self.value(name) for name in names}
+        return Filled(PLACEHOLDER.sub(lambda found: values[found[1]], text), tuple(names))
+
+    def value(self, name: str) -> str:
+        """The value behind a name, which from now on is redacted."""
+        if not NAME.fullmatch(name):
+            raise _missing(name, "is not a secret's name", self.names())
+        found = self._find(name)
+        if found is None and self._refused is not None:
+            raise self._refused
+        if found is None:
+            raise _missing(name, "is not known", self.names())
+        self._redaction.add(name, found)
+        return found
+
+    def redact(self, text: str) -> str:
+        """The text with `${secret:NAME}` in place of every value known here, in every form."""
+        return self._redaction(text)
+
+    def redact_data(self, value: Any) -> Any:
+        """A copy of JSON data with every string redacted."""
+        return redact_data(value, self.redact)
+
+    @property
+    def used(self) -> bool:
+        """Whether there is anything to redact."""
+        return self._redaction.longest > 0
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest form of a value: what a cut through a text may leave half of."""
+        return self._redaction.longest
+
+    def _find(self, name: str) -> str | None:
+        for source in (self._added, self._env, self._file):
+            for spelling in (name, name.upper()):
+                if spelling in source:
+                    return source[spelling]
+        return self._keyring.get_password(SERVICE, name) if self._keyring else None
+
+
+def _missing(name: str, what: str, known: list[str]) -> InvalidAction:
+    listed = ", ".join(known) or "none"
+    return InvalidAction(
+        f"secret {name!r} {what}; there are: {listed}",
+        hint=f"Set {PREFIX}{name.upper()}, or add a line {name}=… to the file config/secrets (mode 0600).",
+        path="text",
+        known=known,
+    )
+
+
+def read_file(path: Path) -> dict[str, str]:
+    """`NAME=value` lines; the value is everything after the first `=`. Empty when there is no file."""
+    try:
+        mode = path.stat().st_mode
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InvalidAction(
+                f"{path} can be read by others (mode {stat.S_IMODE(mode):04o})",
+                hint=f"chmod 600 {path}",
+                path="secrets",
+            )
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidAction(f"{path} can't be read: {type(error).__name__}", path="secrets") from None
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            name, separator, value = line.partition("=")
+            if not separator or not NAME.fullmatch(name.strip()) or not value:
+                raise InvalidAction(
+                    f"{path} line {number} is not NAME=value",
+                    hint="Write one NAME=value a line.",
+                    path="secrets",
+                )
+            found[name.strip()] = value
+    return found

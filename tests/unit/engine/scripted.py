@@ -1,0 +1,120 @@
+"""A phone that shows what a script says, on a manual clock: for waits whose every millisecond matters."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from handrail.android.driver import Facts, IdleResult
+from handrail.clock import ManualClock
+from handrail.engine.settle import Settled, Settling
+from handrail.engine.sight import Seen, Sight
+from handrail.tree.node import Screen
+from handrail.tree.refs import Registry
+from tests.unit.tree.drawn import node, row, screen
+
+T = TypeVar("T")
+Shows = Callable[[float], Screen]
+
+
+class ScriptedDriver:
+    """Looks take `read_ms` and show the screen of their last moment; the rest of a driver is never asked."""
+
+    def __init__(
+        self, clock: ManualClock, shows: Shows, *, read_ms: float = 2.0, patient: bool = False
+    ) -> None:
+        self.clock = clock
+        self.shows = shows
+        self.read_ms = read_ms
+        self.waits_for_idle = patient
+        self.boot_id = "first"
+        self.looks: list[float] = []
+        self.idle: list[bool] | None = None
+        """What a helper answers, one after the other; None where there is no helper."""
+
+    async def look(self) -> Screen:
+        self.looks.append(self.clock.monotonic_ms())
+        await self.clock.sleep_ms(self.read_ms)
+        return self.shows(self.clock.monotonic_ms())
+
+    async def facts(self) -> Facts:
+        return Facts("scripted", "Model", "Maker", "15", 35, self.boot_id)
+
+    async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
+        if self.idle is None:
+            return None
+        answer = self.idle.pop(0)
+        await self.clock.sleep_ms(100.0 if answer else timeout_ms)
+        return IdleResult(True, answer, "events_quiet" if answer else "timeout")
+
+
+class Stand:
+    """One scripted phone and one session's eyes on it."""
+
+    def __init__(self, shows: Shows, **options: Any) -> None:
+        self.clock = ManualClock()
+        self.driver = ScriptedDriver(self.clock, shows, **options)
+        self.sight = Sight(self.driver, self.clock, Registry())  # type: ignore[arg-type]
+
+    async def look(self) -> Seen:
+        """A look that is taken."""
+        return await self.passing(self.sight.look_and_take())
+
+    async def settle(self, before: Seen | None, **options: Any) -> Settled:
+        settling = Settling(self.sight, self.driver, self.clock, before, **options)  # type: ignore[arg-type]
+        settled = await self.passing(settling.wait())
+        self.sight.take(settled.seen)
+        return settled
+
+    async def passing(self, work: Coroutine[Any, Any, T]) -> T:
+        """Let time pass, a fifth of a millisecond at a time, until the work is done."""
+        task = asyncio.ensure_future(work)
+        await asyncio.sleep(0)
+        while not task.done():
+            await self.clock.advance(0.2)
+        return task.result()
+
+
+def still(drawn: Screen) -> Shows:
+    return lambda _: drawn
+
+
+def steps(*parts: tuple[float, Screen]) -> Shows:
+    """Each screen from its time on."""
+    times = [at for at, _ in parts]
+    return lambda now: parts[bisect_right(times, now) - 1][1]
+
+
+def frames(
+    every_ms: float, draw: Callable[[int], Screen], *, start: float = 0.0, last: int | None = None
+) -> Shows:
+    """A new frame again and again, up to the last one; equal frames are one object, as equal dumps are."""
+    drawn: dict[int, Screen] = {}
+
+    def shows(now: float) -> Screen:
+        number = max(0, int((now - start) // every_ms))
+        number = number if last is None else min(number, last)
+        return drawn.setdefault(number, draw(number))
+
+    return shows
+
+
+def page(
+    *, title: str = "Page", ticker: str = "", on: bool = False, ball: int = 0, extra: str = ""
+) -> Screen:
+    """A title, a ticker, a switch and a ball: everything that may change."""
+    return screen(
+        node("TextView", box=row(0), text=title, resource_id="app:id/title"),
+        node("TextView", box=row(1), text=ticker, resource_id="app:id/ticker"),
+        node(
+            "Switch",
+            box=row(2),
+            text="Wireless",
+            resource_id="app:id/switch",
+            flags=f"checkable clickable {'checked' if on else ''}",
+        ),
+        node("View", box=(ball, 900, ball + 50, 950), resource_id="app:id/ball"),
+        extra,
+    )

@@ -1,0 +1,406 @@
+"""Questions to people: stored before they are asked, answered once, used once, for one act only."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from handrail.clock import ManualClock
+from handrail.engine.approval import Approval, digest_of
+from handrail.errors import ActionRejected, InvalidAction
+from handrail.protocol.read import action_from
+from tests.unit.engine.asking import PAY, Desk, desk, question, run
+
+
+def test_a_yes_reaches_the_one_who_asked(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(
+            question(reason="I pay for the order.", label="Pay now", why="it costs money")
+        )
+        assert (one.request.reason, one.request.label, one.request.why) == (
+            "I pay for the order.",
+            "Pay now",
+            "it costs money",
+        )
+        await at.approvals.answer(one.id, True, "ada")
+        answer = await waiting
+        assert (answer.approved, answer.by, answer.id) == (True, "ada", one.id)
+        assert await at.approvals.pending() == []
+
+    run(tmp_path, story)
+
+
+def test_a_no_is_a_rejection_that_says_who_and_why(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        await at.approvals.answer(one.id, False, "ada", note="too dear")
+        answer = await waiting
+        failure = answer.rejection()
+        assert (answer.approved, answer.decision) == (False, "denied")
+        assert failure.code == "ACTION_REJECTED"
+        assert "ada said no: too dear" in failure.message
+
+    run(tmp_path, story)
+
+
+def test_nobody_is_told_before_the_question_is_stored(tmp_path: Path) -> None:
+    stored: list[str] = []
+
+    async def tell(one: Approval, token: str | None) -> None:
+        db = sqlite3.connect(tmp_path / "handrail.db")
+        stored.extend(row[0] for row in db.execute("SELECT state FROM approvals WHERE id = ?", (one.id,)))
+        db.close()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        while not stored:
+            await asyncio.sleep(0)
+        await at.approvals.answer(one.id, True, "ada")
+        await waiting
+
+    run(tmp_path, story, notify=tell)
+    assert stored == ["pending"]
+
+
+def test_a_failure_to_tell_people_does_not_end_the_question(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def tell(one: Approval, token: str | None) -> None:
+        raise OSError("no bell")
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        while not caplog.records:
+            await asyncio.sleep(0)
+        await at.approvals.answer(one.id, True, "ada")
+        assert (await waiting).approved
+
+    run(tmp_path, story, notify=tell)
+
+
+def test_the_telling_ends_with_the_answer(tmp_path: Path) -> None:
+    ended = []
+
+    async def tell(one: Approval, token: str | None) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(one.id)
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        await at.approvals.answer(one.id, True, "ada")
+        await waiting
+        assert ended == [one.id]
+
+    run(tmp_path, story, notify=tell)
+
+
+def test_an_unanswered_question_expires_by_the_clock(tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        assert one.expires_ms - one.created_ms == 300_000
+        while not waiting.done():
+            await clock.advance(30_000)
+            await asyncio.sleep(0)
+        answer = await waiting
+        assert answer.decision == "expired"
+        assert "Nobody answered" in answer.rejection().message
+        with pytest.raises(ActionRejected, match="expired"):
+            await at.approvals.answer(one.id, True, "ada")
+
+    run(tmp_path, story, clock=clock)
+
+
+def test_a_question_whose_asker_died_expires_all_the_same(tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        async with desk(tmp_path, ManualClock(clock.now_ms() + 300_000)) as later:
+            assert await later.approvals.pending() == []
+            with pytest.raises(ActionRejected, match="expired"):
+                await later.approvals.answer(one.id, True, "ada")
+        await at.approvals.withdraw(one.id)
+        await waiting
+
+    run(tmp_path, story, clock=clock)
+
+
+def test_the_first_answer_wins_and_the_second_is_an_error(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        outcomes = await asyncio.gather(
+            *(
+                at.approvals.answer(one.id, approved, name)
+                for approved, name in ((True, "ada"), (False, "bob"))
+            ),
+            return_exceptions=True,
+        )
+        assert sorted(type(one).__name__ for one in outcomes) == ["ActionRejected", "Approval"]
+        won = next(one for one in outcomes if isinstance(one, Approval))
+        lost = next(one for one in outcomes if isinstance(one, ActionRejected))
+        assert (await waiting).by == won.answered_by
+        assert f"by {won.answered_by}" in lost.message
+
+    run(tmp_path, story)
+
+
+def test_a_cancelled_question_is_withdrawn(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        assert (await at.approvals.get(one.id)).state == "withdrawn"
+        with pytest.raises(ActionRejected, match="withdrawn"):
+            await at.approvals.answer(one.id, True, "ada")
+
+    run(tmp_path, story)
+
+
+def test_a_question_cancelled_at_birth_leaves_nothing_open(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        task = asyncio.create_task(at.approvals.ask(question()))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait({task})
+        assert await at.approvals.pending() == []
+
+    run(tmp_path, story)
+
+
+def test_a_question_survives_a_restart(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with desk(tmp_path) as before:
+            waiting, one = await before.ask(question(screenshot="ab12", door="mcp", asked_by="agent-1"))
+            db = sqlite3.connect(tmp_path / "handrail.db")  # what a killed process leaves behind
+            rows = db.execute("SELECT state FROM approvals").fetchall()
+            db.close()
+            assert rows == [("pending",)]
+            async with desk(tmp_path, before.clock) as after:
+                [found] = await after.approvals.pending()
+                assert found == one
+                resumed = asyncio.create_task(after.approvals.resume(found.id))
+                await after.approvals.answer(found.id, True, "ada")
+                assert (await resumed).approved
+            await before.clock.advance(100)  # type: ignore[attr-defined]
+            assert (await waiting).approved
+
+    asyncio.run(story())
+
+
+def test_an_answer_given_before_the_resumption_is_found(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        await at.approvals.answer(one.id, True, "ada")
+        await waiting
+        assert (await at.approvals.resume(one.id)).approved
+
+    run(tmp_path, story)
+
+
+def bound(
+    action: dict[str, object] | None = None, device: str = "emulator-5554", screen: str = "k3x9qa"
+) -> str:
+    return digest_of(action_from(action or PAY), device, screen)
+
+
+async def approved(at: Desk) -> str:
+    waiting, one = await at.ask(question())
+    await at.approvals.answer(one.id, True, "ada")
+    return (await waiting).id
+
+
+def test_an_approval_is_used_once(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        id_ = await approved(at)
+        await at.approvals.consume(id_, bound())
+        with pytest.raises(ActionRejected, match="used already"):
+            await at.approvals.consume(id_, bound())
+
+    run(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        bound({"type": "tap", "target": {"text": "Pay later"}}),
+        bound({"type": "double_tap", "target": {"text": "Pay now"}}),
+        bound(device="R58M"),
+        bound(screen="zzzzzz"),
+        "",
+    ],
+)
+def test_an_approval_is_useless_for_anything_else(tmp_path: Path, other: str) -> None:
+    async def story(at: Desk) -> None:
+        id_ = await approved(at)
+        with pytest.raises(ActionRejected, match="another action, device or screen"):
+            await at.approvals.consume(id_, other)
+        await at.approvals.consume(id_, bound())
+
+    run(tmp_path, story)
+
+
+def test_only_a_yes_can_be_used(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        with pytest.raises(ActionRejected, match="is pending"):
+            await at.approvals.consume(one.id, bound())
+        await at.approvals.answer(one.id, False, "ada")
+        await waiting
+        with pytest.raises(ActionRejected, match="is denied"):
+            await at.approvals.consume(one.id, bound())
+
+    run(tmp_path, story)
+
+
+def test_an_old_yes_is_worth_nothing(tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    async def story(at: Desk) -> None:
+        id_ = await approved(at)
+        await clock.advance(300_001)
+        with pytest.raises(ActionRejected, match="too old"):
+            await at.approvals.consume(id_, bound())
+
+    run(tmp_path, story, clock=clock)
+
+
+def test_two_uses_at_once_are_one(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        id_ = await approved(at)
+        done = await asyncio.gather(
+            *(at.approvals.consume(id_, bound()) for _ in range(5)), return_exceptions=True
+        )
+        assert done.count(None) == 1
+
+    run(tmp_path, story)
+
+
+def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:
+    tokens: dict[str, str] = {}
+
+    async def tell(one: Approval, token: str | None) -> None:
+        assert token is not None
+        tokens[one.id] = token
+
+    async def story(at: Desk) -> None:
+        first, one = await at.ask(question())
+        second, two = await at.ask(question())
+        while len(tokens) < 2:
+            await asyncio.sleep(0)
+        for wrong in (tokens[two.id], "", "x" * 43, tokens[one.id] + "x", "\ud800"):
+            with pytest.raises(ActionRejected, match="link"):
+                await at.approvals.answer(one.id, True, "link", token=wrong)
+        await at.approvals.answer(one.id, True, "link", token=tokens[one.id])
+        with pytest.raises(ActionRejected):
+            await at.approvals.answer(one.id, True, "link", token=tokens[one.id])
+        assert (await first).approved
+        await at.approvals.withdraw(two.id)
+        await second
+
+    run(tmp_path, story, notify=tell)
+    assert all(len(token) * 6 >= 128 for token in tokens.values())
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not [token for token in tokens.values() if token.encode() in stored]
+
+
+def test_a_token_is_stored_as_its_hash_while_it_counts(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def tell(one: Approval, token: str | None) -> None:
+        told.append(token or "")
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        while not told:
+            await asyncio.sleep(0)
+        row = await at.store.read(lambda db: db.execute("SELECT token_hash FROM approvals").fetchone())
+        assert row[0] == hashlib.sha256(told[0].encode()).hexdigest()
+        await at.approvals.withdraw(one.id)
+        await waiting
+
+    run(tmp_path, story, notify=tell)
+
+
+def test_an_answer_is_remembered_no_longer_than_was_offered(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question(remember="session"))
+        with pytest.raises(InvalidAction, match="'session'"):
+            await at.approvals.answer(one.id, True, "ada", remember="always")
+        await at.approvals.answer(one.id, True, "ada", remember="session")
+        assert (await waiting).remember == "session"
+
+    run(tmp_path, story)
+
+
+def test_a_unique_beginning_names_a_question(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        tasks = [await at.ask(question()) for _ in range(3)]
+        for _, one in tasks:
+            assert (await at.approvals.get(one.id.removeprefix("ap_"))).id == one.id
+            assert (await at.approvals.get(one.id[:-1])).id == one.id
+        with pytest.raises(InvalidAction, match="3 requests"):
+            await at.approvals.get("ap_")
+        for task, one in tasks[:2]:
+            await at.approvals.withdraw(one.id)
+            await task
+        assert (await at.approvals.get("ap_")).id == tasks[2][1].id, "only one of them is still open"
+        await at.approvals.withdraw(tasks[2][1].id)
+        await tasks[2][0]
+
+    run(tmp_path, story)
+
+
+@pytest.mark.parametrize("given", ["ap_0000000000", "", "%", "'; drop table approvals", "é", "x" * 500])
+def test_a_wrong_id_is_an_error(tmp_path: Path, given: str) -> None:
+    async def story(at: Desk) -> None:
+        with pytest.raises(InvalidAction):
+            await at.approvals.answer(given, True, "ada")
+
+    run(tmp_path, story)
+
+
+def test_the_history_is_paged_newest_first(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        ids = [await approved(at) for _ in range(5)]
+        first = await at.approvals.history(limit=2)
+        rest = await at.approvals.history(limit=10, before=first[-1].seq)
+        assert [one.id for one in (*first, *rest)] == ids[::-1]
+
+    run(tmp_path, story)
+
+
+def test_a_question_is_json_for_every_door(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        id_ = await approved(at)
+        data = (await at.approvals.get(id_)).to_dict()
+        assert data["action"] == PAY
+        assert (data["state"], data["answered_by"], data["kind"]) == ("approved", "ada", "policy")
+        assert data["expires"].endswith("Z")
+        assert "capability" not in data
+
+    run(tmp_path, story)
+
+
+def test_a_password_that_is_asked_about_is_not_stored(tmp_path: Path) -> None:
+    typed = {"type": "type_text", "text": "hunter2-correct-horse"}
+    asked = question(typed, password=True)
+    assert asked.digest == digest_of(action_from(typed), "emulator-5554", "k3x9qa", password=True)
+    assert asked.digest != bound(typed)
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(asked)
+        assert one.request.action["text"] == "••••"
+        await at.approvals.answer(one.id, True, "ada")
+        await at.approvals.consume((await waiting).id, asked.digest)
+
+    run(tmp_path, story)
+    assert b"hunter2-correct-horse" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())

@@ -1,0 +1,237 @@
+"""What answers bring along: plain data is stored, secrets never touch a disk, also between processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from handrail.clock import SystemClock
+from handrail.engine.approval.mailbox import deliver
+from handrail.engine.secrets import Secrets
+from handrail.errors import ActionRejected, InvalidAction
+from tests.unit.engine.asking import Desk, Vault, desk, human_auth, question, run
+
+CODE = "914-sesame-273"
+SECRET = ["sms", "2fa", "biometric", "oauth", "payment", "unknown"]
+
+
+def everything(home: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("data", [{"lat": 52.5, "lon": 13.4}, "Berlin", ["a", "b"]])
+def test_plain_data_is_given_as_it_is(tmp_path: Path, data: object) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("location"))
+        await at.approvals.answer(one.id, True, "ada", data=data)
+        assert (await waiting).data == data
+
+    run(tmp_path, story, keep_secret=Vault().keep)
+
+
+@pytest.mark.parametrize("capability", SECRET)
+def test_a_secret_is_a_placeholder_everywhere_but_in_the_vault(tmp_path: Path, capability: str) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth(capability))
+        await at.approvals.answer(one.id, True, "ada", data=CODE)
+        answer = await waiting
+        assert vault.open(answer.data) == CODE
+        assert CODE not in str(answer.to_dict())
+        assert CODE.encode() not in everything(tmp_path)
+
+    run(tmp_path, story, keep_secret=vault.keep)
+
+
+def test_every_text_and_number_in_secret_data_is_kept(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("payment"))
+        card = {"number": "4111-1111", "cvc": 737, "parts": ["x1", True, None]}
+        await at.approvals.answer(one.id, True, "ada", data=card)
+        data = (await waiting).data
+        assert vault.open(data["number"]) == "4111-1111"
+        assert vault.open(data["cvc"]) == "737"
+        assert (vault.open(data["parts"][0]), *data["parts"][1:]) == ("x1", True, None)
+        assert b"4111-1111" not in everything(tmp_path)
+
+    run(tmp_path, story, keep_secret=vault.keep)
+
+
+ANSWER = """
+import asyncio, sys
+from pathlib import Path
+from handrail.clock import SystemClock
+from handrail.engine.approval import Approvals
+from handrail.store import Store
+
+async def answer():
+    store = Store(Path(sys.argv[1]) / "handrail.db")
+    try:
+        await Approvals(store, SystemClock()).answer(sys.argv[2], True, "bob", data=sys.stdin.read() or None)
+    finally:
+        store.close()
+
+asyncio.run(answer())
+"""
+
+
+async def from_elsewhere(home: Path, id_: str, data: str) -> int:
+    """Somebody answers in another process."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", ANSWER, str(home), id_, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    await process.communicate(data.encode())
+    assert process.returncode is not None
+    return process.returncode
+
+
+def test_an_answer_from_another_process_is_seen(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        assert await from_elsewhere(tmp_path, one.id, "") == 0
+        assert (await waiting).by == "bob"
+
+    run(tmp_path, story, clock=SystemClock())
+
+
+def test_a_secret_from_another_process_arrives_without_touching_a_disk(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        stored = await at.approvals.get(one.id)
+        assert stored.mailbox is not None
+        folder = Path(stored.mailbox).parent
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert await from_elsewhere(tmp_path, one.id, CODE) == 0
+        answer = await waiting
+        assert vault.open(answer.data) == CODE
+        assert CODE.encode() not in everything(tmp_path)
+        assert not folder.exists()
+
+    run(tmp_path, story, clock=SystemClock(), keep_secret=vault.keep)
+
+
+def test_a_secret_for_a_process_that_is_gone_is_refused_and_not_kept(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        async with desk(tmp_path, at.clock) as other:
+            with pytest.raises(ActionRejected, match="not there any more"):
+                await other.approvals.answer(one.id, True, "ada", data=CODE)
+            assert (await other.approvals.get(one.id)).state == "pending"
+            await other.approvals.answer(one.id, False, "ada")
+        await at.approvals.withdraw(one.id)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        assert CODE.encode() not in everything(tmp_path)
+
+    run(tmp_path, story)  # without `keep_secret` nobody listens, as after a crash
+
+
+def test_a_mailbox_whose_owner_was_killed_takes_nothing(tmp_path: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX)
+    path = f"{tempfile.mkdtemp(dir='/tmp')}/answer"
+    listener.bind(path)
+    listener.close()  # as after kill -9: the name is still there, and nobody behind it
+    with pytest.raises(ActionRejected, match="not there any more"):
+        asyncio.run(deliver(path, CODE))
+    shutil.rmtree(Path(path).parent)
+
+
+def test_after_a_restart_a_secret_reaches_the_process_that_resumed(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        lost, one = await at.ask(human_auth("2fa"))
+        async with (
+            desk(tmp_path, at.clock, keep_secret=vault.keep) as after,
+            desk(tmp_path, at.clock) as other,
+        ):
+            resumed = asyncio.create_task(after.approvals.resume(one.id))
+            while (await other.approvals.get(one.id)).mailbox is None:
+                await asyncio.sleep(0)
+            answered = await other.approvals.answer(one.id, True, "ada", data=CODE)
+            assert CODE not in str(answered)
+            answer = await resumed
+        assert vault.open(answer.data) == CODE
+        await lost
+
+    run(tmp_path, story, clock=SystemClock())
+
+
+def test_garbage_in_the_mailbox_changes_nothing(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        assert one.mailbox is not None
+        for garbage in (b"\n", b"{\n", b"x" * 300_000 + b"\n", b""):
+            reader, writer = await asyncio.open_unix_connection(one.mailbox)
+            writer.write(garbage)
+            writer.write_eof()
+            assert await reader.read() == b""
+            writer.close()
+        assert vault.values == {}
+        await at.approvals.answer(one.id, False, "ada")
+        await waiting
+
+    run(tmp_path, story, keep_secret=vault.keep)
+
+
+def test_a_known_secret_in_a_question_is_stored_as_its_placeholder(tmp_path: Path) -> None:
+    secrets = Secrets({"HANDRAIL_SECRET_CODE": CODE})
+
+    async def story(at: Desk) -> None:
+        said = {"instruction": f"Use {CODE}?", "reason": f"I type {CODE}.", "label": CODE, "why": CODE}
+        asked = question({"type": "set_clipboard", "text": f"it is {CODE}"}, **said)
+        waiting, one = await at.ask(asked)
+        assert one.request.action["text"] == "it is ${secret:CODE}"
+        assert one.request.reason == "I type ${secret:CODE}."
+        await at.approvals.answer(one.id, True, "ada", note=f"yes, {CODE}")
+        await at.approvals.consume((await waiting).id, asked.digest)
+
+    run(tmp_path, story, redact=secrets.redact)
+    assert CODE.encode() not in everything(tmp_path)
+
+
+def test_only_a_yes_to_human_auth_brings_data(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        first, one = await at.ask(question())
+        second, two = await at.ask(human_auth("location"))
+        with pytest.raises(InvalidAction):
+            await at.approvals.answer(one.id, True, "ada", data="x")
+        with pytest.raises(InvalidAction):
+            await at.approvals.answer(two.id, False, "ada", data="x")
+        with pytest.raises(InvalidAction, match="larger"):
+            await at.approvals.answer(two.id, True, "ada", data="x" * 70_000)
+        for one_ in (one, two):
+            await at.approvals.withdraw(one_.id)
+        await asyncio.gather(first, second)
+
+    run(tmp_path, story)
+
+
+def test_waiting_leaves_no_file_and_no_socket_behind(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        before = set(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else set()
+        for _ in range(3):
+            waiting, one = await at.ask(human_auth("sms"))
+            waiting.cancel()
+            await asyncio.wait({waiting})
+            assert one.mailbox is not None
+            assert not Path(one.mailbox).parent.exists()
+        after = set(os.listdir("/proc/self/fd")) if before else set()
+        assert len(after) <= len(before)
+
+    run(tmp_path, story, keep_secret=Vault().keep)

@@ -1,0 +1,215 @@
+"""The proof: whatever is done to the journal behind its back is found, and the first bad entry is named."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from handrail.engine.journal import Journal
+from handrail.engine.journal.entry import canonical, link
+from handrail.engine.journal.head import Head
+from handrail.engine.journal.verify import Verdict
+from tests.unit.engine.journalist import act, with_journal, write_actions
+
+COLUMNS = ("at_ms", "hash", "kind", "action_id", "session", "device", "type", "terminal", "failed", "body")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Five actions of four events: twenty entries."""
+    write_actions(tmp_path, 5)
+    return tmp_path
+
+
+def tamper(home: Path, *statements: str) -> None:
+    db = sqlite3.connect(home / "handrail.db")
+    with db:
+        for statement in statements:
+            db.execute(statement)
+    db.close()
+
+
+def verdict_of(home: Path, kept: Head | None = None) -> Verdict:
+    async def work(journal: Journal) -> Verdict:
+        return journal.verify(kept)
+
+    return with_journal(home, work)
+
+
+def test_an_untouched_journal_is_proved(home: Path) -> None:
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.count, verdict.first_bad, verdict.warnings) == (True, 20, None, ())
+    assert Head.parse(verdict.head) == Head(20, verdict.head_hash)
+
+
+def test_an_empty_journal_is_proved(tmp_path: Path) -> None:
+    assert verdict_of(tmp_path).ok
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("seq", [1, 9, 20])
+def test_one_changed_letter_in_any_column_is_found_and_named(home: Path, column: str, seq: int) -> None:
+    db = sqlite3.connect(home / "handrail.db")
+    [value] = db.execute(f"SELECT {column} FROM journal WHERE seq = {seq}").fetchone()
+    changed = value + 1 if isinstance(value, int) else "x" if value is None else value[:-1] + "é"
+    db.execute(f"UPDATE journal SET {column} = ? WHERE seq = {seq}", (changed,))
+    db.commit()
+    db.close()
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.first_bad) == (False, seq)
+
+
+def test_a_deleted_entry_in_the_middle_is_found(home: Path) -> None:
+    tamper(home, "DELETE FROM journal WHERE seq = 7")
+    verdict = verdict_of(home)
+    assert verdict.first_bad == 7
+    assert verdict.why == "entry 7 is missing; the next one there is 8"
+
+
+def test_the_first_entry_deleted_is_found(home: Path) -> None:
+    tamper(home, "DELETE FROM journal WHERE seq = 1")
+    assert verdict_of(home).first_bad == 1
+
+
+CUTS: dict[str, tuple[str, ...]] = {
+    "the last one": ("DELETE FROM journal WHERE seq = 20",),
+    "the last five": ("DELETE FROM journal WHERE seq > 15",),
+    "with the counter set back": (
+        "DELETE FROM journal WHERE seq > 15",
+        "UPDATE sqlite_sequence SET seq = 15 WHERE name = 'journal'",
+    ),
+    "all of them": ("DELETE FROM journal", "DELETE FROM sqlite_sequence WHERE name = 'journal'"),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_cut_tail_is_found_by_the_head_file(home: Path, cut: str) -> None:
+    tamper(home, *CUTS[cut])
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.first_bad) == (False, verdict.count + 1)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_writing_on_after_a_cut_does_not_hide_it(home: Path, cut: str) -> None:
+    tamper(home, *CUTS[cut])
+    write_actions(home, 10)
+    assert not verdict_of(home).ok
+
+
+def test_a_tail_cut_together_with_its_head_is_found_by_a_head_kept_elsewhere(home: Path) -> None:
+    kept = Head.parse(verdict_of(home).head)
+    hash_16 = (
+        sqlite3.connect(home / "handrail.db").execute("SELECT hash FROM journal WHERE seq = 16").fetchone()[0]
+    )
+    tamper(
+        home,
+        "DELETE FROM journal WHERE seq > 16",
+        "UPDATE sqlite_sequence SET seq = 16 WHERE name = 'journal'",
+    )
+    (home / "journal.head").write_text(f"{16:020d} {hash_16}\n")
+    assert verdict_of(home).ok
+    verdict = verdict_of(home, kept)
+    assert verdict.first_bad == 17
+    assert "kept" in str(verdict.why)
+
+
+def test_an_entry_put_in_between_is_found(home: Path) -> None:
+    tamper(
+        home,
+        "UPDATE journal SET seq = -seq WHERE seq > 8",
+        "UPDATE journal SET seq = 1 - seq WHERE seq < 0",
+        f"INSERT INTO journal SELECT 9, {', '.join(COLUMNS)} FROM journal WHERE seq = 8",
+    )
+    assert verdict_of(home).first_bad == 9
+
+
+def test_two_entries_that_changed_places_are_found(home: Path) -> None:
+    swap = ("UPDATE journal SET seq = -1 WHERE seq = 4", "UPDATE journal SET seq = 4 WHERE seq = 5")
+    tamper(home, *swap, "UPDATE journal SET seq = 5 WHERE seq = -1")
+    assert verdict_of(home).first_bad == 4
+
+
+def test_a_chain_forged_from_one_entry_on_does_not_fit_the_head(home: Path) -> None:
+    db = sqlite3.connect(home / "handrail.db")
+    rows = db.execute("SELECT seq, at_ms, hash, body FROM journal ORDER BY seq").fetchall()
+    previous = rows[8][2]
+    for seq, at_ms, _, body in rows[9:]:
+        event = json.loads(body) | {"forged": True}
+        forged = canonical(event)
+        previous = link(seq, at_ms, previous, forged)
+        db.execute("UPDATE journal SET body = ?, hash = ? WHERE seq = ?", (forged, previous, seq))
+    db.commit()
+    db.close()
+    verdict = verdict_of(home)
+    assert verdict.first_bad == 20
+    assert "not the one that the head names" in str(verdict.why)
+
+
+HEADS: dict[str, Callable[[Path], object]] = {
+    "removed": lambda path: path.unlink(),
+    "emptied": lambda path: path.write_text(""),
+    "garbled": lambda path: path.write_bytes(b"\xff" * 86),
+    "with another hash": lambda path: path.write_text(f"{20:020d} {'a' * 64}\n"),
+    "ahead": lambda path: path.write_text(f"{21:020d} {'a' * 64}\n"),
+    "of nothing, with a strange hash": lambda path: path.write_text(f"{0:020d} {'a' * 64}\n"),
+    "longer than it should be": lambda path: path.write_text(path.read_text() + "x"),
+}
+
+
+@pytest.mark.parametrize("how", HEADS)
+def test_a_replaced_head_file_is_found(home: Path, how: str) -> None:
+    HEADS[how](home / "journal.head")
+    assert not verdict_of(home).ok
+
+
+@pytest.mark.parametrize("how", HEADS)
+def test_a_replaced_head_file_stays_in_the_record_when_writing_goes_on(home: Path, how: str) -> None:
+    HEADS[how](home / "journal.head")
+    write_actions(home, 1)
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.first_bad) == (False, 21)
+    assert "the head file did not fit" in str(verdict.why)
+
+
+def test_a_head_that_lags_is_what_a_killed_process_leaves_and_is_no_fault(home: Path) -> None:
+    db = sqlite3.connect(home / "handrail.db")
+    [hash_18] = db.execute("SELECT hash FROM journal WHERE seq = 18").fetchone()
+    db.close()
+    (home / "journal.head").write_text(f"{18:020d} {hash_18}\n")
+    assert verdict_of(home).ok
+    write_actions(home, 1)
+    assert verdict_of(home).ok
+    assert (home / "journal.head").read_text().startswith(f"{24:020d} ")
+
+
+def test_a_damaged_database_file_is_a_verdict_and_not_a_crash(tmp_path: Path) -> None:
+    write_actions(tmp_path, 60)
+    file = tmp_path / "handrail.db"
+    data = bytearray(file.read_bytes())
+    for at in range(len(data) // 2, len(data), 997):
+        data[at] ^= 0xFF
+    file.write_bytes(data)
+    assert not verdict_of(tmp_path).ok
+
+
+def test_a_blob_that_is_not_what_it_was_is_a_warning_of_its_own(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> tuple[str, str, str]:
+        names = [await journal.put_blob(text, "tree") for text in (b"<one/>", b"<two/>", b"<three/>")]
+        await act(journal, 1)
+        return names[0], names[1], names[2]
+
+    one, two, _ = with_journal(tmp_path, work)
+    (tmp_path / "blobs" / one[:2] / one).write_bytes(b"<other/>")
+    (tmp_path / "blobs" / two[:2] / two).unlink()
+    verdict = verdict_of(tmp_path)
+    assert verdict.ok
+    assert sorted(verdict.warnings) == sorted(
+        [
+            f"blob {one} (tree) holds something else",
+            f"blob {two} (tree) can't be read: No such file or directory",
+        ]
+    )
