@@ -34,7 +34,9 @@ fuzz: venv
 	@for file in tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 docs: venv
+	$(BIN)/python docs/modules.py
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/constants.py
 	$(BIN)/python docs/screens.py
 
 demo: venv

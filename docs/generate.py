@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import ERRORS, FAMILIES
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, DeviceAction
@@ -37,6 +38,8 @@ def actions_page() -> str:
     lines += [
         "Every action may carry `reason`, `device`, `expect`. Both `duration_ms` and `durationMs` are read;",
         "unknown fields are errors. `handrail actions --json` prints the same as one JSON Schema document.",
+        "An example is shown as JSON and, for what is done on a device, as a command; `handrail tap --help`",
+        "lists the options.",
         'A *target* is a ref (`"@b1"`), a point (`"540,750"` or `{x, y}`), any other string (exact text), or',
         "a selector object; a *condition* is an object with one key. [Parts](#parts) has them all.",
         "",
@@ -74,7 +77,10 @@ def _section(cls: type[Act]) -> list[str]:
     if own:
         lines += [*_table(own), ""]
     short = f" A bare value fills `{cls.traits.shorthand}`." if cls.traits.shorthand else ""
-    return [*lines, f"Settle: {cls.traits.waits}.{short}", "", f"```json\n{described.example}\n```", ""]
+    command = ACTION_COMMANDS.get(described.type.replace("_", "-"))
+    typed = ["", f"`{command.example}`"] if command else []
+    lines += [f"Settle: {cls.traits.waits}.{short}", "", f"```json\n{described.example}\n```"]
+    return [*lines, *typed, ""]
 
 
 def errors_page() -> str:

@@ -337,3 +337,8 @@ def test_what_the_seed_always_has_in_a_trace_is_required(name: str) -> None:
 def test_what_the_seed_always_has_in_a_result_is_required(name: str) -> None:
     with pytest.raises(ValueError, match=name):
         StepResult.model_validate({key: value for key, value in RESULT.items() if key != name})
+
+
+def test_a_required_field_that_is_null_is_missing() -> None:
+    with pytest.raises(InvalidAction, match="target: is required"):
+        read_step({"action": "type", "target": None, "value": "Ada"})

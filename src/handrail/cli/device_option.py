@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
 
 if TYPE_CHECKING:
     from handrail.adb.device import AdbDevice
+    from handrail.clock import Clock
     from handrail.sim.phone import Phone
 
 
@@ -62,6 +62,7 @@ async def device_from(
 ) -> AsyncIterator[Opened]:
     """The device that is meant, open while the block runs."""
     from handrail.android.reach import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.clock import SystemClock  # noqa: PLC0415  (all of asyncio)
 
     config = config or Config.from_env(env)
     clock = clock or SystemClock()

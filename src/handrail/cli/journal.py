@@ -162,8 +162,39 @@ def verify(ctx: click.Context, kept: str | None, no_blobs: bool, as_json: bool) 
 @click.option("--device", help="Only events on this device.")
 @click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
 @click.option("--action", metavar="ID", help="Only the events of this action.")
-def export(form: str, output: Any, device: str | None, since: int | None, action: str | None) -> None:  # noqa: ARG001
-    """Write events as lines of JSON, oldest first."""
+@click.option("--flow", "as_flow", is_flag=True, help="A flow that does it all again, instead of events.")
+@click.option("--session", metavar="ID", help="With --flow: only what was done in this session.")
+@click.option("--name", default="recorded", show_default=True, help="With --flow: what it is called.")
+def export(
+    form: str,  # noqa: ARG001  (jsonl is the only one)
+    output: Any,
+    device: str | None,
+    since: int | None,
+    action: str | None,
+    as_flow: bool,
+    session: str | None,
+    name: str,
+) -> None:
+    """Write events as lines of JSON, oldest first, or with --flow as YAML."""
     with _opened() as opened:
+        if as_flow:
+            output.write(_flow(opened, device, since, session, name))
+            return
         for line in opened.export(device=device, since=since, action_id=action):
             output.write(line + "\n")
+
+
+def _flow(opened: Journal, device: str | None, since: int | None, session: str | None, name: str) -> str:
+    from handrail.flow.record import Recording, ended  # noqa: PLC0415  (the vocabulary)
+
+    recording, devices = Recording(), set()
+    for row, shown in ended(opened, device=device, since=since, session=session):
+        if recording.take(shown) is not None:
+            devices.add(row.device or "")
+    if len(devices) > 1:
+        raise InvalidAction(
+            f"a flow is about one phone, and here are {', '.join(sorted(devices))}",
+            hint="Choose one with --device, or a session with --session.",
+            path="device",
+        )
+    return recording.text(name)

@@ -21,13 +21,23 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
     "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
     "sim": ("handrail.cli.sim:sim", "Run simulated phones that any Android tool can talk to."),
+    "run": ("handrail.cli.run:run", "Run flows: many steps from files, with reports."),
+    "record": ("handrail.cli.record:record", "Turn what is done on a phone into a flow."),
     "approvals": ("handrail.cli.approvals:approvals", "List what waits for a person's answer."),
     "approve": ("handrail.cli.approvals:approve", "Say yes to a request."),
     "reject": ("handrail.cli.approvals:reject", "Say no to a request."),
     "policy": ("handrail.cli.policy:policy", "Check rules, show defaults, revoke remembered answers."),
+    "take-over": ("handrail.cli.take_over:take_over", "Take a phone for yourself; agents wait."),
+    "hand-back": ("handrail.cli.take_over:hand_back", "Give a phone back to whoever worked on it."),
+    "stop": ("handrail.cli.take_over:stop", "End what is being done on a phone, by any process."),
     "journal": ("handrail.cli.journal:journal", "List, show, prove and export what was done."),
+    "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
 }
 """Name → where it lives, and its line in the help."""
+
+
+ALIASES = {"ui": "get-ui-tree"}
+"""What is typed most, in fewer letters."""
 
 
 class LazyGroup(click.Group):
@@ -37,13 +47,23 @@ class LazyGroup(click.Group):
         return [*COMMANDS, *ACTION_COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in ACTION_COMMANDS:
-            return _action_command(cmd_name)
-        if cmd_name not in COMMANDS:
+        name = ALIASES.get(cmd_name, cmd_name).replace("_", "-")
+        if name in ACTION_COMMANDS:
+            from handrail.cli.act import command_for  # noqa: PLC0415
+
+            return command_for(name)
+        if name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        module, _, attribute = COMMANDS[name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command {args[0]!r}.{_meant(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -56,13 +76,19 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
         with formatter.section("Actions on a device"):
-            formatter.write_dl(list(ACTION_COMMANDS.items()))
+            formatter.write_dl([(name, action.text) for name, action in ACTION_COMMANDS.items()])
+        with formatter.section("Short for"):
+            formatter.write_dl([(name, f"handrail {meant}") for name, meant in ALIASES.items()])
 
 
-def _action_command(name: str) -> click.Command | None:
-    from handrail.cli.act import command_for  # noqa: PLC0415  (pydantic and the whole vocabulary)
+def _meant(word: str) -> str:
+    """What may have been meant: the name that other tools use, or a slip of the pen."""
+    from handrail.protocol.problems import ELSEWHERE, nearest  # noqa: PLC0415
 
-    return command_for(name)
+    known = [*COMMANDS, *ACTION_COMMANDS, *ALIASES]
+    elsewhere = ELSEWHERE.get(word.replace("-", "_"))
+    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), known)[:1]
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 @click.group(
@@ -71,6 +97,10 @@ def _action_command(name: str) -> click.Command | None:
 @click.version_option(__version__, prog_name="handrail")
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
+    if level := os.environ.get("HANDRAIL_LOG"):
+        from handrail.cli.logs import log_to_stderr  # noqa: PLC0415
+
+        log_to_stderr(level)
 
 
 def main() -> None:

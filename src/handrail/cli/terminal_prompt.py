@@ -29,7 +29,7 @@ _ANSWERS: dict[str, tuple[bool, Span | None]] = {
 
 
 class TerminalPrompt:
-    """Usable as `notify` of `Approvals`; does nothing where no person sits."""
+    """Usable as `notify` of `Approvals`; where no person sits, it says what is waited for."""
 
     def __init__(
         self, approvals: Approvals, *, source: TextIO | None = None, sink: TextIO | None = None
@@ -43,9 +43,11 @@ class TerminalPrompt:
         return self._source.isatty() and self._sink.isatty()
 
     async def __call__(self, one: Approval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
-        if not self.is_possible:
-            return
         self._show(one)
+        if not self.is_possible:
+            self._say(f"  Waiting. Answer with: handrail approve {one.id}  (or: handrail reject {one.id})\n")
+            return
+        self._say(f"  {one.id}; also: handrail approve {one.id}\n")
         # What was typed before the question could be read is no answer to it.
         termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
         try:
@@ -83,7 +85,6 @@ class TerminalPrompt:
         ]
         lines += [f"  why asked: {cut(clean(asked.why), 200)}"] if asked.why else []
         lines += [f"  the agent says: {cut(clean(asked.reason), 200)}"] if asked.reason else []
-        lines.append(f"  {one.id}; also: handrail approve {one.id}")
         self._say("\n".join(lines) + "\n")
 
     def _say(self, text: str) -> None:

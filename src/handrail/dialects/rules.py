@@ -79,14 +79,15 @@ def _place_fields(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, 
         known = key if key in rule.fields or key in rule.ignored else camel(key)
         if known in seen:
             raise InvalidAction(f"{key}: is given twice, in both spellings", path=key)
-        seen.add(known)
+        if value is not None:
+            seen.add(known)
         if known in rule.fields:
             if value is not None:
                 _put(native, rule.fields[known], _as_integer(rule.fields[known], value))
         elif known not in rule.ignored:
             raise _unknown_field(name, key, rule)
     for key in rule.required:
-        if given.get(key) is None and key not in seen:
+        if key not in seen:  # null is not a value
             raise InvalidAction(f"{key}: is required", path=key)
     return native
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, get_args
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from handrail.protocol import desk, device, observe, system
 from handrail.protocol.act import Act, DeskAct
-from handrail.protocol.schema import schema_of
 
 DeviceAction = (
     device.Tap | device.DoubleTap | device.LongPress | device.Swipe | device.Drag | device.Pinch
@@ -44,9 +43,11 @@ Action = Annotated[AnyAction, Field(discriminator="type")]
 ACTIONS: dict[str, type[Act]] = {cls.model_fields["type"].default: cls for cls in get_args(AnyAction)}
 DESK_ACTIONS: dict[str, type[Act]] = {kind: cls for kind, cls in ACTIONS.items() if issubclass(cls, DeskAct)}
 
-ACTION: TypeAdapter[AnyAction] = TypeAdapter(Action)
+ACTION: TypeAdapter[AnyAction] = TypeAdapter(Action, config=ConfigDict(defer_build=True))
 
 
 def json_schema() -> dict[str, Any]:
     """The whole vocabulary as one JSON Schema document."""
+    from handrail.protocol.schema import schema_of  # noqa: PLC0415  (a generator that few commands need)
+
     return schema_of(ACTION, "Handrail action")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from handrail.protocol.component import ComponentLayout
 from handrail.protocol.model import CamelModel, Count
@@ -99,8 +99,8 @@ class Clear(CamelModel):
 
 ContentUpdateOperation = Annotated[Append | Prepend | InsertAt | Replace | Clear, Field(discriminator="op")]
 
-_CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent)
-_OPERATION: TypeAdapter[Any] = TypeAdapter(ContentUpdateOperation)
+_CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent, config=ConfigDict(defer_build=True))
+_OPERATION: TypeAdapter[Any] = TypeAdapter(ContentUpdateOperation, config=ConfigDict(defer_build=True))
 
 
 def _fits(adapter: TypeAdapter[Any] | type[BaseModel], value: Any) -> bool:

@@ -133,7 +133,7 @@ class Approval(Model):
     """Under which approval the action ran, or was refused."""
 
     id: Name
-    decision: Literal["approved", "denied", "expired"]
+    decision: Literal["approved", "denied", "expired", "withdrawn"]
     by: str | None = None
     remembered: Flag | None = None
 

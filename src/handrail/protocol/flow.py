@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from handrail.protocol.act import Settle
 from handrail.protocol.actions import Action
@@ -13,22 +13,73 @@ from handrail.protocol.screen import SystemDialog
 from handrail.protocol.target import Expectation
 
 
-class Step(Model):
-    """One action of a flow and how to run it."""
+class StepOptions(Model):
+    """What every step may say besides what it does."""
 
-    action: Action
     label: Name | None = None
     """What a report calls it."""
     optional: Flag = False
     """A failure does not fail the flow."""
     timeout_ms: WaitMs | None = None
     """Deadline of the whole step."""
-    retry: Annotated[int, Field(strict=True, ge=0, le=20)] = 0
-    """How often to try again what is retryable."""
     when: Expectation | None = None
     """Skip the step unless this holds."""
+
+
+class Step(StepOptions):
+    """One action of a flow and how to run it."""
+
+    action: Action
+    retry: Annotated[int, Field(strict=True, ge=0, le=20)] = 0
+    """How often to try again what is retryable."""
     settle: Settle | None = None
     """Overrides how long the screen is watched afterwards."""
+
+
+class Repeat(StepOptions):
+    """The same steps again: a number of times, while something holds, or until it does."""
+
+    times: Annotated[int, Field(strict=True, ge=1, le=10_000)] | None = None
+    while_: Expectation | None = None
+    """Checked before every round."""
+    until: Expectation | None = None
+    """Checked after every round; never met is a failure."""
+    max_times: Annotated[int, Field(strict=True, ge=1, le=10_000)] = 100
+    """For `while` and `until`: more rounds than this are a failure."""
+    steps: Steps
+
+    @model_validator(mode="after")
+    def _one_end(self) -> Repeat:
+        if sum(one is not None for one in (self.times, self.while_, self.until)) != 1:
+            raise ValueError("needs exactly one of times, while and until")
+        return self
+
+
+class Branch(StepOptions):
+    """Steps for when a condition holds, and for when it does not."""
+
+    condition: Expectation
+    then: Steps
+    otherwise: Steps | None = None
+
+
+class RunFlow(StepOptions):
+    """Another file's steps, with variables of its own."""
+
+    file: Name
+    """Relative to the file that names it."""
+    env: dict[Name, Text] = Field(default_factory=dict)
+
+
+class Parallel(StepOptions):
+    """Steps on several devices at once, each by its name."""
+
+    devices: Annotated[dict[Name, Steps], Field(min_length=1, max_length=32)]
+
+
+AnyStep = Step | Repeat | Branch | RunFlow | Parallel
+"""An action, or a step that holds others."""
+Steps = Annotated[tuple[AnyStep, ...], Field(min_length=1, max_length=10_000)]
 
 
 class Flow(Model):
@@ -39,7 +90,9 @@ class Flow(Model):
     """Started before the first step."""
     tags: tuple[Name, ...] = ()
     env: dict[Name, Text] = Field(default_factory=dict)
-    steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=10_000)]
+    devices: tuple[Name, ...] = ()
+    """Names of the devices that `parallel` steps use; the first one runs the other steps."""
+    steps: Steps
 
 
 class StepResult(CamelModel):
@@ -70,3 +123,7 @@ class FlowTrace(CamelModel):
     error: str | None = None
     system_dialogs: tuple[SystemDialog, ...] | None = None
     app_crash_detected: Flag | None = None
+
+
+for _model in (Repeat, Branch, Parallel, Flow):
+    _model.model_rebuild()

@@ -58,7 +58,8 @@ class Model(BaseModel):
         serialize_by_alias=True,
         alias_generator=AliasGenerator(validation_alias=camel, serialization_alias=snake),
         allow_inf_nan=False,
-        use_attribute_docstrings=True,
+        # Built when first used: a command needs five of a hundred models, and each costs milliseconds.
+        defer_build=True,
     )
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
 from handrail.errors import InvalidAction
-from handrail.protocol.actions import ACTION, AnyAction
+from handrail.protocol.actions import ACTION, ACTIONS, AnyAction
 from handrail.protocol.problems import invalid_action
 
 MAX_BYTES = 8_000_000
@@ -28,9 +28,22 @@ def read_action(data: str | bytes) -> AnyAction:
 def action_from(value: Any) -> AnyAction:
     """One action from parsed data."""
     try:
-        return ACTION.validate_python(value)
+        return _by_its_class(value) or ACTION.validate_python(value)
     except ValidationError as error:
         raise invalid_action(error, value) from None
+
+
+def _by_its_class(value: Any) -> AnyAction | None:
+    """The quick way: nothing but the one class is built. None where the union has to say what is wrong."""
+    cls = (
+        ACTIONS.get(value["type"]) if isinstance(value, dict) and isinstance(value.get("type"), str) else None
+    )
+    if cls is None:
+        return None
+    try:
+        return cast("AnyAction", cls.model_validate(value))
+    except ValidationError:
+        return None
 
 
 def read_json(data: str | bytes) -> Any:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import sys
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -27,6 +32,8 @@ class _Short(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         made = super().model_schema(schema)
         made.pop("title", None)
+        for name, text in field_texts(schema["cls"]).items():
+            made["properties"][name].setdefault("description", text)
         if "const" in made.get("properties", {}).get("type", {}):
             required = [name for name in made.get("required", []) if name != "type"]
             made["required"] = ["type", *required]
@@ -37,3 +44,34 @@ def schema_of(adapter: TypeAdapter[Any], title: str) -> dict[str, Any]:
     """One self-contained JSON Schema document."""
     made = adapter.json_schema(mode="serialization", schema_generator=_Short)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **made}
+
+
+def field_texts(cls: type[BaseModel]) -> dict[str, str]:
+    """Wire name → the string under the field, inherited ones first. Read from the source, when asked for:
+    pydantic would read it while the classes are made, at every start of the program."""
+    texts: dict[str, str] = {}
+    for one in reversed(cls.__mro__):
+        texts |= _texts_of(one.__module__).get(one.__qualname__, {}) if issubclass(one, BaseModel) else {}
+    fields = {name: field.serialization_alias or name for name, field in cls.model_fields.items()}
+    return {alias: texts[name] for name, alias in fields.items() if name in texts}
+
+
+@cache
+def _texts_of(module: str) -> dict[str, dict[str, str]]:
+    """Class → field → text, for the classes of one module."""
+    if module.startswith("pydantic"):
+        return {}
+    parsed = ast.parse(inspect.getsource(sys.modules[module]))
+    return {one.name: _texts_in(one) for one in parsed.body if isinstance(one, ast.ClassDef)}
+
+
+def _texts_in(cls: ast.ClassDef) -> dict[str, str]:
+    texts = {}
+    for field, below in pairwise(cls.body):
+        match field, below:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                texts[name] = inspect.cleandoc(text)
+    return texts

@@ -217,6 +217,3 @@ def _read_condition(value: Any) -> Any:
 
 Expectation = Annotated[Condition, BeforeValidator(_read_condition), OrShort("this can be seen")]
 """A condition, or a bare string for "this can be seen"."""
-
-Selector.model_rebuild()
-Condition.model_rebuild()

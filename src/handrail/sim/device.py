@@ -12,6 +12,7 @@ from handrail.clock import Clock
 from handrail.sim.disk.files import Files
 from handrail.sim.faults import Faults
 from handrail.sim.screen.display import Display
+from handrail.sim.system.cell import Cell
 from handrail.sim.system.logs import LogBuffer, LogLine
 from handrail.sim.system.notifications import Notifications
 from handrail.sim.system.packages import Packages
@@ -31,6 +32,8 @@ class Device:
         self.clock = clock
         self.seed = seed
         self.serial = serial
+        self.number = "+15555215554"
+        self.cell: Cell | None = None
         self.random = Random(seed)  # noqa: S311 - repeatable on purpose
         self.display = display
         self.files = Files(clock)

@@ -14,6 +14,7 @@ from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
 from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Point, Screen
 from handrail.tree.packages import SYSTEM_UI, is_input_method
 from handrail.tree.visible import paint_order
+from handrail.tree.windows import modal_above
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height
@@ -35,6 +36,11 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> Point:
     Raises `ElementNotInteractable` with `reason` disabled, zero-size, off-screen or covered.
     """
     part = _usable_part(screen, node, ref_of)
+    if modal := modal_above(screen, node):
+        raise _not_interactable(
+            node, ref_of, "covered", f"is behind {mention(modal, ref_of(modal))}, which takes every touch",
+            hint="Answer or close what is in front first.",
+        )  # fmt: skip
     above = covering(screen, node, part)
     centre = part.center
     hit = _over(above, centre)

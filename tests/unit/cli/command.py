@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import sys
@@ -44,6 +45,8 @@ def handrail(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
             main()
         except SystemExit as done:
             code = done.code or 0
+        finally:
+            gc.enable()  # an action's command turns it off: its process ends there
         printed = capsys.readouterr()
         return Finished(code, printed.out, printed.err)
 

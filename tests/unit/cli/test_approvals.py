@@ -237,7 +237,9 @@ def test_an_answer_from_elsewhere_ends_the_prompt(home: Path, terminal: Terminal
     run(home, story)
 
 
-def test_without_a_terminal_nobody_is_prompted(home: Path, tmp_path: Path) -> None:
+def test_without_a_terminal_it_is_said_how_to_answer_and_nobody_is_prompted(
+    home: Path, tmp_path: Path
+) -> None:
     async def story(at: Desk) -> None:
         with (tmp_path / "in").open("w+") as source, (tmp_path / "out").open("w+") as sink:
             at.approvals.notify = TerminalPrompt(at.approvals, source=source, sink=sink)
@@ -245,6 +247,8 @@ def test_without_a_terminal_nobody_is_prompted(home: Path, tmp_path: Path) -> No
             await at.approvals.answer(one.id, True, "ada")
             await waiting
             sink.seek(0)
-            assert sink.read() == ""
+            said = sink.read()
+            assert f"handrail approve {one.id}" in said
+            assert "[y]" not in said
 
     run(home, story)

@@ -11,7 +11,10 @@ from handrail.cli.main import COMMANDS
 from handrail.errors import ERRORS
 from tests.unit.cli.command import Handrail
 
-HEAVY = ("pydantic", "pydantic_core", "mcp", "starlette", "PIL", "lxml", "rich", "grpc", "hypothesis")
+HEAVY = (
+    "pydantic", "pydantic_core", "mcp", "starlette", "PIL", "lxml", "rich", "grpc", "hypothesis", "sqlite3",
+    "asyncio",
+)  # fmt: skip
 IMPORTED_BY_HELP = """
 import sys
 from handrail.cli.main import main
@@ -23,10 +26,16 @@ finally:
 """
 
 
-@pytest.mark.parametrize("flag", ["--help", "-h", "--version"])
-def test_help_and_version_import_nothing_heavy(flag: str) -> None:
+@pytest.mark.parametrize(
+    "words", [["--help"], ["-h"], ["--version"], ["tap", "--help"], ["screenshot", "-h"], ["ui", "--help"]]
+)
+def test_help_and_version_import_nothing_heavy(words: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", IMPORTED_BY_HELP, flag], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", IMPORTED_BY_HELP, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     imported = done.stdout.rpartition("imported: ")[2].split()
     assert "handrail.cli.main" in imported

@@ -63,6 +63,8 @@ class Stand:
         return await self.passing(self.sight.look_and_take())
 
     async def settle(self, before: Seen | None, **options: Any) -> Settled:
+        if before is not None:
+            self.sight.touched()
         settling = Settling(self.sight, self.driver, self.clock, before, **options)  # type: ignore[arg-type]
         settled = await self.passing(settling.wait())
         self.sight.take(settled.seen)

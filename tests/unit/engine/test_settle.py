@@ -219,7 +219,8 @@ def test_a_helper_that_hears_nothing_spares_the_looks() -> None:
         before = await stand.look()
         stand.driver.idle = [True]
         settled = await stand.settle(before)
-        assert (settled.report.reason, settled.report.reads) == ("quiet", 2)
+        assert (settled.report.reason, settled.report.reads) == ("quiet", 1)
+        assert has_moved_on(settled.seen)
 
     asyncio.run(story())
 
@@ -286,5 +287,16 @@ def test_a_wait_that_follows_no_action_needs_no_grace() -> None:
         settled = await stand.settle(None)
         assert settled.report.reason == "quiet"
         assert settled.report.ms < 150
+
+    asyncio.run(story())
+
+
+def test_a_wait_that_follows_no_action_has_one_budget_for_all() -> None:
+    async def story() -> None:
+        stand = Stand(still(page(extra=SPINNER)))
+        await stand.look()
+        settled = await stand.settle(None, budget_ms=1_000, loading_ms=9_000)
+        assert settled.report.reason == "loading"
+        assert 1_000 <= settled.report.ms <= 1_300
 
     asyncio.run(story())

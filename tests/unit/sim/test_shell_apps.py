@@ -198,6 +198,15 @@ def test_the_launcher_activity_can_be_asked_for(phone: Phone) -> None:
     assert out("cmd package resolve-activity --brief no.such", phone=phone) == "No activity found\n"
 
 
+def test_the_home_screen_can_be_asked_for_and_started(phone: Phone) -> None:
+    home = "-a android.intent.action.MAIN -c android.intent.category.HOME"
+    launcher = "com.android.launcher3/.uioverrides.QuickstepLauncher"
+    assert out(f"cmd package resolve-activity --brief {home} | tail -n 1", phone=phone) == f"{launcher}\n"
+    shell(f"am start -n {NOTES}/.MainActivity", phone=phone)
+    assert shell(f"am start {home}", phone=phone).status == 0
+    assert launcher in out("dumpsys activity activities | grep topResumedActivity", phone=phone)
+
+
 def test_features_are_known(phone: Phone) -> None:
     assert out("pm has-feature android.hardware.touchscreen", phone=phone) == "true\n"
     assert shell("pm has-feature android.hardware.type.watch", phone=phone).status == 1

@@ -122,6 +122,27 @@ def test_a_dialog_window_covers_whatever_it_holds() -> None:
     assert refused(drawn, "Send").details["reason"] == "covered"
 
 
+def dialog_at(box: Box, *inside: str, **more: str) -> str:
+    return node("FrameLayout", *inside, box=box, **more)
+
+
+def test_what_stands_beside_a_dialog_is_not_touched_either() -> None:
+    """Android gives the touch to the dialog, which closes."""
+    dialog = dialog_at((90, 1400, 990, 1800), button("OK", (100, 1600, 500, 1700)))
+    drawn = parse(windows(node("FrameLayout", button("Send")), dialog))
+    failure = refused(drawn, "Send")
+    assert failure.details["reason"] == "covered"
+    assert "takes every touch" in failure.message
+    assert tap_point(drawn, named(drawn, "OK")) == (300, 1650)
+
+
+def test_a_toast_and_another_apps_little_window_are_no_dialogs() -> None:
+    toast = dialog_at((90, 2000, 990, 2100), node("TextView", text="Saved", box=(90, 2000, 990, 2100)))
+    video = dialog_at((600, 1900, 1000, 2100), button("Pause", (700, 1950, 800, 2000)), package="com.tv")
+    drawn = parse(windows(node("FrameLayout", button("Send")), toast, video))
+    assert tap_point(drawn, named(drawn, "Send")) == (300, 1100)
+
+
 def keyboard(top: int, key: Box) -> str:
     ime = "com.example.inputmethod.latin"
     letter = node("android.view.View", text="q", box=key, package=ime)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 
-from PIL import Image, ImageDraw, UnidentifiedImageError
-
 from handrail.errors import DeviceError
 
 _RED = (220, 38, 38)
@@ -15,6 +13,8 @@ _WIDEST = 720  # pixels of the result
 
 def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> bytes:
     """`bounds` is left, top, right, bottom; without any visible part of them the whole screen is shown."""
+    from PIL import Image, ImageDraw, UnidentifiedImageError  # noqa: PLC0415  (few actions ask anybody)
+
     try:
         with Image.open(io.BytesIO(png)) as opened:
             picture = opened.convert("RGB")

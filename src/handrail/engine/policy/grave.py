@@ -7,14 +7,12 @@ certainty writes a rule.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
-from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Any
+from functools import lru_cache
 
 from handrail.engine.policy.resolved import Resolved
+from handrail.engine.policy.words import ANSWERS, PHRASES
 
 KINDS = ("pays", "sends money", "deletes an account", "posts publicly")
 _MOST_WORDS = 9
@@ -40,7 +38,7 @@ def what_it_does(one: Resolved) -> str | None:
     for name in one.names:
         if found := _of_label(name):
             return found
-    if one.around and (not one.label or _plain(one.label)[0] in _answers()):
+    if one.around and (not one.label or _plain(one.label)[0] in ANSWERS):
         return next(filter(None, map(_of_label, one.around)), None)
     return None
 
@@ -65,33 +63,17 @@ def _plain(label: str) -> tuple[str, bool]:
     return " ".join(words.split()), prices > 0
 
 
-@cache
-def _words() -> dict[str, Any]:
-    return tomllib.loads(files("handrail.engine.policy").joinpath("words.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def _phrases(kind: str, where: str) -> frozenset[str]:
-    """The phrases of all languages, written as labels are compared."""
-    languages = _words()[kind.replace(" ", "_")].values()
-    return _compared(phrase for language in languages for phrase in language.get(where, []))
-
-
-@cache
-def _answers() -> frozenset[str]:
-    return _compared(_words()["answers"])
-
-
-def _compared(phrases: Iterable[str]) -> frozenset[str]:
-    return frozenset(_plain(phrase)[0] for phrase in phrases)
+def compared(phrases: Iterable[str]) -> list[str]:
+    """Phrases of `words.toml` as labels are compared with them; `words.py` holds the result."""
+    return sorted({_plain(phrase)[0] for phrase in phrases})
 
 
 def _says(kind: str, said: str, has_price: bool) -> bool:
-    if said in _phrases(kind, "alone"):
+    if said in PHRASES[kind, "alone"]:
         return True
-    if has_price and " ".join(_PERIOD.sub("", said).split()) in _phrases(kind, "with_price"):
+    if has_price and " ".join(_PERIOD.sub("", said).split()) in PHRASES[kind, "with_price"]:
         return True
-    anywhere = _phrases(kind, "anywhere")
+    anywhere = PHRASES[kind, "anywhere"]
     if _DENSE.search(said):
         return len(said) <= _MOST_DENSE and any(phrase in said for phrase in anywhere)
     return not anywhere.isdisjoint(_runs(said))

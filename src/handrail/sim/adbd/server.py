@@ -12,6 +12,7 @@ from handrail.errors import InvalidAction
 from handrail.sim.adbd.auth import KeyRing
 from handrail.sim.adbd.daemon import Adbd
 from handrail.sim.adbd.ports import DEFAULT_PORT, ports
+from handrail.sim.system.cell import Cell
 
 if TYPE_CHECKING:
     from handrail.sim.channels.emulator import Doors
@@ -53,7 +54,8 @@ async def serve(
     auth: bool = False,
     emulator: bool = False,
 ) -> AsyncIterator[list[Served]]:
-    """Listen for every phone while the block runs; connections end with it."""
+    """Listen for every phone while the block runs; connections end with it. They share one mobile network."""
+    Cell(phones)
     async with AsyncExitStack() as stack:
         served = []
         for phone, number in zip(phones, ports(port, len(phones), emulator=emulator), strict=True):

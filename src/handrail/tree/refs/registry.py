@@ -6,13 +6,13 @@ So an old ref either means the same element or is stale; it never means another 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.errors import StaleReference
 from handrail.tree.compact.render import CompactOptions, CompactResult, render
 from handrail.tree.element.find import elements as elements_of
-from handrail.tree.element.parts import Element
+from handrail.tree.element.parts import Element, Elements
 from handrail.tree.fingerprint import screen_fingerprint
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.match.sketch import Sketch
@@ -27,6 +27,18 @@ _REMEMBERED = 2_000  # gone elements whose name a message can still tell
 _LABEL = 60  # characters of it
 _FORMAT = 1
 _DEFAULTS = CompactOptions()
+_NO_LABELS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What the next screen is, and who on it is who: found without changing anything."""
+
+    base: Sketch | None
+    labels: Mapping[str, str]
+    sketch: Sketch
+    found: Elements
+    matching: Matching | None
 
 
 class Registry:
@@ -45,7 +57,11 @@ class Registry:
         self._orders: dict[str, int] = {}
         self._elements: dict[Node, Element] = {}
         self._fingerprint = self._text = self._seal = ""
+        self._found: Elements | None = None
+        self._found_before: Elements | None = None
+        self._labels = _NO_LABELS
         self._matching: Matching | None = None
+        self._prepared: _Prepared | None = None
         self._before: tuple[list[Node], dict[int, str]] = ([], {})
 
     @property
@@ -73,46 +89,68 @@ class Registry:
         """Of the last two screens."""
         return self._matching
 
+    @property
+    def elements(self) -> tuple[Elements, Elements] | None:
+        """Of the two screens of `matching`; None where one of them was not read here."""
+        before, now = self._found_before, self._found
+        return None if before is None or now is None else (before, now)
+
     def clear(self) -> None:
         """Forgets all elements; the counters go on."""
         self._bury(self._live)
         self._recall.clear()
         self._forget_screen()
 
+    def prepare(self, screen: Screen, labels: Mapping[str, str] = _NO_LABELS) -> None:
+        """Do the costly part of the next `rebuild` now; changes nothing, and is in vain for other screens."""
+        self._prepared = self._prepare(screen, labels)
+
+    def _prepare(self, screen: Screen, labels: Mapping[str, str]) -> _Prepared:
+        made, base = self._prepared, self._sketch
+        if made is not None and made.sketch.screen is screen and made.labels == labels and made.base is base:
+            return made
+        sketch = Sketch(screen)
+        matching = match(base, sketch) if base is not None else None
+        return _Prepared(base, labels, sketch, elements_of(screen, labels), matching)
+
     def rebuild(self, screen: Screen, options: CompactOptions = _DEFAULTS) -> CompactResult:
         """Takes the next screen: elements that are still there keep their refs, new ones get new numbers."""
-        sketch = Sketch(screen)
         fingerprint = options.fingerprint or screen_fingerprint(screen)
-        found = elements_of(screen, options.external_labels)
-        seal = f"{fingerprint}-{typed_digest(screen)}"
-        alive = self._follow(sketch, seal)
-        refs = self._assign(found, sketch, seal, alive)
-        orders = {ref: order for order, ref in alive.items()}
-        self._bury({order: ref for order, ref in self._live.items() if ref not in orders})
-        self._before = (self._sketch.nodes if self._sketch else [], self._live)
-        self._sketch, self._live, self._orders = sketch, alive, orders
-        self._elements = {element.node: element for element in found}
-        self._fingerprint, self._seal = fingerprint, seal
+        found = self._found if screen is self.screen and options.external_labels == self._labels else None
+        if found is None:
+            found = self._take(self._prepare(screen, options.external_labels), fingerprint)
+        refs = [self._live[element.node.order] for element in found]
         result = render(screen, found, refs, replace(options, fingerprint=fingerprint))
         self._text = result.text
         return result
 
-    def _follow(self, sketch: Sketch, seal: str) -> dict[int, str]:
+    def _take(self, new: _Prepared, fingerprint: str) -> Elements:
+        seal = f"{fingerprint}-{typed_digest(new.sketch.screen)}"
+        alive = self._follow(new.matching, seal)
+        self._assign(new.found, new.sketch, seal, alive)
+        orders = {ref: order for order, ref in alive.items()}
+        self._bury({order: ref for order, ref in self._live.items() if ref not in orders})
+        self._before = (self._sketch.nodes if self._sketch else [], self._live)
+        self._sketch, self._live, self._orders = new.sketch, alive, orders
+        self._found_before, self._found, self._labels = self._found, new.found, new.labels
+        self._elements = {element.node: element for element in new.found}
+        self._fingerprint, self._seal = fingerprint, seal
+        self._prepared = None
+        return new.found
+
+    def _follow(self, matching: Matching | None, seal: str) -> dict[int, str]:
         """The refs of the last screen by their nodes' new order."""
-        if self._sketch is None:
+        if self._sketch is None or matching is None:
             return {}
         if seal != self._seal:
             self._recall.keep(self._seal, self._sketch, self._live)
-        self._matching = match(self._sketch, sketch)
-        to_new = self._matching.to_new
+        self._matching = matching
+        to_new = matching.to_new
         return {to_new[order]: ref for order, ref in self._live.items() if to_new[order] >= 0}
 
-    def _assign(
-        self, found: Sequence[Element], sketch: Sketch, seal: str, alive: dict[int, str]
-    ) -> list[str]:
+    def _assign(self, found: Sequence[Element], sketch: Sketch, seal: str, alive: dict[int, str]) -> None:
         """A ref for every element; enters the new ones into `alive`."""
         taken = set(alive.values())
-        refs = []
         for element in found:
             order = element.node.order
             if order not in alive and element.wrapper is not None and element.wrapper.order in alive:
@@ -121,8 +159,6 @@ class Registry:
                 ref = self._recall.find(seal, sketch, element.node)
                 alive[order] = ref if ref is not None and ref not in taken else self._mint(element.kind)
                 taken.add(alive[order])
-            refs.append(alive[order])
-        return refs
 
     def _mint(self, kind: str) -> str:
         number = self._counters[kind] = self._counters.get(kind, 0) + 1
@@ -146,7 +182,7 @@ class Registry:
         """The element behind `@b1` or `el_…`. Raises `StaleReference`, also for a ref that never was."""
         order = self._orders.get(self._short(ref))
         if order is None or self._sketch is None:
-            raise self._stale(ref)
+            raise self.stale(ref)
         return self._sketch.nodes[order]
 
     def ref_of(self, node: Node) -> str | None:
@@ -175,7 +211,8 @@ class Registry:
             return "@" + ref.removeprefix(self._prefix) if ref.startswith(self._prefix) else ref
         return ref
 
-    def _stale(self, ref: str) -> StaleReference:
+    def stale(self, ref: str) -> StaleReference:
+        """The failure that names what the ref was and what comes nearest now."""
         short = self._short(ref)
         if self._sketch is None:
             return StaleReference(f"{ref} is stale: no screen was read yet", ref=ref, candidates=[])

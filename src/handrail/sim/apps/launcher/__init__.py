@@ -19,6 +19,7 @@ class Launcher(App):
     version_code = 34
     system = True
     launchable = False
+    home = True
     activities = {".uioverrides.QuickstepLauncher": Home}
     handles = (Handles(".uioverrides.QuickstepLauncher", "android.intent.action.MAIN"),)
 

@@ -166,15 +166,19 @@ class Conversation(Activity):
     def send(self) -> None:
         body = self.state["draft"].strip()
         if body:
-            self.store.add(self.state["address"], body, self.phone.wall_ms(), self._outcome())
+            self.store.add(self.state["address"], body, self.phone.wall_ms(), self._transmit(body))
             self.state["draft"] = ""
 
     def try_again(self, message_id: int) -> None:
-        self.store.retype(message_id, self._outcome(), self.phone.wall_ms())
+        body = next(one.body for one in self.store.thread(self.state["address"]) if one.id == message_id)
+        self.store.retype(message_id, self._transmit(body), self.phone.wall_ms())
 
-    def _outcome(self) -> int:
+    def _transmit(self, body: str) -> int:
         """In airplane mode nothing leaves the phone."""
-        return FAILED if self.phone.settings["global"].get("airplane_mode_on") == "1" else SENT
+        if self.phone.settings["global"].get("airplane_mode_on") == "1":
+            return FAILED
+        self.phone.send_sms(self.state["address"], body)
+        return SENT
 
 
 def _is_number(words: str) -> bool:

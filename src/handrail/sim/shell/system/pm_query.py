@@ -20,9 +20,6 @@ def _found(call: Call, given: IntentArgs) -> list[str]:
         return [known] if known else []
     if intent.package and not intent.action:
         intent.action, intent.categories = MAIN, (LAUNCHER,)
-    if intent.action == MAIN and "android.intent.category.HOME" in intent.categories:
-        home = packages.component("com.android.launcher3")
-        return [home] if home else []
     if LAUNCHER in intent.categories and not intent.action:
         intent.action = MAIN
     return packages.resolve(intent)

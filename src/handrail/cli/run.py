@@ -1,0 +1,326 @@
+"""`handrail run`: flows on phones, with live progress, JUnit and a report. Knows no step from another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.flow_devices import Pool, Wanted, open_pool
+from handrail.cli.output import print_json
+from handrail.errors import FAMILIES, InvalidAction
+
+if TYPE_CHECKING:
+    from handrail.engine.approval import Approval
+    from handrail.engine.caller import Caller
+    from handrail.flow.load import Document
+    from handrail.flow.plan import Plan
+    from handrail.flow.progress import Progress
+    from handrail.flow.records import FlowRecord
+    from handrail.flow.run import Runner
+    from handrail.flow.select_flows import Shard
+    from handrail.runtime import Runtime
+
+    Ready = tuple[Document, Plan]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    paths: tuple[Path, ...]
+    wanted: Wanted
+    tags: frozenset[str]
+    without: frozenset[str]
+    shard: Shard
+    env: Mapping[str, str]
+    retries: int
+    junit: Path | None
+    report: Path | None
+    heal: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("flows", nargs=-1, metavar="FLOW|DIR...")
+@click.option(
+    "--device", "devices", multiple=True, metavar="[NAME=]SERIAL", help="A phone; NAME for flows on several."
+)
+@click.option(
+    "--sim",
+    is_flag=False,
+    flag_value="0",
+    metavar="[N]",
+    help="Simulated phones, new for every flow; as many as it needs, at least N.",
+)
+@click.option("--tags", metavar="A,B", default="", help="Only flows with one of these tags.")
+@click.option("--exclude-tags", metavar="A,B", default="", help="No flows with one of these tags.")
+@click.option("--shard", metavar="I/N", default="1/1", help="The I-th of N equal parts of all flows.")
+@click.option("--retries", type=click.IntRange(0, 20), default=0, help="Run a failed flow again, so often.")
+@click.option(
+    "--env", "pairs", multiple=True, metavar="NAME=VALUE", help="A variable; wins over the file's own."
+)
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write JUnit XML."
+)
+@click.option(
+    "--report", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Write an HTML report."
+)
+@click.option("--heal", is_flag=True, help="Go on with what has replaced an element, and edit the file.")
+@click.option("--json", "as_json", is_flag=True, help="Print the traces; progress goes to stderr.")
+def run(
+    *,
+    flows: tuple[str, ...],
+    devices: tuple[str, ...],
+    sim: str | None,
+    tags: str,
+    exclude_tags: str,
+    shard: str,
+    pairs: tuple[str, ...],
+    **others: Any,
+) -> None:
+    """Run flows: files, or all in a folder but those whose names begin with . or _.
+
+    Ends with 0 when all passed, 1 when one failed, 2 for bad input, 3 for a phone that can't be
+    reached, 130 when it was interrupted; what was done until then is in the report.
+    """
+    from handrail.flow.select_flows import Shard  # noqa: PLC0415
+
+    if sim is not None and not sim.isdigit():  # `--sim FLOW`: the number was left out
+        flows, sim = (sim, *flows), "0"
+    options = Options(
+        paths=tuple(Path(one) for one in flows),
+        wanted=Wanted.parse(devices, None if sim is None else int(sim)),
+        tags=_words(tags),
+        without=_words(exclude_tags),
+        shard=Shard.parse(shard),
+        env=dict(_pair(one) for one in pairs),
+        **others,
+    )
+    sys.exit(asyncio.run(_main(options)))
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(",") if word.strip())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, mark, value = text.partition("=")
+    if not mark or not name.isidentifier():
+        raise InvalidAction(f"--env {text} is not NAME=VALUE", hint="For example USER=ada.", path="env")
+    return name, value
+
+
+async def _main(options: Options) -> int:
+    plans = _plans(options)
+    records: list[FlowRecord] = []
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)  # Ctrl-C does the same by itself
+    code = 0
+    try:
+        if plans:
+            code = await _on_phones(plans, options, records)
+    except asyncio.CancelledError:
+        code = FAMILIES["cancelled"].exit_code
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+        _publish(records, options)
+    return code
+
+
+def _plans(options: Options) -> list[Ready]:
+    """Everything that can be wrong with the files is said before a phone is opened."""
+    from handrail.flow.load import load  # noqa: PLC0415
+    from handrail.flow.plan import plan  # noqa: PLC0415
+    from handrail.flow.select_flows import find_flows, wanted  # noqa: PLC0415
+
+    files = find_flows(options.paths)
+    if not files:
+        raise InvalidAction("No flows were given", hint="Give files (*.yaml, *.yml, *.json) or folders.")
+    chosen: list[Document] = []
+    wrong: list[InvalidAction] = []
+    for file in files:
+        try:
+            document = load(file)
+        except InvalidAction as error:
+            wrong.append(error)
+            continue
+        if wanted(document.tags, options.tags, options.without):
+            chosen.append(document)
+    made: list[Ready] = []
+    for document in options.shard.of(chosen):
+        try:
+            made.append((document, plan(document, options.env)))
+        except InvalidAction as error:
+            wrong.append(error)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise InvalidAction(
+            "\n".join(error.message for error in wrong), hint="`handrail flow check` says more."
+        )
+    return made
+
+
+async def _on_phones(plans: list[Ready], options: Options, records: list[FlowRecord]) -> int:
+    from handrail.config import Config  # noqa: PLC0415
+    from handrail.flow.plan import devices_of  # noqa: PLC0415
+    from handrail.runtime import Runtime  # noqa: PLC0415
+
+    config = Config.from_env(os.environ)
+    needed = max(1, *(len(devices_of(ready)) for _, ready in plans))
+    progress = _progress(options)
+    async with AsyncExitStack() as stack, Runtime.open(config, caller=_caller()) as runtime:
+        _ask_between(runtime, progress)
+        async with open_pool(options.wanted, needed, config, runtime, stack) as pool:
+            course = Course(options, pool, runtime, progress, records)
+            return await course.all(plans)
+
+
+def _caller() -> Caller:
+    from handrail.engine.caller import Caller  # noqa: PLC0415
+
+    return Caller(id="run", actor="flow", door="flow")
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """All flows of one command, one after the other."""
+
+    options: Options
+    pool: Pool
+    runtime: Runtime
+    progress: Progress
+    records: list[FlowRecord]
+
+    async def all(self, plans: Sequence[Ready]) -> int:
+        """The exit code."""
+        is_lost = False
+        for document, ready in plans:
+            if is_lost:
+                self.records.append(self._not_run(ready))
+                continue
+            last = await self._attempts(document, ready)
+            if last.outcome == "stopped":
+                return FAMILIES["cancelled"].exit_code
+            is_lost = last.outcome == "failed" and not await self.pool.is_there()
+        if is_lost:
+            return FAMILIES["device"].exit_code
+        return 0 if all(map(self._is_good, self.records)) else FAMILIES["outcome"].exit_code
+
+    async def _attempts(self, document: Document, ready: Plan) -> FlowRecord:
+        """Until it passes; the last attempt's record."""
+        runner = self._runner(ready)
+        record = await self._attempt(runner, document, 1)
+        for number in range(2, self.options.retries + 2):
+            if record.outcome != "failed" or not await self.pool.is_there():
+                break
+            record = await self._attempt(runner, document, number)
+        return record
+
+    def _runner(self, ready: Plan) -> Runner:
+        from handrail.flow.evidence import ReportEvidence  # noqa: PLC0415
+        from handrail.flow.plan import devices_of  # noqa: PLC0415
+        from handrail.flow.run import Runner  # noqa: PLC0415
+
+        return Runner(
+            self.pool.for_flow(devices_of(ready)),
+            self.runtime.clock,
+            observer=self.progress,
+            evidence=ReportEvidence() if self.options.report else None,
+            heal=self.options.heal,
+        )
+
+    async def _attempt(self, runner: Runner, document: Document, number: int) -> FlowRecord:
+        from handrail.engine.journal.head import read_head  # noqa: PLC0415
+        from handrail.engine.journal.tables import head_path  # noqa: PLC0415
+
+        self.pool.renew()
+        record = await runner.run(document, self.options.env, attempt=number)
+        record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
+        self.records.append(record)
+        return record
+
+    def _is_good(self, record: FlowRecord) -> bool:
+        """The last attempt counts."""
+        return record.outcome == "passed" or any(
+            other.file == record.file and other.attempt > record.attempt for other in self.records
+        )
+
+    def _not_run(self, ready: Plan) -> FlowRecord:
+        from handrail.flow.records import FlowRecord  # noqa: PLC0415
+
+        record = FlowRecord(
+            ready.flow.name, str(ready.document.path or ""), ready.flow.tags, "", self.runtime.clock.now_ms()
+        )
+        record.outcome, record.error = "skipped", "It was not run: the phone is gone"
+        return record
+
+
+def _progress(options: Options) -> Progress:
+    from handrail.flow.progress import LiveProgress, PlainProgress  # noqa: PLC0415
+
+    sink = sys.stderr if options.as_json else sys.stdout
+    if not sink.isatty():
+        return PlainProgress(lambda line: click.echo(line, err=options.as_json))
+    from rich.console import Console  # noqa: PLC0415
+
+    return LiveProgress(Console(file=sink))
+
+
+def _ask_between(runtime: Runtime, progress: Progress) -> None:
+    """A person at the terminal is asked while the progress stands still."""
+    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
+
+    prompt = TerminalPrompt(runtime.approvals)
+
+    async def ask(one: Approval, token: str | None) -> None:
+        if prompt.is_possible:
+            with progress.paused():
+                await prompt(one, token)
+
+    runtime.approvals.notify = ask
+
+
+def _publish(records: list[FlowRecord], options: Options) -> None:
+    """Also after an interruption: what is known is written."""
+    from handrail.flow import junit, report  # noqa: PLC0415
+    from handrail.flow.report.summary import summary  # noqa: PLC0415
+
+    if options.junit is not None:
+        options.junit.parent.mkdir(parents=True, exist_ok=True)
+        options.junit.write_text(junit.write(records), encoding="utf-8")
+    if options.report is not None:
+        page = report.write(records, options.report)
+        click.echo(f"report: {page}", err=options.as_json)
+    if options.as_json:
+        print_json({"flows": [_told(record) for record in records]})
+    elif records:
+        click.echo(summary(records))
+    else:
+        click.echo("No flow has these tags, or this share of them is empty.")
+
+
+def _told(record: FlowRecord) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": record.name,
+        "file": record.file,
+        "outcome": record.outcome,
+        "attempt": record.attempt,
+        "device": record.device,
+        "journalHead": record.journal_head,
+        "trace": record.trace.to_dict() if record.trace else None,
+    }
+    return told | (
+        {"traces": {name: one.to_dict() for name, one in record.traces.items()}} if record.traces else {}
+    )

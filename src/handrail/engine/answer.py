@@ -1,0 +1,147 @@
+"""An envelope as the text that an agent or a person reads: one sentence, what changed, what to do next.
+
+A device's words are data here: quoted, cut or indented, so that none of them reads like a line of ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from handrail.dialects.interaction import answer, sentence
+from handrail.protocol.act import Act
+from handrail.protocol.device import ClearText, TypeText
+from handrail.protocol.envelope import Envelope
+from handrail.tree.diff import Diff, diff_text
+from handrail.tree.quote import clean, cut, quoted
+
+_SENTENCE = 300  # characters
+_LABEL = 80
+_MESSAGE = 600
+_PICTURE = "screenshotBase64"
+_TOLD = frozenset(
+    {"way", "password", "scrolls", "moves", "taken_back", "message", "approved"}
+    | {"stdout", "stderr", "exit_code"}
+)
+"""Details that only a program asks for, or that the sentence says."""
+
+
+def answer_text(action: Act, envelope: Envelope, screen_text: str = "") -> str:
+    """`screen_text` is the present screen; it stands for all changes after a navigation."""
+    if not envelope.success:
+        return "\n".join(_failure(envelope, screen_text))
+    if action.traits.semantic == "observation" and (body := _body(envelope)):
+        return body
+    said = cut(clean(_sentence(action, envelope)), _SENTENCE)
+    parts = [said, *_notes(envelope), *_output(envelope)]
+    if envelope.changes is not None:
+        return answer("\n".join(parts), _changes(envelope, screen_text))
+    return "\n".join(filter(None, [*parts, _data(envelope.details or {})]))
+
+
+def _sentence(action: Act, envelope: Envelope) -> str:
+    if isinstance(action, TypeText) and (what := _hidden(action, envelope)):
+        return f"Typed {what}."
+    # A field's text is what it holds, not its name: the caller's own words name it better.
+    is_entry = isinstance(action, TypeText | ClearText)
+    return sentence(action, label=None if is_entry else _label(envelope))
+
+
+def _hidden(action: TypeText, envelope: Envelope) -> str:
+    """How much was typed where it may not be said what: into a password field, or from a secret."""
+    if "${secret:" in action.text:
+        return "a secret"
+    is_password = (envelope.details or {}).get("password") is True
+    told = envelope.verification.expected if envelope.verification else None
+    count = f"{len(action.text)} characters"
+    return count if is_password or told == count else ""
+
+
+def _label(envelope: Envelope) -> str | None:
+    found = envelope.target.resolved if envelope.target else None
+    label = (found.text or found.accessibility_id or found.ref) if found else None
+    return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
+
+
+def _notes(envelope: Envelope) -> list[str]:
+    """What an agent should know although it went well."""
+    notes = []
+    if envelope.approval is not None and envelope.approval.by:
+        notes.append(f"Approved by {clean(envelope.approval.by)}.")
+    if envelope.settle is not None and envelope.settle.loading:
+        notes.append(f"Still loading: {quoted(cut(clean(envelope.settle.loading), _LABEL))}.")
+    elif envelope.settle is not None and envelope.settle.reason == "budget" and envelope.settle.reads > 1:
+        notes.append("The screen is still moving.")
+    return notes
+
+
+def _body(envelope: Envelope) -> str:
+    """What was read: a text that was made to be read, or data."""
+    details = envelope.details or {}
+    if _PICTURE in details:
+        return f"Took a screenshot of {details.get('currentApp')}: {details['width']}x{details['height']}."
+    if isinstance(details.get("text"), str):
+        return "\n".join(filter(None, [clean(str(details.get("note", ""))), details["text"]]))
+    if isinstance(details.get("logs"), str):
+        return "\n".join(clean(line) for line in details["logs"].splitlines()) or "The log has no such line."
+    return _data(details)
+
+
+def _data(details: dict[str, Any]) -> str:
+    shown = {key: value for key, value in details.items() if key not in _TOLD and value is not None}
+    text = json.dumps(shown, ensure_ascii=False, indent=1) if shown else ""
+    return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
+
+
+def _output(envelope: Envelope) -> list[str]:
+    """What a command wrote, indented: our own lines begin at the margin."""
+    details = envelope.details or {}
+    lines = []
+    for name in ("stdout", "stderr"):
+        text = str(details.get(name) or "").rstrip("\n")
+        if text:
+            lines += [f"{name}:", *(f"  {_visible(line)}" for line in text.split("\n"))]
+    return lines
+
+
+def _visible(line: str) -> str:
+    """Spaces stay as they are: output is often a table."""
+    return "".join(char if char.isprintable() or char == "\t" else " " for char in line)
+
+
+def _changes(envelope: Envelope, screen_text: str) -> str:
+    changes = list(envelope.changes or ())
+    more = sum(change["count"] for change in changes if change["type"] == "more")
+    text = diff_text(
+        Diff([change for change in changes if change["type"] != "more"]), screen_text=screen_text
+    )
+    stands_for_all = bool(screen_text) and any(change["type"] == "navigated" for change in changes)
+    return f"{text}\n... +{more} more" if more and not stands_for_all else text
+
+
+def _failure(envelope: Envelope, screen_text: str) -> Iterable[str]:
+    yield f"{envelope.failure_code}: {cut(clean(envelope.message or ''), _MESSAGE)}"
+    if envelope.hint:
+        yield clean(envelope.hint)
+    yield from _candidates(envelope.details or {})
+    if envelope.delivery == "delivered":
+        yield "It was delivered."
+    elif envelope.delivery == "unknown":
+        yield "It may have been delivered: look before you repeat it."
+    yield from _output(envelope)
+    yield from (f"[channel] {cut(clean(line), _MESSAGE)}" for line in envelope.diagnostics or ())
+    if envelope.changes:
+        yield f"\n{_changes(envelope, screen_text)}"
+
+
+def _candidates(details: dict[str, Any]) -> Iterable[str]:
+    listed = details.get("candidates") or ()
+    if listed:
+        yield "Candidates:"
+    for one in listed:
+        label = quoted(cut(clean(str(one["label"])), _LABEL)) if one.get("label") else None
+        id_ = f"#{one['id']}" if one.get("id") else None
+        index = f"index={one['index']}" if "index" in one else None
+        words = (one.get("ref"), one.get("class"), label, id_, str(one.get("bounds", "")) or None, index)
+        yield "  " + " ".join(word for word in words if word)

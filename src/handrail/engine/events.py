@@ -1,0 +1,87 @@
+"""The lives of a session's actions as they happen, for whoever listens. A slow listener loses the oldest."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakSet
+
+from handrail.protocol.envelope import Envelope, LifecycleState
+
+HELD = 1_000
+"""Events that wait for one listener."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step in the life of one action; the last one brings the envelope."""
+
+    action_id: str
+    action_type: str
+    device: str
+    state: LifecycleState
+    at_ms: int
+    terminal: bool = False
+    envelope: Envelope | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        written: dict[str, Any] = {
+            "action_id": self.action_id,
+            "action_type": self.action_type,
+            "device": self.device,
+            "state": self.state,
+            "at_ms": self.at_ms,
+            "terminal": self.terminal,
+        }
+        return written | ({"envelope": self.envelope.to_dict()} if self.envelope else {})
+
+
+class Listener:
+    """An async iterator over everything from its making on, until the session closes."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[Event | None] = asyncio.Queue(HELD)
+
+    def __aiter__(self) -> Listener:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self._queue.get()
+        if event is None:
+            self.put(None)  # whoever asks again hears it again
+            raise StopAsyncIteration
+        return event
+
+    def put(self, event: Event | None) -> None:
+        if self._queue.full():
+            self._queue.get_nowait()
+        self._queue.put_nowait(event)
+
+
+class Events:
+    """One speaker, any number of listeners; one that nobody holds any more is forgotten."""
+
+    def __init__(self) -> None:
+        self._listeners: WeakSet[Listener] = WeakSet()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._listeners)
+
+    def tell(self, event: Event) -> None:
+        for listener in list(self._listeners):
+            listener.put(event)
+
+    def listen(self) -> Listener:
+        """From now on: nothing that happens between this call and the first `await` is missed."""
+        listener = Listener()
+        self._listeners.add(listener)
+        if self._closed:
+            listener.put(None)
+        return listener
+
+    def close(self) -> None:
+        self._closed = True
+        for listener in list(self._listeners):
+            listener.put(None)

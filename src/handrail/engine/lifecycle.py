@@ -1,0 +1,203 @@
+"""The pipe that every action goes through, and the one place where exceptions become data.
+
+permit early → resolve on a fresh screen → permit what was resolved → execute → settle, observe → verify.
+Exactly one event of an action is terminal, also on cancellation and when the device goes away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+
+from handrail.engine.crash import look_for_crash
+from handrail.engine.execute import execute
+from handrail.engine.permit import Permit
+from handrail.engine.reached import presses_unnamed
+from handrail.engine.resolve import aim, targets_of
+from handrail.engine.run import Outcome, Run
+from handrail.engine.settle import FULL_MS, Settled
+from handrail.engine.sight import Seen
+from handrail.engine.stage import Stage
+from handrail.engine.turn import Turn
+from handrail.engine.verify import Proof, explicit, verification
+from handrail.errors import Cancelled, HandrailError
+from handrail.protocol.act import Settle
+from handrail.protocol.envelope import SettleReport, Verification
+
+LAST_LOOK_MS = 5_000.0
+"""For the screen after a failure: worth a look, not worth waiting for."""
+CHEAP_MS = 150.0
+"""A channel that reads faster is asked again; a slower one's last screen is still good for a while."""
+FRESH_MS = 10_000.0
+
+_log = logging.getLogger("handrail.engine")
+
+
+async def live(stage: Stage, permit: Permit, turn: Turn) -> HandrailError | None:
+    """One action from `accepted` to its end; the failure, if it failed."""
+    run = stage.run
+    try:
+        with run.phase("queue"):
+            await turn.take()
+        await _do(stage, permit)
+        return None
+    except asyncio.CancelledError:
+        failure: HandrailError = Cancelled(f"{run.action.type} was stopped")
+    except HandrailError as error:
+        failure = error
+        await _look_after_failure(stage)
+    except Exception as error:
+        trace = stage.secrets.redact(traceback.format_exc())
+        _log.error("%s failed in a way nobody foresaw\n%s", run.id, trace)
+        failure = HandrailError(f"{type(error).__name__}: {error}")
+    finally:
+        turn.give()
+    _tell_change(stage)
+    return failed(run, failure)
+
+
+def failed(run: Run, failure: HandrailError) -> HandrailError:
+    """The end of a life that went wrong, wherever it stood."""
+    if not run.life.ended:
+        run.advance("failed")
+    return failure
+
+
+async def _do(stage: Stage, permit: Permit) -> None:
+    run = stage.run
+    with run.phase("permit"):
+        permit.early(run)
+    await _resolve(stage)
+    with run.phase("permit"):
+        await permit.decide(stage)
+    run.advance("resolved")
+    outcome = await execute(stage, run.action)
+    run.details |= outcome.details
+    if run.life.state == "resolved":
+        run.advance("dispatched")
+        run.delivery = "delivered"
+    run.advance("pending_verification")
+    await _observe(stage, outcome)
+    _conclude(run)
+
+
+async def _resolve(stage: Stage) -> None:
+    """The screen before, and the elements that the action names on it."""
+    run, sight = stage.run, stage.sight
+    targets = targets_of(run.action)
+    if not targets and run.action.traits.waits == "none":
+        run.revision_before = sight.revision_name if sight.last else None
+        return
+    with run.phase("resolve"):
+        run.before = await _baseline(stage, must_be_fresh=bool(targets) or presses_unnamed(run.action))
+        run.revision_before = sight.revision_name
+        for name, target in targets.items():
+            run.aims[name] = aim(sight, target)
+
+
+async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Seen:
+    """Targets are found on a fresh screen; a slow channel's last screen may serve to compare with."""
+    last = stage.sight.last
+    if last is not None and not must_be_fresh:
+        was_slow = last.ended_ms - last.began_ms >= CHEAP_MS
+        if was_slow and stage.clock.monotonic_ms() - last.ended_ms < FRESH_MS:
+            return last
+    return await stage.look()
+
+
+async def _observe(stage: Stage, outcome: Outcome) -> None:
+    run = stage.run
+    how: Settle = outcome.settle or run.settle
+    proof = _proof(stage, outcome)
+    if run.action.expect is not None:
+        how = "full"
+    if how == "none":
+        run.after = run.after or (stage.sight.last if run.before is not None else None)
+    else:
+        settled = await _watch(stage, how, proof)
+        run.settled = settled.report
+        run.after = settled.seen
+        _tell_change(stage)
+        await look_for_crash(stage)
+    _tell_change(stage)
+    if outcome.failure is not None:
+        run.verification = outcome.verification
+        raise outcome.failure
+    _judge(stage, outcome, proof, how)
+
+
+def _proof(stage: Stage, outcome: Outcome) -> Proof | None:
+    condition = stage.run.action.expect
+    return explicit(condition, stage.sight, stage.run.before) if condition is not None else outcome.proof
+
+
+async def _watch(stage: Stage, how: Settle, proof: Proof | None) -> Settled:
+    if how == "full":
+        before = stage.run.before or stage.sight.last
+        if before is not None:
+            return await stage.settle(
+                before, proof, budget_ms=max(FULL_MS, proof.patience_ms if proof else 0.0)
+            )
+    began = stage.clock.monotonic_ms()
+    seen = await stage.look()
+    took = round(stage.clock.monotonic_ms() - began, 1)
+    return Settled(seen, SettleReport(ms=took, reads=1, reason="budget"))
+
+
+def _judge(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
+    run = stage.run
+    changed = bool(run.changes)
+    if proof is None or run.after is None or how != "full":
+        run.verification = outcome.verification or _unproved(stage, changed)
+        return
+    with run.phase("verify"):
+        verdict = proof.check(run.after)
+    run.verification = verification(proof, verdict, changed)
+    if proof.mode == "built_in" and outcome.verification is not None and verdict.met:
+        run.verification = outcome.verification
+    if not verdict.met:
+        raise proof.failure(verdict)
+
+
+def _unproved(stage: Stage, changed: bool) -> Verification:
+    if stage.run.action.traits.effect in ("read", "desk"):
+        return Verification(mode="built_in", outcome="verified")  # the answer is the proof
+    if stage.run.after is None:
+        return Verification(mode="none", outcome="not_checked")
+    return Verification(mode="best_effort", outcome="changed" if changed else "unchanged")
+
+
+def _conclude(run: Run) -> None:
+    if run.verification is not None and run.verification.outcome == "verified":
+        run.advance("verified")
+    else:
+        run.life = run.life.end()
+        run.announce(run, run.life.events[-1])
+
+
+def _tell_change(stage: Stage) -> None:
+    """The difference between before and after, once both are known."""
+    run = stage.run
+    if run.after is None:
+        return
+    run.revision_after = stage.sight.revision_name
+    if run.changes is None and run.before is not None and run.before is not run.after:
+        with run.phase("diff"):
+            run.changes = stage.sight.changes(run.before.screen, run.after.screen)
+
+
+async def _look_after_failure(stage: Stage) -> None:
+    """What the screen says after a dispatch that failed; a failure to look adds nothing."""
+    run = stage.run
+    if run.after is not None or run.life.state not in ("dispatched", "pending_verification"):
+        return
+    if run.before is None:
+        return
+    try:
+        async with asyncio.timeout(LAST_LOOK_MS / 1000):
+            run.after = await stage.look()
+    except (HandrailError, TimeoutError) as error:
+        run.diagnostics.append(f"[look] the screen after the failure could not be read: {error}")
+    except asyncio.CancelledError:  # it has failed already, and says so
+        run.diagnostics.append("[look] stopped before the screen after the failure was read")

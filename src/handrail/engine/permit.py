@@ -1,0 +1,275 @@
+"""Between an action and its dispatch: what policy says, and what a person says where policy asks.
+
+An approval is for one exact action on one screen: the screen is read and the target looked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark_screenshot
+from handrail.engine.approval import Approval as Asked
+from handrail.engine.approval.approvals import USABLE_MS
+from handrail.engine.journal import Journal
+from handrail.engine.permissions import Gate
+from handrail.engine.policy import Resolved, Subject, Verdict
+from handrail.engine.question import question
+from handrail.engine.reached import reached
+from handrail.engine.resolve import Aim, aim
+from handrail.engine.run import Run
+from handrail.engine.secrets import PLACEHOLDER, Secrets
+from handrail.engine.sight import Seen
+from handrail.engine.stage import Stage
+from handrail.errors import ActionRejected, HandrailError, TargetError
+from handrail.protocol.device import TypeText
+from handrail.protocol.envelope import Approval
+from handrail.protocol.observe import RequestHumanAuth
+from handrail.tree.fingerprint import idle_fingerprint
+
+Reveal = Callable[[Run, str | None], None]
+"""Called when it is known whether the text of an action may be written down, with what stands for it."""
+
+SHORTEST_TYPED = 3
+"""Characters. What is shorter is kept out of the journal, and not looked for on every screen."""
+_RECENT = 100  # requests among which one of a process that died is looked for
+
+
+class Permit:
+    """One session's permission desk."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        approvals: Approvals,
+        journal: Journal,
+        secrets: Secrets,
+        device: str,
+        *,
+        reveal: Reveal,
+        since_ms: int,
+    ) -> None:
+        """`since_ms`: when this session began; what was asked earlier was asked by another one."""
+        self._gate = gate
+        self._approvals = approvals
+        self._journal = journal
+        self._secrets = secrets
+        self._device = device
+        self._reveal = reveal
+        self._since_ms = since_ms
+        self._hosts: set[str] = set()
+        self._typed = 0
+
+    def early(self, run: Run) -> None:
+        """Refuse what no screen can make right, before one is read."""
+        verdict = self._gate.early(self._subject(run, None))
+        if verdict is not None and verdict.kind == "deny":
+            raise verdict.rejection()
+
+    async def decide(self, stage: Stage) -> None:
+        """Allow, refuse, or ask and wait."""
+        run = stage.run
+        subject = self._subject(run, self._touched(stage))
+        self._reveal(run, self._hidden(subject))
+        verdict = self._gate.decide(subject)
+        if verdict.kind == "deny":
+            raise verdict.rejection()
+        if verdict.kind == "ask":
+            await self._ask(stage, subject, verdict)
+        if subject.url_host:
+            self._hosts.add(subject.url_host)
+
+    def _subject(self, run: Run, resolved: list[Resolved] | None) -> Subject:
+        return Subject.of(
+            run.action,
+            resolved=resolved,
+            at_ms=run.clock.now_ms(),
+            device=self._device,
+            door=run.caller.door,
+            caller="remote" if run.caller.is_remote else "local",
+            known_hosts=frozenset(self._hosts),
+        )
+
+    def _touched(self, stage: Stage) -> list[Resolved]:
+        """Everything the action would reach; where it aims at nothing, the app in front."""
+        run = stage.run
+        seen = run.before or stage.sight.last
+        if seen is None:
+            return [Resolved()]
+        named = [one.node for one in run.aims.values()]
+        nodes = dict.fromkeys([*named, *reached(run.action, seen.screen, named[0] if named else None)])
+        label_of = stage.sight.registry.label_of
+        touched = [Resolved.of(seen.screen, node, label_of) for node in nodes]
+        return touched or [Resolved(package=seen.screen.package)]
+
+    def _hidden(self, subject: Subject) -> str | None:
+        """What stands for a bare password, which from now on is redacted and can't be filled in again."""
+        action = subject.action
+        if not isinstance(action, TypeText) or subject.has_secret or not _types_password(subject):
+            return None
+        self._typed += 1
+        name = f"TYPED_{self._typed}"
+        for plain in PLACEHOLDER.sub("\0", action.text).split("\0"):
+            if len(plain) >= SHORTEST_TYPED:
+                self._secrets.add(name, plain)
+                self._secrets.drop(name)
+        return f"${{secret:{name}}}"
+
+    # asking
+
+    async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict) -> None:
+        run = stage.run
+        password = _types_password(subject)
+        asked_on = run.before
+        request = await self._request(stage, subject, verdict)
+        async with stage.turn.yielded():
+            with run.phase("approval"):
+                answer = await self._answer(run, request)
+        self._note(run, answer, remembered=self._remember(subject, verdict, answer))
+        if not answer.approved:
+            raise answer.rejection()
+        await self._same_again(stage, subject)
+        digest = digest_of(run.action, self._device, _binding(asked_on), password=password)
+        await self._approvals.consume(answer.id, digest)
+
+    def _remember(self, subject: Subject, verdict: Verdict, answer: Answer) -> bool:
+        """Whether the answer will count again; one about a secret is not written into a file."""
+        span = answer.remember
+        if span is None or answer.decision not in ("approved", "denied"):
+            return False
+        if span == "always" and self._secrets.redact(subject.context) != subject.context:
+            span = "session"
+        return self._gate.remember(subject, verdict, span, allow=answer.approved) != "never"
+
+    async def _request(self, stage: Stage, subject: Subject, verdict: Verdict) -> Request:
+        run = stage.run
+        return Request.of(
+            run.action,
+            kind="policy",
+            device=self._device,
+            fingerprint=_binding(run.before),
+            instruction=question(subject),
+            password=_types_password(subject),
+            reason=run.action.reason or "",
+            why=verdict.why,
+            label=subject.label,
+            door=run.caller.door,
+            asked_by=run.caller.id,
+            remember=verdict.remember,
+            screenshot=await self._picture(stage),
+        )
+
+    async def _answer(self, run: Run, request: Request) -> Answer:
+        """A question that a process asked before it died is not asked again."""
+        earlier = await self._asked_before(request, run.clock.now_ms())
+        return await (self._approvals.ask(request) if earlier is None else self._approvals.resume(earlier.id))
+
+    async def _asked_before(self, request: Request, now: int) -> Asked | None:
+        for one in await self._approvals.history(_RECENT):
+            if one.request.digest != request.digest or one.created_ms >= self._since_ms:
+                continue
+            if one.is_open(now) or _is_unused(one, now):
+                return one
+        return None
+
+    async def _picture(self, stage: Stage) -> str | None:
+        """What would be touched, marked; nothing where the screen may not be shown."""
+        marks = [one.touched.bounds for one in stage.run.aims.values()]
+        try:
+            png = await stage.driver.screenshot()
+            marked = await asyncio.to_thread(mark_screenshot, png, marks[0]) if marks else png
+        except HandrailError as error:
+            stage.run.diagnostics.append(f"[approval] no picture: {error.message}")
+            return None
+        return await self._journal.put_blob(marked, "image/png", no_secret=not self._secrets.used)
+
+    async def _same_again(self, stage: Stage, asked: Subject) -> None:
+        """The screen may have moved on while a person thought about it, or been moved on."""
+        run = stage.run
+        if run.before is None:
+            return
+        old, old_aims = run.before, dict(run.aims)
+        run.before = new = await stage.look()
+        run.revision_before = stage.sight.revision_name
+        for name, aimed in old_aims.items():
+            run.aims[name] = _find_again(stage, aimed)
+        ignore = stage.sight.restless.nodes(old.screen) | stage.sight.restless.nodes(new.screen)
+        is_same = idle_fingerprint(old.screen, ignore) == idle_fingerprint(new.screen, ignore)
+        if not is_same or _names(self._touched(stage)) != _names(asked.touched or ()):
+            raise _moved_on()
+
+    def _note(self, run: Run, answer: Answer, *, remembered: bool = False) -> None:
+        told = {"id": answer.id, "decision": answer.decision, "by": answer.by or None}
+        run.approval = Approval.model_validate({**told, "remembered": remembered or None})
+        self._journal.note(
+            {
+                "kind": "approval",
+                "action_id": run.id,
+                "device": self._device,
+                "approval": answer.id,
+                "decision": answer.decision,
+                "actor": {"kind": "person", "id": answer.by} if answer.by else None,
+                "remembered": remembered,
+            }
+        )
+
+    async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:
+        """`request_human_auth`: the same mechanism, asked for by the agent itself."""
+        request = Request.of(
+            action,
+            kind="human_auth",
+            device=self._device,
+            fingerprint=fingerprint,
+            instruction=action.instruction,
+            reason=action.reason or "",
+            capability=action.capability,
+            door=run.caller.door,
+            asked_by=run.caller.id,
+            timeout_ms=action.timeout_sec * 1000,
+        )
+        with run.phase("approval"):
+            answer = await self._answer(run, request)
+        self._note(run, answer)
+        if answer.approved:
+            await self._approvals.consume(answer.id, request.digest)
+        return answer
+
+
+def _binding(seen: Seen | None) -> str:
+    """What an approval is bound to: what is shown, and what fields hold; '' where no screen plays a part."""
+    return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
+
+
+def _is_unused(one: Asked, now_ms: int) -> bool:
+    """Answered after its process had died. Data went with that process."""
+    if one.state != "approved" or one.consumed_ms is not None or one.data is not None:
+        return False
+    return now_ms < max(one.expires_ms, (one.answered_ms or 0) + USABLE_MS)
+
+
+def _find_again(stage: Stage, old: Aim) -> Aim:
+    try:
+        new = aim(stage.sight, old.target)
+    except TargetError:
+        raise _moved_on() from None
+    if not new.is_same(old):
+        raise _moved_on()
+    return new
+
+
+def _names(touched: list[Resolved] | tuple[Resolved, ...]) -> list[Resolved]:
+    """What it is, whatever goes on around it."""
+    return [replace(one, around=()) for one in touched]
+
+
+def _types_password(subject: Subject) -> bool:
+    touched = subject.touched or ()
+    return isinstance(subject.action, TypeText) and any(one.password for one in touched)
+
+
+def _moved_on() -> ActionRejected:
+    return ActionRejected(
+        "The screen changed after the approval was asked for, so it does not count any more",
+        hint="Look again, and ask again if it still has to be done.",
+    )

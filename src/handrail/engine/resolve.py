@@ -1,0 +1,112 @@
+"""From the targets of an action to elements of the live screen, and to where a finger reaches them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.engine.conditions import effective_text
+from handrail.engine.sight import Sight
+from handrail.engine.sure import sure
+from handrail.protocol.act import Act
+from handrail.protocol.envelope import ResolvedElement
+from handrail.protocol.target import Point as PointTarget
+from handrail.protocol.target import Selector
+from handrail.tree.mention import mention, name_of
+from handrail.tree.node import Node, Point
+from handrail.tree.select import Found, find
+
+AIMED: dict[str, tuple[str, ...]] = {
+    "tap": ("target",),
+    "double_tap": ("target",),
+    "long_press": ("target",),
+    "swipe": ("target",),
+    "drag": ("from_", "to"),
+    "set_value": ("target",),
+    "type_text": ("target",),
+    "clear_text": ("target",),
+    "scroll_to": ("within",),
+}
+"""Fields that must be on the screen before anything is dispatched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """One target, found."""
+
+    target: Selector | PointTarget
+    found: Found
+    ref: str | None
+    element_id: str | None
+    label: str
+
+    @property
+    def node(self) -> Node:
+        """What was named."""
+        return self.found.node
+
+    @property
+    def touched(self) -> Node:
+        """What a touch reaches: the row that a plain text belongs to."""
+        return self.found.receiver
+
+    @property
+    def point(self) -> Point:
+        """Where to touch. Raises `ElementNotInteractable`."""
+        return self.found.point
+
+    def __str__(self) -> str:
+        return mention(self.touched, self.ref)
+
+    def is_same(self, other: Aim) -> bool:
+        """Still the element that a person said yes to."""
+        return (
+            self.ref == other.ref
+            and self.label == other.label
+            and self.touched.class_name == other.touched.class_name
+        )
+
+    def resolved(self) -> ResolvedElement:
+        """As the envelope tells it; a password field keeps its text to itself."""
+        node = self.node
+        return ResolvedElement(
+            element_id=self.element_id,
+            ref=self.ref,
+            text=node.shown_text or None,
+            resource_id=node.resource_id or None,
+            accessibility_id=node.description or None,
+            class_=node.class_name or None,
+            bounds=tuple(node.bounds),
+            index=node.order,
+        )
+
+
+def targets_of(action: Act) -> dict[str, Selector | PointTarget]:
+    """The fields of an action that name elements to be found first."""
+    fields = AIMED.get(action.type, ())
+    given: dict[str, Any] = {name: getattr(action, name) for name in fields}
+    return {name: target for name, target in given.items() if target is not None}
+
+
+def aim(sight: Sight, target: Selector | PointTarget) -> Aim:
+    """Find one target on the screen that was taken last. Raises the target errors."""
+    return _aim(sight, target, find(sure(sight.last).screen, target, sight.registry))
+
+
+def aim_at(sight: Sight, target: Selector | PointTarget, node: Node) -> Aim:
+    """A target that somebody has found already, on the screen that was taken last."""
+    return _aim(sight, target, Found(sure(sight.last).screen, node, "exact", sight.registry))
+
+
+def _aim(sight: Sight, target: Selector | PointTarget, found: Found) -> Aim:
+    registry, touched = sight.registry, found.receiver
+    ref = registry.ref_of(found.node) or registry.ref_of(touched)
+    return Aim(
+        target=target,
+        found=found,
+        ref=ref,
+        element_id=registry.element_id_of(ref) if ref else None,
+        label=registry.label_of(touched)
+        or name_of(touched)
+        or effective_text(found.screen, found.node, registry),
+    )

@@ -1,0 +1,290 @@
+"""One device and everybody who acts on it: the queue, the lease, refs and revisions, the journal, stop.
+
+`run` is the only way in. Doors give actions and get envelopes; a failure is an envelope too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from handrail.adb.device import AdbDevice
+from handrail.android.driver import Driver, Facts
+from handrail.android.lease import Leases
+from handrail.clock import Clock
+from handrail.engine.approval import Answer, Approvals
+from handrail.engine.caller import Caller
+from handrail.engine.events import Listener
+from handrail.engine.grip import Grip
+from handrail.engine.journal import Journal
+from handrail.engine.lifecycle import failed, live
+from handrail.engine.memory import Known, Memory
+from handrail.engine.permissions import Gate
+from handrail.engine.permit import Permit
+from handrail.engine.report import envelope_of
+from handrail.engine.run import Run
+from handrail.engine.secrets import Secrets
+from handrail.engine.short_forms import ShortForms
+from handrail.engine.sight import Sight
+from handrail.engine.stage import DeskSurface, Stage
+from handrail.engine.stops import POLL_MS, Stops
+from handrail.engine.telling import Telling
+from handrail.engine.turn import Turn
+from handrail.errors import Cancelled, HandrailError
+from handrail.protocol.act import Settle
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope, Lifecycle, action_id
+from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.read import action_from
+
+if TYPE_CHECKING:
+    from handrail.engine.script import ScriptExecutor
+
+SAVE_AFTER_MS = 250.0
+"""Refs are written to the store when nothing was done for so long, and at the end."""
+_numbers = itertools.count(os.getpid())
+"""For action ids: sessions of one process share it, and two processes rarely are at the same number."""
+
+Work = asyncio.Task[HandrailError | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What sessions share: one home's journal, approvals, secrets and leases."""
+
+    clock: Clock
+    journal: Journal
+    approvals: Approvals
+    secrets: Secrets
+    scripts: ScriptExecutor
+    leases: Leases
+    memory: Memory
+    stops: Stops
+    script_shell: bool = False
+
+
+class Session(ShortForms):
+    """The life of one device in this process."""
+
+    def __init__(
+        self,
+        device: AdbDevice,
+        driver: Driver,
+        parts: Parts,
+        gate: Gate,
+        known: Known,
+        facts: Facts,
+        *,
+        caller: Caller,
+        desk: DeskSurface | None = None,
+    ) -> None:
+        self.device = device
+        self.driver = driver
+        self.sight = Sight(
+            driver, parts.clock, known.refs, known.revision, known.signature, boot_id=facts.boot_id
+        )
+        self.facts = facts
+        self.caller = caller
+        self._parts = parts
+        self._known = known
+        self._desk = desk
+        self._grip = Grip(parts.leases, driver.serial, caller)
+        self._telling = Telling(parts.journal, parts.secrets, driver.serial, self._grip.id)
+        self._permit = Permit(
+            gate,
+            parts.approvals,
+            parts.journal,
+            parts.secrets,
+            driver.serial,
+            reveal=self._telling.reveal,
+            since_ms=parts.clock.now_ms(),
+        )
+        self._lock = asyncio.Lock()
+        self._flights: dict[asyncio.Task[Envelope], Work] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self._saving: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        device: AdbDevice,
+        driver: Driver,
+        parts: Parts,
+        gate: Gate,
+        *,
+        caller: Caller,
+        desk: DeskSurface | None = None,
+    ) -> Session:
+        """Goes on where the last session on this device stopped."""
+        facts = await driver.facts()
+        known = await parts.memory.load(driver.serial, facts.boot_id)
+        return cls(device, driver, parts, gate, known, facts, caller=caller, desk=desk)
+
+    @property
+    def serial(self) -> str:
+        return self.driver.serial
+
+    async def run(
+        self,
+        action: AnyAction | Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        caller: Caller | None = None,
+        settle: Settle | None = None,
+    ) -> Envelope:
+        """Do one action, from permission to proof. Bad input raises; everything else is in the envelope.
+
+        The action has tasks of its own: a caller that goes away stops it, and its end is journalled.
+        """
+        act = action_from(dict(action)) if isinstance(action, Mapping) else action
+        if reason is not None:
+            act = act.model_copy(update={"reason": reason})
+        flight, work = self._start(act, caller or self.caller, settle)
+        try:
+            return await asyncio.shield(flight)
+        except asyncio.CancelledError:
+            work.cancel()
+            await asyncio.wait({flight})
+            raise
+
+    async def stop(self) -> int:
+        """End everything in flight on this session; how much that was. Each answers with its envelope."""
+        flights = dict(self._flights)
+        for work in flights.values():
+            work.cancel()
+        if flights:
+            await asyncio.wait(flights)
+        return len(flights)
+
+    def events(self) -> Listener:
+        """Every step in the life of every action, as it happens from now on."""
+        return self._telling.events.listen()
+
+    async def close(self) -> None:
+        """Stop, keep the refs, give the device back."""
+        await self.stop()
+        for task in (self._saving, self._watching):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait({task})
+        await self._save(last=True)
+        self._telling.events.close()
+        await self._grip.release()
+        await self.driver.close()
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # one action
+
+    def _start(
+        self, action: AnyAction, caller: Caller, settle: Settle | None
+    ) -> tuple[asyncio.Task[Envelope], Work]:
+        """Two tasks: one does it and can be stopped, the other tells how it ended and can't."""
+        run, turn = self._begin(action, caller, settle), Turn(self._lock)
+        work = asyncio.create_task(live(self._stage(run, turn), self._permit, turn), name=action.type)
+        flight = asyncio.create_task(self._land(run, work), name=f"end of {action.type}")
+        self._flights[flight] = work
+        flight.add_done_callback(self._flights.pop)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
+        return flight, work
+
+    def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None) -> Run:
+        clock = self._parts.clock
+        now = clock.now_ms()
+        run = Run(
+            id=action_id(action.type, now, next(_numbers)),
+            action=action,
+            caller=caller,
+            clock=clock,
+            life=Lifecycle.begin(now),
+            announce=self._telling.announce,
+            settle=settle or action.traits.waits,
+            started_ms=clock.monotonic_ms(),
+            may_dispatch=partial(self._may_dispatch, caller),
+        )
+        run.announce(run, run.life.events[0])
+        return run
+
+    async def _may_dispatch(self, caller: Caller) -> None:
+        self.sight.touched()  # what changes from here on is the action's doing
+        await self._grip.check(caller)
+
+    def _stage(self, run: Run, turn: Turn) -> Stage:
+        parts = self._parts
+
+        async def ask_person(action: RequestHumanAuth) -> Answer:
+            async with turn.yielded():
+                return await self._permit.ask_person(run, action, self.sight.registry.fingerprint)
+
+        return Stage(
+            run=run,
+            driver=self.driver,
+            device=self.device,
+            sight=self.sight,
+            clock=parts.clock,
+            secrets=parts.secrets,
+            scripts=parts.scripts,
+            ask_person=ask_person,
+            turn=turn,
+            desk=self._desk,
+            script_shell=parts.script_shell,
+        )
+
+    async def _land(self, run: Run, work: Work) -> Envelope:
+        """The envelope, once its end is durable and its numbers are this process's own."""
+        await asyncio.wait({work})
+        if work.cancelled():  # before its first step: nothing in it could say so
+            error: HandrailError | None = failed(run, Cancelled(f"{run.action.type} was stopped"))
+        else:
+            error = work.result()
+        run.timings["total"] = self._parts.clock.monotonic_ms() - run.started_ms
+        run.diagnostics += self.driver.diagnostics()
+        envelope = self._telling.clean(envelope_of(run, self.facts, self.serial, error))
+        if self._known.is_short(self.sight.revision):
+            revision = self.sight.revision
+            self.sight.revision = await self._parts.memory.extend(self.serial, self._known, revision)
+        await self._telling.seal(run, envelope)
+        self._save_soon()
+        return envelope
+
+    async def _watch(self) -> None:
+        """A stop by another process ends what is in flight here."""
+        stops = self._parts.stops
+        seen = await stops.newest(self.serial)
+        while self._flights:
+            await self._parts.clock.sleep_ms(POLL_MS)
+            newest = await stops.newest(self.serial)
+            if newest > seen:
+                seen = newest
+                await stops.obeyed(newest, await self.stop())
+
+    # keeping
+
+    def _save_soon(self) -> None:
+        if self._saving is None or self._saving.done():
+            self._saving = asyncio.create_task(self._save_later(), name=f"refs of {self.serial}")
+
+    async def _save_later(self) -> None:
+        await self._parts.clock.sleep_ms(SAVE_AFTER_MS)
+        await self._save()
+
+    async def _save(self, *, last: bool = False) -> None:
+        known, secrets = self._known, self._parts.secrets
+        known.revision, known.signature = self.sight.revision, self.sight.signature
+        redact = secrets.redact_data if secrets.used else _as_it_is
+        boot_id = self.sight.boot_id or self.facts.boot_id
+        await self._parts.memory.save(self.serial, boot_id, known, redact, last=last)
+
+
+def _as_it_is(refs: Any) -> Any:
+    return refs

@@ -1,0 +1,219 @@
+"""Waits until a screen has come to rest after an action, and not a moment longer.
+
+Read at once, then every 20 ms; while nothing changes the gap grows to 200 ms, every change brings it back.
+What is known to change by itself is left out, so that a screen that never stops still settles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from handrail.android.constants import LOADING_WAIT_MS
+from handrail.android.driver import Driver
+from handrail.clock import Clock
+from handrail.engine.sight import Seen, Sight
+from handrail.engine.sure import sure
+from handrail.protocol.envelope import SettleReport
+from handrail.tree.node import Screen
+
+FIRST_GAP_MS = 20.0
+LONGEST_GAP_MS = 200.0
+QUIET_MS = 100.0
+STEADY_MS = 150.0
+"""Changes that follow each other this fast are frames of one animation, whose next frame may be late."""
+LATE = 1.4
+"""Times the pace of the frames so far."""
+GRACE_MS = 150.0
+"""A screen that is still as it was before the dispatch gets this long to react."""
+ENDLESS_MS = 1_200.0
+"""What still moves then, and moves again and again, is restless. Longer than any transition of a sane app."""
+RECENT_MS = 700.0
+"""What has not moved for so long has come to rest, whatever else still moves."""
+PATIENT_MS = 400.0
+"""`uiautomator dump` waits for half a second of quiet itself; an answer that took less did not."""
+NEARLY = 1.5
+"""Times the gap: a look that near to the moment that decides is put off to it."""
+FULL_MS = 10_000.0
+HELPER_MS = 250.0
+"""A helper that hears events for so long is not asked again: only looks can tell what is restless."""
+WAKE_MS = 0.05
+"""A sleeper may wake a moment early; a look that began then would not count."""
+
+Met = Callable[[Seen], bool]
+Reason = Literal["verified", "quiet", "volatile", "budget", "loading"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The screen at rest, and how it came to that."""
+
+    seen: Seen
+    report: SettleReport
+
+
+def never(_: Seen) -> bool:
+    """For actions that nothing proves."""
+    return False
+
+
+class Settling:
+    """One wait. `met` says whether a look already shows what the action should achieve.
+
+    `before` is the screen before the dispatch; None where nothing was dispatched.
+    """
+
+    def __init__(
+        self,
+        sight: Sight,
+        driver: Driver,
+        clock: Clock,
+        before: Seen | None,
+        *,
+        met: Met = never,
+        budget_ms: float = FULL_MS,
+        loading_ms: float = LOADING_WAIT_MS,
+        patience_ms: float = 0.0,
+    ) -> None:
+        self._sight, self._driver, self._clock = sight, driver, clock
+        self._before = before
+        self._met = met
+        self._start = clock.monotonic_ms()
+        self._deadline = self._start + budget_ms
+        self._loading_left_ms = loading_ms
+        self._patient_until = self._start + patience_ms
+        self._first: Seen | None = None  # the first look that showed the present content
+        self._pace = self._last_pace = float("inf")  # ms between the last changes
+        self._met_since: Seen | None = None
+        self._judged: tuple[Screen, bool] | None = None
+        self._loading_since: float | None = None
+        self._gap = FIRST_GAP_MS
+        self._reads = 0
+        self._asks_helper = True
+        self.waited_ms = 0.0
+
+    async def wait(self) -> Settled:
+        """Until the screen rests, or a budget ends."""
+        rested = self._met is never and await self._helper_vouches(self._before)
+        while True:
+            seen = await self._sight.look()
+            self._reads += 1
+            self._compare(seen)
+            if reason := self._reason(seen, rested):
+                return self._settled(seen, reason)
+            rested = await self._pause(seen)
+
+    def _compare(self, seen: Seen) -> None:
+        """Keep track of since when this content and the proof are there."""
+        if self._first is None:
+            self._first = seen
+        elif not self._is_same(self._first, seen):
+            self._pace, self._last_pace = seen.ended_ms - self._first.ended_ms, self._pace
+            self._first = seen
+            self._gap = FIRST_GAP_MS
+        if not self._is_met(seen):
+            self._met_since = None
+        elif self._met_since is None or not self._is_same(self._met_since, seen):
+            self._met_since = seen
+
+    def _is_met(self, seen: Seen) -> bool:
+        """Asked once for each screen, however often it is looked at."""
+        if self._judged is None or self._judged[0] is not seen.screen:
+            self._judged = (seen.screen, self._met(seen))
+        return self._judged[1]
+
+    def _is_same(self, one: Seen, other: Seen) -> bool:
+        return self._sight.same(one.screen, other.screen)
+
+    def _reason(self, seen: Seen, rested: bool) -> Reason | None:
+        rest = self._rest(seen, rested)
+        is_waiting = rest is None or self._waits_for_proof(seen)
+        if not is_waiting and not seen.reading.loading:
+            return rest
+        is_loading = self._loads(seen, at_rest=not is_waiting)
+        if seen.ended_ms >= self._deadline or (is_loading and self._loading_left_ms <= 0):
+            return "loading" if is_loading else "budget"
+        return None
+
+    def _loads(self, seen: Seen, *, at_rest: bool) -> bool:
+        """After an action, a screen that only loads has a budget of its own, not taken from the other one."""
+        since, self._loading_since = self._loading_since, None
+        if since is not None:
+            self._loading_left_ms -= seen.ended_ms - since
+            self._deadline += seen.ended_ms - since if self._before is not None else 0.0
+        if at_rest and seen.reading.loading:
+            self._loading_since = seen.ended_ms
+        return self._loading_since is not None
+
+    def _rest(self, seen: Seen, rested: bool) -> Reason | None:
+        met = self._met_since
+        is_patient = self._is_patient(seen)
+        if met is not None and (is_patient or seen.began_ms - met.began_ms >= FIRST_GAP_MS):
+            return "verified"
+        if rested or is_patient or seen.began_ms >= self._quiet_at(seen):
+            return "volatile" if self._ignores(seen) else "quiet"
+        if seen.ended_ms - self._start >= ENDLESS_MS:
+            return "volatile" if self._sight.learn_endless(seen, seen.ended_ms - RECENT_MS) else None
+        return None
+
+    def _is_patient(self, seen: Seen) -> bool:
+        """A read that took its time on a channel that waits for idle itself has already seen the quiet."""
+        return self._driver.waits_for_idle and seen.ended_ms - seen.began_ms >= PATIENT_MS
+
+    def _quiet_at(self, seen: Seen) -> float:
+        slower = max(self._pace, self._last_pace)
+        window = max(QUIET_MS, LATE * slower) if slower <= STEADY_MS else QUIET_MS
+        quiet = sure(self._first).ended_ms + window
+        if self._before is None or quiet >= self._start + GRACE_MS:
+            return quiet
+        return self._start + GRACE_MS if self._is_same(self._before, seen) else quiet
+
+    def _ignores(self, seen: Seen) -> bool:
+        """Something moved and was left out."""
+        return seen.screen is not sure(self._first).screen and bool(self._sight.restless.nodes(seen.screen))
+
+    def _waits_for_proof(self, seen: Seen) -> bool:
+        return self._met_since is None and seen.ended_ms < self._patient_until
+
+    async def _pause(self, seen: Seen) -> bool:
+        """Sleep until the next look is worth it; true when a helper vouches for the quiet."""
+        if self._may_be_last(seen):
+            self._sight.prepare(seen)
+        if await self._helper_vouches(seen):
+            return True
+        pause = self._until_next(seen) + WAKE_MS
+        await self._clock.sleep_ms(pause)
+        self.waited_ms += pause
+        self._gap = min(self._gap * 2, LONGEST_GAP_MS)
+        return False
+
+    def _until_next(self, seen: Seen) -> float:
+        """A look just before the moment that decides is left out: the one at that moment tells the same."""
+        now = self._clock.monotonic_ms()
+        if self._met_since is not None:
+            return max(0.0, min(self._gap, self._met_since.began_ms + FIRST_GAP_MS - now))
+        quiet_at = self._quiet_at(seen)
+        if seen.began_ms < quiet_at <= now + NEARLY * self._gap + seen.ended_ms - seen.began_ms:
+            return max(0.0, quiet_at - now)
+        return self._gap
+
+    def _may_be_last(self, seen: Seen) -> bool:
+        """The proof is there, or the content was seen twice: the next look may well be the end."""
+        return self._met_since is not None or seen is not self._first
+
+    async def _helper_vouches(self, seen: Seen | None) -> bool:
+        """Events on a screen with restless nodes never end, and a proof is quicker than any quiet."""
+        is_restless = seen is not None and self._sight.restless.nodes(seen.screen)
+        if not self._asks_helper or self._met_since is not None or is_restless:
+            return False
+        began = self._clock.monotonic_ms()
+        answer = await self._driver.wait_idle(HELPER_MS)
+        self.waited_ms += self._clock.monotonic_ms() - began if answer is not None else 0.0
+        self._asks_helper = answer is not None and answer.idle
+        return self._asks_helper
+
+    def _settled(self, seen: Seen, reason: Reason) -> Settled:
+        took = round(self._clock.monotonic_ms() - self._start, 1)
+        signs = ", ".join(sign.why for sign in seen.reading.loading) or None
+        return Settled(seen, SettleReport(ms=took, reads=self._reads, reason=reason, loading=signs))

@@ -1,0 +1,90 @@
+"""Everything a single action may use while it is executed. Handed to `execute` and to the loops behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from handrail.adb.device import AdbDevice
+from handrail.android.driver import Driver
+from handrail.clock import Clock
+from handrail.engine.approval import Answer
+from handrail.engine.resolve import Aim, aim
+from handrail.engine.run import Run
+from handrail.engine.secrets import Secrets
+from handrail.engine.settle import Settled, Settling, never
+from handrail.engine.sight import Seen, Sight
+from handrail.engine.sure import sure
+from handrail.engine.turn import Turn
+from handrail.engine.verify import Proof
+from handrail.errors import Unsupported
+from handrail.protocol.act import Act
+from handrail.protocol.observe import RequestHumanAuth
+
+if TYPE_CHECKING:
+    from handrail.engine.script import ScriptExecutor
+
+
+class DeskSurface(Protocol):
+    """The other surface that can be acted upon; issue 9's desk fills it."""
+
+    async def apply(self, action: Act) -> dict[str, Any]: ...
+
+
+@dataclass(slots=True)
+class Stage:
+    """One action's tools."""
+
+    run: Run
+    driver: Driver
+    device: AdbDevice
+    sight: Sight
+    clock: Clock
+    secrets: Secrets
+    scripts: ScriptExecutor
+    ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
+    turn: Turn
+    script_shell: bool = False
+    """Policy lets scripts have a real shell."""
+    desk: DeskSurface | None = None
+
+    @property
+    def before(self) -> Seen:
+        """The screen on which the targets were found."""
+        return sure(self.run.before)
+
+    def aim(self, name: str = "target") -> Aim:
+        return self.run.aims[name]
+
+    async def look(self) -> Seen:
+        """A fresh look that becomes the session's present."""
+        with self.run.phase("look"):
+            return await self.sight.look_and_take()
+
+    def find(self, target: Any) -> Aim:
+        """A target on the present screen."""
+        return aim(self.sight, target)
+
+    async def settle(self, before: Seen, proof: Proof | None = None, **budgets: float) -> Settled:
+        """Until the screen rests; the screen is taken."""
+        with self.run.phase("settle"):
+            settling = Settling(
+                self.sight,
+                self.driver,
+                self.clock,
+                before,
+                met=proof.met if proof and proof.decides else never,
+                patience_ms=proof.patience_ms if proof else 0.0,
+                **budgets,
+            )
+            settled = await settling.wait()
+        waited = self.run.timings.get("waiting", 0.0) + settling.waited_ms
+        self.run.timings["waiting"] = waited
+        self.sight.take(settled.seen)
+        return settled
+
+    def desk_surface(self) -> DeskSurface:
+        if self.desk is None:
+            raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
+        return self.desk

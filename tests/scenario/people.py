@@ -1,0 +1,97 @@
+"""What people do in a story: answer a question, run a command, look at what is left on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Literal
+
+from handrail.engine.approval import Approval
+from handrail.protocol.envelope import Envelope
+from tests.scenario.world import World, until
+
+CHECKOUT = "com.handrail.shop/.CheckoutActivity"
+BANK = "com.handrail.bank"
+PAY_RULE = """
+[[rule]]
+name = "payments"
+label = ["Pay*"]
+verdict = "ask"
+remember = "always"
+why = "it costs money"
+"""
+
+
+async def at_checkout(w: World) -> None:
+    """The shop's checkout in front, with its button that pays."""
+    w.phone.start_activity(CHECKOUT)
+    seen = await w.session.expect_visible({"id": "pay"})
+    assert seen.success, seen.to_json()
+
+
+async def asked(w: World, count: int = 1) -> list[Approval]:
+    """So many questions wait for an answer."""
+
+    async def waiting() -> list[Approval]:
+        found = await w.runtime.approvals.pending()
+        return found if len(found) == count else []
+
+    found: list[Approval] = await until(waiting)
+    return found
+
+
+async def answered(
+    w: World,
+    action: Coroutine[Any, Any, Envelope],
+    *,
+    yes: bool = True,
+    remember: Literal["session", "always"] | None = None,
+    data: Any = None,
+) -> Envelope:
+    """The action, about which a person is asked once."""
+    task = asyncio.create_task(action)
+    [one] = await asked(w)
+    await w.runtime.approvals.answer(one.id, yes, "lena", remember=remember, data=data)
+    return await task
+
+
+async def command(home: Path, *words: str, alone: bool = False) -> tuple[int, str]:
+    """`handrail …` in a process of its own; `alone`: as from another terminal."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "handrail.cli.main",
+        *words,
+        env={**os.environ, "HANDRAIL_HOME": str(home), "LOGNAME": "lena"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+        start_new_session=alone,
+    )
+    said, _ = await process.communicate()
+    return process.returncode or 0, said.decode()
+
+
+def found_in(home: Path, *values: str) -> list[str]:
+    """Every file under the home that has one of these values in its bytes, in any usual form of text."""
+    forms = {
+        value: [value.encode(), value.encode("utf-16-le"), value.encode().hex().encode()] for value in values
+    }
+    hits = []
+    for file in sorted(home.rglob("*")):
+        data = file.read_bytes() if file.is_file() else b""
+        hits += [
+            f"{value} in {file}" for value, kinds in forms.items() if any(kind in data for kind in kinds)
+        ]
+    return hits
+
+
+def lives(events: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The journal by action, without what is no step of a life."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for event in events:
+        if "action_id" in event and event["kind"] != "approval":
+            found.setdefault(event["action_id"], []).append(event)
+    return found

@@ -1,0 +1,219 @@
+"""`handrail run` as people and CI call it: a process, its exit code, its files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+EXAMPLES = ROOT / "examples" / "flows"
+SETTINGS = "com.android.settings"
+PATIENCE_S = 90
+POLICY = """
+[[rule]]
+name = "commands on simulated phones"
+action = "shell"
+device = "127.0.0.1:*"
+door = "flow"
+verdict = "allow"
+"""
+
+
+def command(*words: str | Path) -> list[str]:
+    return [sys.executable, "-m", "handrail.cli.main", *map(str, words)]
+
+
+def environment(home: Path, policy: str = POLICY) -> dict[str, str]:
+    config = home / "config"
+    config.mkdir(parents=True, exist_ok=True)
+    (config / "policy.toml").write_text(policy)
+    return {**os.environ, "HANDRAIL_HOME": str(home), "HOME": str(home), "HANDRAIL_DEVICE": ""}
+
+
+def handrail(home: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words),
+        env=environment(home),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@contextmanager
+def running(home: Path, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        command(*words),
+        env=environment(home),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def flow(folder: Path, name: str, steps: str, head: str = f"app: {SETTINGS}") -> Path:
+    path = folder / name
+    path.write_text(f"{head}\nsteps: {steps}\n")
+    return path
+
+
+def test_every_example_passes(tmp_path: Path) -> None:
+    done = handrail(
+        tmp_path, "run", "--sim", EXAMPLES, "--exclude-tags", "approval", "--json",
+        "--junit", tmp_path / "junit.xml",
+    )  # fmt: skip
+    told = json.loads(done.stdout)["flows"]
+    failed = [(one["file"], one["trace"].get("error")) for one in told if one["outcome"] != "passed"]
+    assert not failed
+    assert done.returncode == 0
+    files = {Path(one["file"]).name for one in told}
+    assert files == {path.name for path in EXAMPLES.iterdir() if path.name[0] != "_"} - {"shop_payment.yaml"}
+    assert len(files) >= 10
+    by_name = {Path(one["file"]).stem: one for one in told}
+    assert by_name["crash"]["trace"]["appCrashDetected"]
+    assert "appCrashDetected" not in by_name["permission"]["trace"]
+    assert set(by_name["two_phones"]["traces"]) == {"alice", "bob"}
+    assert len(ElementTree.parse(tmp_path / "junit.xml").findall(".//testcase")) == len(files)
+
+
+def test_a_payment_waits_for_a_person_and_goes_on_with_a_yes(tmp_path: Path) -> None:
+    with running(tmp_path, "run", "--sim", EXAMPLES / "shop_payment.yaml", "--json") as process:
+        for _ in range(2):
+            waiting = _wait_for(lambda: _approvals(tmp_path))
+            assert handrail(tmp_path, "approve", waiting[0]).returncode == 0
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    told = json.loads(out[out.index("{") :])["flows"][0]
+    assert told["outcome"] == "passed", told["trace"]
+    assert process.returncode == 0
+
+
+def _approvals(home: Path) -> list[str]:
+    listed = handrail(home, "approvals", "--json")
+    return [one["id"] for one in json.loads(listed.stdout or "[]")] if listed.returncode == 0 else []
+
+
+def _wait_for(question: Any) -> Any:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if found := question():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.parametrize(
+    ("steps", "head", "code"),
+    [
+        ("[tap: Nowhere]", f"app: {SETTINGS}", 1),
+        ("[tapp: Display]", f"app: {SETTINGS}", 2),
+        ("[tap: '${WHO}']", "", 2),
+        ("[get_state]", "devices: [a, b]", 0),
+    ],
+)
+def test_the_exit_code_says_how_it_went(tmp_path: Path, steps: str, head: str, code: int) -> None:
+    done = handrail(tmp_path, "run", flow(tmp_path, "one.yaml", steps, head), "--sim")
+    assert done.returncode == code, done.stdout + done.stderr
+
+
+def test_a_phone_that_is_not_there_is_exit_code_three(tmp_path: Path) -> None:
+    one = flow(tmp_path, "one.yaml", "[press_key: home]")
+    done = handrail(tmp_path, "run", one, "--device", "127.0.0.1:1")
+    assert done.returncode == 3, done.stdout + done.stderr
+
+
+def test_all_files_that_are_wrong_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "flows"
+    folder.mkdir()
+    flow(folder, "a.yaml", "[tapp: X]")
+    flow(folder, "b.yaml", "[press_kex: home]")
+    done = handrail(tmp_path, "run", folder, "--sim")
+    assert done.returncode == 2
+    assert "a.yaml:2" in done.stderr
+    assert "b.yaml:2" in done.stderr
+
+
+def test_a_failed_flow_is_run_again_and_both_attempts_are_told(tmp_path: Path) -> None:
+    one = flow(tmp_path, "one.yaml", "[tap: Nowhere]")
+    done = handrail(tmp_path, "run", one, "--sim", "--retries", "1", "--json")
+    told = json.loads(done.stdout)["flows"]
+    assert [(one["attempt"], one["outcome"]) for one in told] == [(1, "failed"), (2, "failed")]
+    assert done.returncode == 1
+
+
+def test_every_flow_starts_on_a_phone_that_nobody_has_used(tmp_path: Path) -> None:
+    folder = tmp_path / "flows"
+    folder.mkdir()
+    make = "[tap: Create new contact, type_text: {target: {id: first}, text: Ada}, tap: Save]"
+    for name in ("a.yaml", "b.yaml"):
+        flow(folder, name, f"[expect_absent: Ada, {make[1:-1]}]", "app: com.android.contacts")
+    done = handrail(tmp_path, "run", folder, "--sim")
+    assert done.returncode == 0, done.stdout
+
+
+def test_variables_of_the_command_line_win(tmp_path: Path) -> None:
+    one = flow(tmp_path, "one.yaml", "[tap: '${WHAT}']", f"app: {SETTINGS}\nenv: {{WHAT: Nowhere}}")
+    assert handrail(tmp_path, "run", one, "--sim", "--env", "WHAT=Display").returncode == 0
+
+
+def test_shards_and_tags_choose_flows(tmp_path: Path) -> None:
+    folder = tmp_path / "flows"
+    folder.mkdir()
+    for number in range(3):
+        flow(folder, f"{number}.yaml", "[press_key: home]", f"tags: [all, t{number}]")
+    first = handrail(tmp_path, "run", folder, "--sim", "--json", "--shard", "1/2")
+    assert [Path(one["file"]).stem for one in json.loads(first.stdout)["flows"]] == ["0", "2"]
+    tagged = handrail(tmp_path, "run", folder, "--sim", "--json", "--tags", "t1,t2", "--exclude-tags", "t2")
+    assert [Path(one["file"]).stem for one in json.loads(tagged.stdout)["flows"]] == ["1"]
+    nothing = handrail(tmp_path, "run", folder, "--sim", "--tags", "other")
+    assert (nothing.returncode, "No flow" in nothing.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_complete_reports_and_a_free_phone(tmp_path: Path, number: int) -> None:
+    folder = tmp_path / "flows"
+    folder.mkdir()
+    flow(folder, "a.yaml", "[tap: Display]")
+    flow(folder, "b.yaml", "[tap: Display, wait: 60000, press_key: back]")
+    flow(folder, "c.yaml", "[tap: Display]")
+    junit, report = tmp_path / "junit.xml", tmp_path / "report"
+    with running(tmp_path, "run", folder, "--sim", "--junit", junit, "--report", report) as process:
+        _wait_for(lambda: _is_waiting(tmp_path))
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, out
+    cases = ElementTree.parse(junit).findall(".//testcase")
+    assert [case.get("name") for case in cases] == ["a", "b"]
+    assert (report / "index.html").stat().st_size > 1_000
+    assert "stopped" in out
+    assert _leases(tmp_path) == []
+
+
+def _is_waiting(home: Path) -> bool:
+    listed = handrail(home, "journal", "export")
+    return any('"wait"' in line and '"accepted"' in line for line in listed.stdout.splitlines())
+
+
+def _leases(home: Path) -> list[Any]:
+    with sqlite3.connect(home / "handrail.db") as database:
+        return database.execute("SELECT device, label FROM leases").fetchall()

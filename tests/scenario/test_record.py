@@ -1,0 +1,222 @@
+"""What somebody did once is done again: recordings as flows, replayed on a phone with moods."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from handrail.engine.session import Session
+from handrail.flow.load import load, loads
+from handrail.flow.record import Recording, ended, follow
+from handrail.flow.run import Runner
+from handrail.protocol.device import PressKey, Tap, TypeText
+from handrail.protocol.flow import Step
+from tests.scenario.world import FastClock, World, play, until, world
+from tests.unit.cli.command import Handrail, handrail
+
+__all__ = ["handrail"]
+CONTACTS = "com.android.contacts"
+REPLAYS = 20
+TYPING = """
+[[rule]]
+name = "typing"
+action = "type_text"
+verdict = "allow"
+"""
+
+
+async def make_contact(session: Session, first: str = "Ada") -> None:
+    """As an agent does it: refs, a point, a slip, and looks in between."""
+    assert (await session.start_app(CONTACTS)).success
+    assert (await session.tap("Create new contact")).success
+    field = next(node for node in session.sight.registry.screen.nodes if node.id_tail == "first")
+    assert (await session.tap({"ref": session.sight.registry.ref_of(field)})).success
+    assert (await session.type_text(first[:2])).success
+    assert (await session.type_text(first[2:])).success
+    assert not (await session.tap("No such thing")).success
+    assert (await session.type_text("Marrow", target={"id": "last"})).success
+    assert (await session.get_ui_tree()).success
+    save = next(node for node in session.sight.registry.screen.nodes if node.text == "Save")
+    assert (await session.tap({"x": save.center.x, "y": save.center.y})).success
+    assert (await session.press_key("back")).success
+
+
+def told(stage: World, name: str = "Contact") -> Recording:
+    recording = Recording()
+    for _, shown in ended(stage.runtime.journal, device=stage.serial):
+        recording.take(shown)
+    return recording
+
+
+def names(stage: World) -> list[str]:
+    return [one["name"] for one in stage.app_state(CONTACTS)["contacts"]]
+
+
+def actions(text: str) -> list[object]:
+    return [step.action for step in loads(text).flow.steps if isinstance(step, Step)]
+
+
+def test_a_session_becomes_a_flow_without_refs_points_slips_and_looks(tmp_path: Path) -> None:
+    async def story() -> str:
+        async with world(tmp_path, clock=FastClock()) as stage:
+            await make_contact(stage.session)
+            return told(stage).text("Contact")
+
+    text = play(story())
+    assert loads(text).flow.app == CONTACTS
+    kinds = [(action.type, str(getattr(action, "text", ""))) for action in actions(text)]  # type: ignore[attr-defined]
+    assert kinds == [
+        ("tap", ""),
+        ("type_text", "Ada"),
+        ("type_text", "Marrow"),
+        ("tap", ""),
+        ("press_key", ""),
+    ]
+    assert "ref" not in text
+    assert "x:" not in text
+
+
+def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None:
+    async def story() -> str:
+        async with world(tmp_path, clock=FastClock()) as stage:
+            await make_contact(stage.session)
+            return told(stage).text("Contact")
+
+    opens, _, _, saves, leaves = actions(play(story()))
+    assert isinstance(opens, Tap)
+    assert isinstance(saves, Tap)
+    assert isinstance(leaves, PressKey)
+    assert all(one.expect is not None for one in (opens, saves, leaves))
+    assert saves.expect is not None
+    assert saves.expect.to_dict() == {"visible": {"text": "Ada Marrow"}}
+
+
+def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = FastClock(20)
+        async with world(tmp_path, clock=clock) as stage:
+            stage.phone.snapshot("before")
+            await make_contact(stage.session)
+            file = tmp_path / "contact.yaml"
+            file.write_text(told(stage).text("Contact"))
+            stage.phone.faults.add("latency", ms=20, jitter_ms=20)
+            stage.phone.faults.add("latency", command="uiautomator", ms=100, jitter_ms=100)
+            runner = Runner({"phone": stage.session}, clock)
+            for round_ in range(REPLAYS):
+                stage.phone.restore("before")
+                assert not any("Marrow" in name for name in names(stage))
+                record = await runner.run(load(file))
+                assert record.outcome == "passed", (round_, record.error)
+                assert "Ada Marrow" in names(stage)
+
+    play(story())
+
+
+def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
+    async def story() -> list[str]:
+        async with world(tmp_path, clock=FastClock()) as stage:
+            recording = Recording()
+            steps: list[str] = []
+
+            async def listen() -> None:
+                async for _ in follow(stage.session, stage.runtime.journal, recording):
+                    steps[:] = [step.action.type for step in recording.steps]
+
+            listening = asyncio.create_task(listen())
+            await asyncio.sleep(0)
+            await stage.session.start_app(CONTACTS)
+            await stage.session.tap("Create new contact")
+            await stage.session.press_key("back")
+            await until(lambda: len(steps) == 3)
+            listening.cancel()
+            return steps
+
+    assert play(story()) == ["start_app", "tap", "press_key"]
+
+
+def test_a_password_is_recorded_as_a_secret_to_be_made(tmp_path: Path) -> None:
+    async def story() -> tuple[str, str]:
+        async with world(tmp_path, clock=FastClock(), policy=TYPING) as stage:
+            await stage.open("com.handrail.bank")
+            pin = next(node for node in stage.session.sight.registry.screen.nodes if node.password)
+            await stage.session.type_text("2468", target={"id": pin.id_tail})
+            return told(stage).text("Log in"), pin.id_tail
+
+    text, tail = play(story())
+    assert "2468" not in text
+    typed = actions(text)[0]
+    assert isinstance(typed, TypeText)
+    assert typed.text == f"${{secret:{tail.upper()}}}"
+
+
+def test_the_journal_of_a_session_is_exported_as_a_flow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail
+) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock()) as stage:
+            await make_contact(stage.session)
+
+    play(story())
+    monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
+    done = handrail("journal", "export", "--flow", "--name", "From the journal")
+    assert done.code == 0
+    assert loads(done.out).flow.name == "From the journal"
+    assert len(actions(done.out)) == 5
+    later = handrail("journal", "export", "--flow", "--since", "2100-01-01T00:00")
+    assert later.code == 2
+    assert "nothing was recorded" in later.err
+
+
+def test_a_flow_of_two_phones_has_to_be_asked_for_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handrail: Handrail
+) -> None:
+    async def story() -> None:
+        for _ in range(2):
+            async with world(tmp_path, clock=FastClock()) as stage:
+                await stage.open(CONTACTS)
+
+    play(story())
+    monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
+    done = handrail("journal", "export", "--flow")
+    assert done.code == 2
+    assert "--device" in done.err
+
+
+def test_the_command_records_what_other_processes_do_until_it_is_interrupted(tmp_path: Path) -> None:
+    out = tmp_path / "made.yaml"
+
+    async def story() -> tuple[int | None, str]:
+        async with world(tmp_path / "home", clock=FastClock()) as stage:
+            command = [sys.executable, "-m", "handrail.cli.main", "record", str(out)]
+            env = {**os.environ, "HANDRAIL_HOME": str(stage.home)}
+            recorder = await asyncio.create_subprocess_exec(
+                *command, "--device", stage.serial, env=env, stderr=asyncio.subprocess.PIPE
+            )
+            assert recorder.stderr is not None
+            said = [(await recorder.stderr.readline()).decode()]
+            await make_contact(stage.session)
+            while "press_key" not in said[-1]:
+                said.append((await recorder.stderr.readline()).decode())
+            recorder.send_signal(signal.SIGINT)
+            said.append((await recorder.stderr.read()).decode())
+            return await recorder.wait(), "".join(said)
+
+    code, said = play(story())
+    assert code == 0
+    assert "type_text" in said
+    assert f"6 steps in {out}" in said
+    assert loads(out.read_text()).flow.app == CONTACTS
+
+
+def test_a_file_that_is_there_is_not_overwritten_unless_forced(tmp_path: Path, handrail: Handrail) -> None:
+    out = tmp_path / "made.yaml"
+    out.write_text("name: Mine\n")
+    done = handrail("record", str(out), "--device", "127.0.0.1:1")
+    assert done.code == 2
+    assert "--force" in done.err
+    assert out.read_text() == "name: Mine\n"

@@ -1,0 +1,127 @@
+"""One phone, one home, one runtime: the stage of every story. Real sockets, real SQLite, no mocks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from handrail.android.connect import Helper
+from handrail.clock import Clock, SystemClock
+from handrail.config import Config
+from handrail.engine.caller import Caller
+from handrail.engine.session import Session
+from handrail.protocol.envelope import Envelope
+from handrail.runtime import Runtime
+from handrail.sim.adbd.server import serve
+from handrail.sim.phone import Phone
+
+T = TypeVar("T")
+PATIENCE_S = 20.0
+
+
+class FastClock:
+    """The machine's clock at `speed` times its pace: ten seconds of budget pass in one."""
+
+    def __init__(self, speed: float = 10.0) -> None:
+        self.speed = speed
+        self._zero = time.monotonic()
+        self._start_ms = time.time_ns() // 1_000_000
+
+    def now_ms(self) -> int:
+        return self._start_ms + int(self.monotonic_ms())
+
+    def monotonic_ms(self) -> float:
+        return (time.monotonic() - self._zero) * 1000 * self.speed
+
+    async def sleep_ms(self, duration_ms: float) -> None:
+        await asyncio.sleep(max(0.0, duration_ms) / 1000 / self.speed)
+
+
+@dataclass
+class World:
+    """What a story plays with."""
+
+    phone: Phone
+    serial: str
+    home: Path
+    runtime: Runtime
+    session: Session
+
+    async def open(self, package: str) -> Envelope:
+        """An app in front, whatever was there."""
+        envelope = await self.session.start_app(package)
+        assert envelope.success, envelope.to_json()
+        return envelope
+
+    async def ref(self, label: str) -> str:
+        """The ref of the line that has this label."""
+        envelope = await self.session.get_ui_tree()
+        assert envelope.details
+        for line in envelope.details["text"].splitlines():
+            if label in line and line.strip().startswith("@"):
+                return str(line.split()[0])
+        raise AssertionError(f"{label!r} has no ref in:\n{envelope.details['text']}")
+
+    def app_state(self, package: str) -> Any:
+        self.phone.catch_up()
+        return self.phone.state()["apps"][package]
+
+    def inputs(self) -> list[dict[str, Any]]:
+        """Every input that the phone has ever got."""
+        return list(self.phone.input_log)
+
+    def events(self) -> list[dict[str, Any]]:
+        """The journal, oldest first."""
+        return [json.loads(line) for line in self.runtime.journal.export()]
+
+
+@asynccontextmanager
+async def world(
+    home: Path,
+    *,
+    clock: Clock | None = None,
+    helper: Helper = "none",
+    policy: str | None = None,
+    env: dict[str, str] | None = None,
+    caller: Caller | None = None,
+    phone: Phone | None = None,
+) -> AsyncIterator[World]:
+    clock = clock or SystemClock()
+    phone = phone or Phone(clock=clock)
+    given = {"HANDRAIL_HOME": str(home), "HOME": str(home), **(env or {})}
+    config = Config.from_env(given)
+    if policy is not None:
+        config.policy.parent.mkdir(parents=True, exist_ok=True)
+        config.policy.write_text(policy)
+    async with serve([phone], port=0) as [served]:
+        async with Runtime.open(config, clock=clock, env=given, caller=caller) as runtime:
+            session = await runtime.session(served.address, helper=helper)
+            yield World(phone, served.address, home, runtime, session)
+
+
+def play(story: Coroutine[Any, Any, T]) -> T:
+    """Run one story to its end."""
+
+    async def bounded() -> T:
+        async with asyncio.timeout(60):
+            return await story
+
+    return asyncio.run(bounded())
+
+
+async def until(condition: Callable[[], Awaitable[Any] | Any]) -> Any:
+    """Wait for something that another task brings about."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            value = condition()
+            if isinstance(value, Awaitable):
+                value = await value
+            if value:
+                return value
+            await asyncio.sleep(0.002)

@@ -1,0 +1,136 @@
+"""Refs outlive their process, and their numbers are given once: on real SQLite, without a phone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from handrail.engine.memory import BLOCK, Known, Memory
+from handrail.engine.secrets import Secrets
+from handrail.store import Store
+from handrail.tree.node import Screen
+from handrail.tree.parse import parse
+
+DEVICE, BOOT = "emulator-5554", "boot-1"
+ROW = (
+    '<node index="0" text="{}" class="android.widget.Button" clickable="true" enabled="true"'
+    ' bounds="[0,{}][900,{}]"/>'
+)
+FRAME = '<node index="0" class="android.widget.FrameLayout" package="app" bounds="[0,0][900,2000]">{}</node>'
+
+
+def screen(*labels: str) -> Screen:
+    rows = "".join(ROW.format(label, at * 100, at * 100 + 90) for at, label in enumerate(labels))
+    return parse(f'<hierarchy rotation="0">{FRAME.format(rows)}</hierarchy>')
+
+
+def same(value: Any) -> Any:
+    return value
+
+
+def with_memory(home: Path, work: Callable[[Memory], Awaitable[None]]) -> None:
+    async def run() -> None:
+        store = Store(home / "handrail.db")
+        try:
+            await work(Memory(store))
+        finally:
+            store.close()
+
+    asyncio.run(run())
+
+
+def shown(known: Known, *labels: str) -> set[str]:
+    known.refs.rebuild(screen(*labels))
+    return set(known.refs.refs)
+
+
+def test_the_next_process_goes_on_with_refs_and_numbers(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        first = await memory.load(DEVICE, BOOT)
+        assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
+        first.revision, first.signature = 4, "sig"
+        await memory.save(DEVICE, BOOT, first, same, last=True)
+        second = await memory.load(DEVICE, BOOT)
+        assert (second.revision, second.signature) == (4, "sig")
+        assert shown(second, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
+
+    with_memory(tmp_path, work)
+
+
+def test_after_a_boot_the_elements_are_gone_and_the_numbers_go_on(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        first = await memory.load(DEVICE, BOOT)
+        shown(first, "Save")
+        await memory.save(DEVICE, BOOT, first, same, last=True)
+        second = await memory.load(DEVICE, "boot-2")
+        assert shown(second, "Save") == {"@b2"}
+
+    with_memory(tmp_path, work)
+
+
+def test_a_process_that_died_takes_its_whole_block_with_it(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        dead = await memory.load(DEVICE, BOOT)
+        lost = shown(dead, "Save", "Cancel")
+        second = await memory.load(DEVICE, BOOT)
+        assert second.revision == BLOCK
+        assert shown(second, "Other").isdisjoint(lost)
+        assert "gone" in str(second.refs.stale("@b2"))
+
+    with_memory(tmp_path, work)
+
+
+def test_of_two_at_once_the_one_that_closes_last_does_not_make_numbers_come_back(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        one = await memory.load(DEVICE, BOOT)
+        two = await memory.load(DEVICE, BOOT)
+        given = shown(one, "A", "B") | shown(two, "C", "D", "E")
+        assert len(given) == 5
+        await memory.save(DEVICE, BOOT, two, same, last=True)
+        await memory.save(DEVICE, BOOT, one, same, last=True)
+        third = await memory.load(DEVICE, BOOT)
+        assert shown(third, "X", "Y", "Z").isdisjoint(given)
+
+    with_memory(tmp_path, work)
+
+
+def test_a_block_that_runs_short_is_extended_or_jumped_over(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        one = await memory.load(DEVICE, BOOT)
+        assert not one.is_short(BLOCK // 2)
+        assert one.is_short(BLOCK // 2 + 1)
+        assert await memory.extend(DEVICE, one, 700) == 700
+        assert one.ceiling == 2 * BLOCK
+        two = await memory.load(DEVICE, BOOT)
+        assert (two.refs.floor, two.ceiling) == (2 * BLOCK, 3 * BLOCK)
+        assert await memory.extend(DEVICE, one, 1_700) == 3 * BLOCK
+        assert shown(one, "A") == {f"@b{3 * BLOCK + 1}"}
+        await memory.save(DEVICE, BOOT, two, same, last=True)
+        await memory.save(DEVICE, BOOT, one, same, last=True)
+        assert await memory.extend(DEVICE, two, 5) > 3 * BLOCK  # after everybody has given theirs back
+
+    with_memory(tmp_path, work)
+
+
+def test_what_is_saved_is_redacted(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        known = await memory.load(DEVICE, BOOT)
+        shown(known, "hunter2")
+        secrets = Secrets({"HANDRAIL_SECRET_PW": "hunter2"})
+        await memory.save(DEVICE, BOOT, known, secrets.redact_data, last=True)
+
+    with_memory(tmp_path, work)
+    assert not any(b"hunter2" in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_refs_of_another_version_are_dropped_and_their_numbers_kept(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        known = await memory.load(DEVICE, BOOT)
+        given = shown(known, "Save", "Cancel")
+        await memory.save(DEVICE, BOOT, known, lambda _: {"format": 99}, last=True)
+        after = await memory.load(DEVICE, BOOT)
+        assert shown(after, "Save", "Cancel").isdisjoint(given)
+
+    with_memory(tmp_path, work)

@@ -1,0 +1,78 @@
+"""The costly part of a rebuild, done ahead: the result is the same, and nothing shows before it is wanted."""
+
+from __future__ import annotations
+
+from random import Random
+
+from handrail.tree.compact import CompactOptions
+from handrail.tree.node import Screen
+from handrail.tree.refs import Registry
+from tests.unit.tree.drawn import node, row, screen
+
+
+def shuffled(seed: int) -> list[Screen]:
+    """A list whose rows come, go and change places."""
+    random = Random(seed)
+    names = [f"Row {number}" for number in range(8)]
+    drawn = []
+    for _ in range(6):
+        shown = random.sample(names, random.randint(2, 8))
+        rows = [node("Button", box=row(n), text=name, flags="clickable") for n, name in enumerate(shown)]
+        drawn.append(screen(*rows))
+    return drawn
+
+
+def test_a_prepared_rebuild_gives_what_an_unprepared_one_gives() -> None:
+    for seed in range(20):
+        plain, ahead = Registry(), Registry()
+        for drawn in shuffled(seed):
+            ahead.prepare(drawn)
+            assert ahead.rebuild(drawn).text == plain.rebuild(drawn).text
+            assert ahead.refs.keys() == plain.refs.keys()
+
+
+def test_what_was_prepared_and_not_taken_leaves_no_trace() -> None:
+    one, two, three = shuffled(1)[:3]
+    plain, wavering = Registry(), Registry()
+    for registry in (plain, wavering):
+        registry.rebuild(one)
+    text = wavering.text
+    wavering.prepare(two)
+    assert wavering.text == text
+    assert wavering.screen is one
+    assert wavering.rebuild(three).text == plain.rebuild(three).text
+
+
+def test_what_was_prepared_before_another_screen_was_taken_is_not_used() -> None:
+    one, two, three = shuffled(2)[:3]
+    plain, late = Registry(), Registry()
+    plain.rebuild(one)
+    late.prepare(three)
+    late.rebuild(one)
+    late.prepare(three)
+    for registry in (plain, late):
+        registry.rebuild(two)
+        registry.rebuild(three)
+    assert late.text == plain.text
+    assert late.refs.keys() == plain.refs.keys()
+
+
+def test_the_same_screen_again_is_only_written_anew() -> None:
+    one, two = shuffled(3)[:2]
+    registry = Registry()
+    registry.rebuild(one)
+    registry.rebuild(two)
+    matching, elements = registry.matching, registry.elements
+    assert registry.rebuild(two, CompactOptions(max_lines=2)).truncated
+    assert registry.matching is matching
+    assert registry.elements == elements
+
+
+def test_elements_are_known_for_two_screens_that_were_read_here() -> None:
+    one, two = shuffled(4)[:2]
+    registry = Registry()
+    registry.rebuild(one)
+    assert registry.elements is None
+    registry.rebuild(two)
+    assert registry.elements is not None
+    assert Registry.load(registry.dump()).elements is None
