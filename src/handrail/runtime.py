@@ -56,7 +56,9 @@ class Runtime:
             journal=self.journal,
             approvals=self.approvals,
             secrets=self.secrets,
-            scripts=ScriptExecutor(config.runs, allow=(*DEFAULT, *self.policy.script.allow), clock=clock, env=env),
+            scripts=ScriptExecutor(
+                config.runs, allow=(*DEFAULT, *self.policy.script.allow), clock=clock, env=env
+            ),
             script_shell=self.policy.script.shell,
             leases=self.leases,
             memory=Memory(self.store),

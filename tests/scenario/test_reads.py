@@ -109,6 +109,7 @@ def test_a_picture_is_seed_000s_snapshot_and_lives_in_the_journal_as_a_blob(tmp_
             half = _details(await w.session.screenshot(scale=0.5))
             assert Image.open(io.BytesIO(base64.b64decode(half["screenshotBase64"]))).size == (540, 1200)
             assert "screenshotBase64" not in json.dumps(w.events())
+            assert sum("screenshot" in (event.get("blobs") or {}) for event in w.events()) == 2
 
     play(story())
 
@@ -164,7 +165,7 @@ def test_preferences_and_rows_come_with_their_types(tmp_path: Path) -> None:
         async with world(tmp_path, clock=FastClock(10)) as w:
             await w.open(NOTES)
             rows = _details(await w.session.query_db(NOTES, "notes.db", "select count(*) as n from notes"))
-            assert rows["rows"] == [{"n": 3}]
+            assert (rows["columns"], rows["rows"]) == (["n"], [[3]])
             await w.open(TROUBLE)
             await w.session.scroll_to("Covered button")
             await w.session.tap("Covered button")

@@ -77,11 +77,41 @@ class _Form(Activity):
         return scroll(page, id="page", height="fill")
 
 
+class _Slippery(Activity):
+    """A list of its own making: a quick finger moves it four times as far as itself goes."""
+
+    title = "Slippery"
+
+    def on_create(self) -> None:
+        self.state["px"] = 0.0
+
+    def build(self) -> View:
+        first = round(self.state["px"] / _ROW_PX)
+        rows = [
+            item(f"Slip {number + 1}", key=f"slip:{number}") for number in range(first, first + _IN_SIGHT)
+        ]
+        return column(
+            *rows,
+            cls="androidx.recyclerview.widget.RecyclerView",
+            id="slippery",
+            scrollable=True,
+            height="fill",
+            on_drag=self.drag,
+        )
+
+    def drag(self, _: float, down: float) -> None:
+        last = (80 - _IN_SIGHT) * _ROW_PX
+        self.state["px"] = min(last, max(0.0, self.state["px"] - down * (4 if abs(down) > _QUICK_PX else 1)))
+
+
+_ROW_PX, _IN_SIGHT, _QUICK_PX = 147, 14, 25
+
+
 class _Shop(App):
     package = "com.example.shelves"
     label = "Shelves"
     version = "1"
-    activities = {"MainActivity": _Shelves, "FormActivity": _Form}
+    activities = {"MainActivity": _Shelves, "FormActivity": _Form, "SlipperyActivity": _Slippery}
 
 
 SHELVES = _Shop.package
@@ -257,18 +287,18 @@ def test_what_lies_under_the_keyboard_is_not_in_sight_yet(tmp_path: Path) -> Non
 
 
 def test_a_swipe_that_jumped_over_rows_is_taken_back(tmp_path: Path) -> None:
-    """A stutter of the phone makes one swipe two: the rows between were never in sight."""
+    """A list that a quick finger throws over three screens: the rows between were never in sight."""
 
     async def story() -> None:
         clock = FastClock(10)
         async with world(tmp_path, clock=clock, phone=_shelves(clock)) as w:
-            await w.open(SHELVES)
-            w.phone.faults.add("input_twice", times=1)
-            done = await w.session.scroll_to("Left 14", within={"id": "left"})
+            await w.session.start_app(SHELVES, activity="SlipperyActivity")
+            done = await w.session.scroll_to("Slip 20", max_scrolls=20)
             assert done.success, done.to_json()
             assert done.details
             assert done.details["taken_back"] >= 1
-            assert _tapped(w) == []
+            back = await w.session.scroll_to("Slip 3", direction="up", max_scrolls=20)
+            assert back.success, back.to_json()
 
     play(story())
 

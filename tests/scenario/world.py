@@ -99,10 +99,12 @@ async def world(
     if policy is not None:
         config.policy.parent.mkdir(parents=True, exist_ok=True)
         config.policy.write_text(policy)
-    async with serve([phone], port=0) as [served]:
-        async with Runtime.open(config, clock=clock, env=given, caller=caller) as runtime:
-            session = await runtime.session(served.address, helper=helper)
-            yield World(phone, served.address, home, runtime, session)
+    async with (
+        serve([phone], port=0) as [served],
+        Runtime.open(config, clock=clock, env=given, caller=caller) as runtime,
+    ):
+        session = await runtime.session(served.address, helper=helper)
+        yield World(phone, served.address, home, runtime, session)
 
 
 def play(story: Coroutine[Any, Any, T]) -> T:

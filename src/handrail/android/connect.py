@@ -9,13 +9,10 @@ from typing import Literal
 from handrail.adb.device import AdbDevice
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.channel import Channel
+from handrail.android.console import console_port
 from handrail.android.door import Door, Opener, Say
 from handrail.android.driver import Driver
-from handrail.android.emulator import open_emulator
-from handrail.android.emulator.discovery import console_port
-from handrail.android.helper import open_helper
 from handrail.android.routing import RoutedDriver
-from handrail.android.u2 import open_u2
 from handrail.clock import Clock
 
 Helper = Literal["auto", "u2", "http", "none"]
@@ -50,13 +47,20 @@ def _doors(
 ) -> list[Door]:
     """gRPC where the serial is an emulator's; one helper at most, because UiAutomation has one user."""
 
+    # Imported when it is opened: most commands need no channel but adb.
     async def grpc(said: Say) -> Channel | None:
+        from handrail.android.emulator import open_emulator  # noqa: PLC0415
+
         return await open_emulator(adb.serial, env=env, clock=clock, display=adb.display, say=said)
 
     async def http(said: Say) -> Channel | None:
+        from handrail.android.helper import open_helper  # noqa: PLC0415
+
         return await open_helper(device, env=env, clock=clock, say=said)
 
     async def u2(said: Say) -> Channel | None:
+        from handrail.android.u2 import open_u2  # noqa: PLC0415
+
         return await open_u2(device, clock=clock, say=said)
 
     async def either(said: Say) -> Channel | None:

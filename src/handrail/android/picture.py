@@ -6,8 +6,6 @@ import asyncio
 import io
 from collections.abc import Awaitable, Callable
 
-from PIL import Image
-
 from handrail.adb.shell import Shell
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES
 from handrail.android.secure import secure_window
@@ -65,6 +63,8 @@ def whole_png(stdout: bytes, stderr: bytes = b"") -> bytes:
 
 def is_black(png: bytes) -> bool:
     """True for a picture in which nothing but the status bar may be seen."""
+    from PIL import Image  # noqa: PLC0415  (most actions take no picture)
+
     with Image.open(io.BytesIO(png)) as image:
         width, height = image.size
         below = image.convert("L").reduce(4).crop((0, height // 4 // 12, width // 4, height // 4))

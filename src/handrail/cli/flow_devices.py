@@ -38,6 +38,19 @@ class Wanted:
             raise InvalidAction(f"--sim {sim}: between 1 and {MOST} phones", path="sim")
         return cls(tuple(_named(one) for one in devices), sim)
 
+    def check(self, flow: str, names: Sequence[str]) -> None:
+        """Every device of a flow must have a phone; one alone takes the first there is."""
+        if self.sim is not None or len(names) <= 1:
+            return
+        given = [name for name, _ in self.devices]
+        missing = [name for name in names if name not in given]
+        if len(missing) > given.count(None):
+            raise InvalidAction(
+                f"{flow}: no phone was given for {' and '.join(missing)}",
+                hint=f"Give --device {missing[0]}=SERIAL, or --sim.",
+                path="device",
+            )
+
 
 def _named(text: str) -> tuple[str | None, str]:
     """`alice=emulator-5554`, or a serial alone."""

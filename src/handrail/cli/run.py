@@ -135,6 +135,8 @@ async def _main(options: Options) -> int:
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
         _publish(records, options)
+    if not plans:
+        click.echo("No flow has these tags, or this share of them is empty.", err=options.as_json)
     return code
 
 
@@ -178,6 +180,8 @@ async def _on_phones(plans: list[Ready], options: Options, records: list[FlowRec
     from handrail.runtime import Runtime  # noqa: PLC0415
 
     config = Config.from_env(os.environ)
+    for _, ready in plans:
+        options.wanted.check(ready.flow.name, devices_of(ready))
     needed = max(1, *(len(devices_of(ready)) for _, ready in plans))
     progress = _progress(options)
     async with AsyncExitStack() as stack, Runtime.open(config, caller=_caller()) as runtime:
@@ -307,8 +311,6 @@ def _publish(records: list[FlowRecord], options: Options) -> None:
         print_json({"flows": [_told(record) for record in records]})
     elif records:
         click.echo(summary(records))
-    else:
-        click.echo("No flow has these tags, or this share of them is empty.")
 
 
 def _told(record: FlowRecord) -> dict[str, Any]:

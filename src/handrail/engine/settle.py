@@ -88,6 +88,7 @@ class Settling:
         self._met_since: Seen | None = None
         self._judged: tuple[Screen, bool] | None = None
         self._loading_since: float | None = None
+        self._waited_for: str | None = None  # also when it has ended: the caller wants to know
         self._gap = FIRST_GAP_MS
         self._reads = 0
         self._asks_helper = True
@@ -144,6 +145,7 @@ class Settling:
             self._deadline += seen.ended_ms - since if self._before is not None else 0.0
         if at_rest and seen.reading.loading:
             self._loading_since = seen.ended_ms
+            self._waited_for = ", ".join(sign.why for sign in seen.reading.loading)
         return self._loading_since is not None
 
     def _rest(self, seen: Seen, rested: bool) -> Reason | None:
@@ -215,5 +217,5 @@ class Settling:
 
     def _settled(self, seen: Seen, reason: Reason) -> Settled:
         took = round(self._clock.monotonic_ms() - self._start, 1)
-        signs = ", ".join(sign.why for sign in seen.reading.loading) or None
-        return Settled(seen, SettleReport(ms=took, reads=self._reads, reason=reason, loading=signs))
+        report = SettleReport(ms=took, reads=self._reads, reason=reason, loading=self._waited_for)
+        return Settled(seen, report)

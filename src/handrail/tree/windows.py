@@ -15,6 +15,8 @@ _SYSTEM_DIALOGS = frozenset(
         "com.android.intentresolver",
     }
 )
+_BAR = 10  # of the screen's height: what is lower is a bar, not a dialog
+_NEAR_PX = 24
 _STRIP = 4  # a system bar takes at most this part of the screen; a shade or a system dialog takes more
 
 
@@ -46,9 +48,30 @@ def modal_above(screen: Screen, node: Node) -> Node | None:
     if not own:
         return None
     at, below = own[0], windows[own[0]]
-    for window in reversed(windows[at + 1 :]):
-        is_its_own = window.package_name == below.package_name or window.package_name in _SYSTEM_DIALOGS
-        smaller = below.bounds.covers(window.bounds) and window.bounds != below.bounds
-        if is_its_own and smaller and any(one.flags & CLICKABLE for one in (window, *screen.inside(window))):
-            return window
-    return None
+    above = (window for window in reversed(windows[at + 1 :]) if _may_be_modal(screen, window, below))
+    return next(above, None)
+
+
+def _may_be_modal(screen: Screen, window: Node, below: Node) -> bool:
+    if window.package_name != below.package_name and window.package_name not in _SYSTEM_DIALOGS:
+        return False
+    if not below.bounds.covers(window.bounds) or window.bounds == below.bounds:
+        return False
+    if not any(one.flags & CLICKABLE for one in (window, *screen.inside(window))):
+        return False
+    return not _is_low(screen, window) and not _hangs_on_field(screen, window)
+
+
+def _is_low(screen: Screen, window: Node) -> bool:
+    """The bar with Cut and Copy; touches beside it go on."""
+    return window.bounds.height * _BAR < screen.height
+
+
+def _hangs_on_field(screen: Screen, window: Node) -> bool:
+    """Suggestions under or over the field that has the focus; typing goes on beside them."""
+    field = next((one for one in screen.nodes if one.focused and one.role == "text_field"), None)
+    if field is None or field.is_inside(window):
+        return False
+    one, other = field.bounds, window.bounds
+    meets = min(abs(other.top - one.bottom), abs(one.top - other.bottom)) <= _NEAR_PX
+    return meets and other.left < one.right and one.left < other.right

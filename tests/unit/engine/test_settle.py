@@ -146,7 +146,7 @@ def test_a_spinner_is_waited_for_and_the_end_of_it_is_settled_as_usual() -> None
         before = await stand.look()
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
-        assert settled.report.loading is None
+        assert settled.report.loading == "spinner"  # what was waited for
         assert 3_000 <= settled.seen.began_ms <= 3_450
 
     asyncio.run(story())

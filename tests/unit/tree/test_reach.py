@@ -143,6 +143,19 @@ def test_a_toast_and_another_apps_little_window_are_no_dialogs() -> None:
     assert tap_point(drawn, named(drawn, "Send")) == (300, 1100)
 
 
+def test_the_bar_with_cut_and_copy_stops_no_touch_beside_it() -> None:
+    bar = dialog_at((90, 700, 990, 850), button("Cut", (100, 720, 300, 830)))
+    drawn = parse(windows(node("FrameLayout", button("Send")), bar))
+    assert tap_point(drawn, named(drawn, "Send")) == (300, 1100)
+
+
+def test_suggestions_under_the_focused_field_stop_no_touch_beside_them() -> None:
+    field = node("EditText", text="Ad", box=(0, 300, 1080, 420), flags="clickable focused")
+    offers = dialog_at((0, 430, 1080, 900), button("Ada", (0, 440, 1080, 540)))
+    drawn = parse(windows(node("FrameLayout", field, button("Send")), offers))
+    assert tap_point(drawn, named(drawn, "Send")) == (300, 1100)
+
+
 def keyboard(top: int, key: Box) -> str:
     ime = "com.example.inputmethod.latin"
     letter = node("android.view.View", text="q", box=key, package=ime)
