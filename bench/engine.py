@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -98,7 +99,7 @@ class Timer:
 
     def _hidden(self, waited_ms: float) -> float:
         """Our work between the first and the last look after the dispatch, while the window ran anyway."""
-        looks = self.shell.spans[-len(self.shell.spans) + 2 :]  # behind the look before and the input
+        looks = self.shell.spans[2:]  # behind the look before and the input
         if len(looks) < 2:
             return 0.0
         window = (looks[-1][0] - looks[0][1]) * 1000
@@ -183,8 +184,6 @@ def fsync_ms() -> float:
     """What one durable write of 4 kB costs here."""
     times = []
     with tempfile.NamedTemporaryFile(dir=Path(tempfile.gettempdir())) as file:
-        import os  # noqa: PLC0415
-
         for _ in range(20):
             os.write(file.fileno(), b"x" * 4096)
             began = time.perf_counter()

@@ -16,7 +16,7 @@ LAYERS = [
     {"engine"},
     {"agent", "flow"},
     {"runtime"},
-    {"mcp", "http"},
+    {"mcp", "http", "local"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

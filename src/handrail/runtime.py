@@ -98,6 +98,11 @@ class Runtime:
         """Every device there is, usable or not."""
         return await discover(self.config, self.clock, self.env)
 
+    @property
+    def sessions(self) -> dict[str, Session]:
+        """Those that are open now, by serial."""
+        return dict(self._sessions)
+
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
         async with self._opening:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import InvalidAction
+from handrail.flow.records import StepRecord
+from handrail.flow.run import Silent
 from tests.scenario.flow_world import CONTACTS, SETTINGS, TROUBLE, journalled, outcomes, run, trace
-from tests.scenario.world import play, until, world
+from tests.scenario.world import FastClock, play, until, world
 
 
 def test_a_failed_step_ends_the_flow_and_the_trace_says_where(tmp_path: Path) -> None:
@@ -208,6 +210,48 @@ def test_a_cancelled_flow_is_a_complete_record(tmp_path: Path) -> None:
     play(story())
 
 
+class Impatient(Silent):
+    """Cancels the run when its n-th step starts or ends."""
+
+    def __init__(self, moment: int, task: asyncio.Task[object]) -> None:
+        self.left = moment
+        self.task = task
+
+    def step_started(self, record: StepRecord) -> None:
+        self.step_ended(record)
+
+    def step_ended(self, record: StepRecord) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.task.cancel()
+
+
+@pytest.mark.parametrize("moment", range(1, 11))
+def test_an_interruption_at_any_moment_leaves_a_record_that_is_complete_up_to_there(
+    tmp_path: Path, moment: int
+) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            me = asyncio.current_task()
+            assert me
+            text = f"""
+app: {SETTINGS}
+steps:
+  - tap: Display
+  - repeat: {{times: 1, steps: [press_key: back, tap: Display]}}
+  - press_key: back
+"""
+            record = await run(w, text, observer=Impatient(moment, me))
+            assert record.outcome == "stopped"
+            assert not me.cancelling()
+            told = trace(record)
+            assert told.steps_completed == outcomes(record).count("passed")
+            assert (told.error or "").startswith("Stopped")
+            assert len(told.results) <= 3
+
+    play(story())
+
+
 def test_an_app_that_cannot_be_started_is_an_error_and_no_step(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -241,6 +285,17 @@ steps:
     play(story())
 
 
+def test_one_reason_for_the_flow_is_inherited_by_its_steps(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            await run(w, f"name: lamp\napp: {SETTINGS}\nsteps: [tap: Display]", reason="I dim the screen")
+            told = {e["action"]["type"]: e["reason"] for e in journalled(w)}
+            assert told["start_app"] == "I dim the screen (flow lamp: its app)"
+            assert told["tap"] == "I dim the screen (flow lamp, step 1: tap Display)"
+
+    play(story())
+
+
 def test_a_crash_is_a_crash_and_an_optional_one_is_survived(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
@@ -257,7 +312,9 @@ def test_a_permission_prompt_is_answered_and_is_no_crash(tmp_path: Path) -> None
     async def story() -> None:
         async with world(tmp_path) as w:
             w.phone.start_activity(package="com.handrail.gallery")
-            told = trace(await run(w, "steps: [wait_for: Allow, tap: Allow, expect_absent: No access to photos]"))
+            told = trace(
+                await run(w, "steps: [wait_for: Allow, tap: Allow, expect_absent: No access to photos]")
+            )
             assert told.success, told.error
             assert [dialog.kind for dialog in told.system_dialogs or ()] == ["permission"]
             assert told.app_crash_detected is None
@@ -267,9 +324,9 @@ def test_a_permission_prompt_is_answered_and_is_no_crash(tmp_path: Path) -> None
 
 def test_what_was_loading_is_told(tmp_path: Path) -> None:
     async def story() -> None:
-        async with world(tmp_path) as w:
-            told = trace(await run(w, f"app: {TROUBLE}\nsteps: [tap: Spinner that ends]"))
-            assert (told.results[0].loading_detected or "").startswith("Waited for: ")
+        async with world(tmp_path, clock=FastClock(10)) as w:
+            told = trace(await run(w, f"app: {TROUBLE}\nsteps: [tap: Spinner that never ends]"))
+            assert (told.results[0].loading_detected or "").startswith("Timed out waiting for: ")
 
     play(story())
 

@@ -100,26 +100,21 @@ def test_every_example_passes(tmp_path: Path) -> None:
 def test_a_payment_waits_for_a_person_and_goes_on_with_a_yes(tmp_path: Path) -> None:
     with running(tmp_path, "run", "--sim", EXAMPLES / "shop_payment.yaml", "--json") as process:
         for _ in range(2):
-            waiting = _wait_for(lambda: _approvals(tmp_path))
-            assert handrail(tmp_path, "approve", waiting[0]).returncode == 0
+            assert handrail(tmp_path, "approve", _next_approval(tmp_path)).returncode == 0
         out, _ = process.communicate(timeout=PATIENCE_S)
     told = json.loads(out[out.index("{") :])["flows"][0]
     assert told["outcome"] == "passed", told["trace"]
     assert process.returncode == 0
 
 
-def _approvals(home: Path) -> list[str]:
-    listed = handrail(home, "approvals", "--json")
-    return [one["id"] for one in json.loads(listed.stdout or "[]")] if listed.returncode == 0 else []
-
-
-def _wait_for(question: Any) -> Any:
+def _next_approval(home: Path) -> str:
+    """The one that waits; asking takes long enough to need no pause."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        if found := question():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it never came")
+        listed = handrail(home, "approvals", "--json")
+        if listed.returncode == 0 and (waiting := json.loads(listed.stdout or "[]")):
+            return str(waiting[0]["id"])
+    raise AssertionError("nobody was asked")
 
 
 @pytest.mark.parametrize(
@@ -140,6 +135,13 @@ def test_a_phone_that_is_not_there_is_exit_code_three(tmp_path: Path) -> None:
     one = flow(tmp_path, "one.yaml", "[press_key: home]")
     done = handrail(tmp_path, "run", one, "--device", "127.0.0.1:1")
     assert done.returncode == 3, done.stdout + done.stderr
+
+
+def test_a_flow_for_two_phones_needs_two(tmp_path: Path) -> None:
+    one = flow(tmp_path, "one.yaml", "[get_state]", "devices: [alice, bob]")
+    done = handrail(tmp_path, "run", one, "--device", "alice=127.0.0.1:1")
+    assert done.returncode == 2
+    assert "bob" in done.stderr
 
 
 def test_all_files_that_are_wrong_are_named(tmp_path: Path) -> None:
@@ -198,7 +200,10 @@ def test_an_interrupted_run_leaves_complete_reports_and_a_free_phone(tmp_path: P
     flow(folder, "c.yaml", "[tap: Display]")
     junit, report = tmp_path / "junit.xml", tmp_path / "report"
     with running(tmp_path, "run", folder, "--sim", "--junit", junit, "--report", report) as process:
-        _wait_for(lambda: _is_waiting(tmp_path))
+        assert process.stdout
+        lines = iter(process.stdout.readline, "")
+        _ = next(line for line in lines if line.startswith("b on"))
+        _ = next(line for line in lines if "tap Display" in line)  # the long wait is next
         process.send_signal(number)
         out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, out
@@ -207,11 +212,6 @@ def test_an_interrupted_run_leaves_complete_reports_and_a_free_phone(tmp_path: P
     assert (report / "index.html").stat().st_size > 1_000
     assert "stopped" in out
     assert _leases(tmp_path) == []
-
-
-def _is_waiting(home: Path) -> bool:
-    listed = handrail(home, "journal", "export")
-    return any('"wait"' in line and '"accepted"' in line for line in listed.stdout.splitlines())
 
 
 def _leases(home: Path) -> list[Any]:

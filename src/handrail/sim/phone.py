@@ -374,11 +374,6 @@ class Phone(Device):
             app.on_sms(sender, text)
             self.touched_app()
 
-    def send_sms(self, to: str, text: str) -> None:
-        """A message leaves; phones that are served together get what is meant for them."""
-        if self.cell is not None:
-            self.cell.deliver(self.number, to, text)
-
     def toast(self, text: str, package: str = "android", long: bool = False) -> None:
         self.systemui.show_toast(text, package, long)
 

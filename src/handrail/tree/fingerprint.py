@@ -29,7 +29,7 @@ from handrail.tree.node import (
     Screen,
 )
 from handrail.tree.packages import is_input_method
-from handrail.tree.windows import is_system_bar
+from handrail.tree.windows import is_system_bar, is_toast
 
 __all__ = [
     "JITTER_PX",
@@ -58,8 +58,8 @@ def idle_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str
 
 
 def screen_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str:
-    """Six characters: as the idle fingerprint, but blind to what fields hold and to the keyboard."""
-    shown = _shown(screen, ignore, with_keyboard=False)
+    """Six characters: as the idle fingerprint, but blind to fields' content, keyboard and toasts."""
+    shown = _shown(screen, ignore, with_guests=False)
     number = int.from_bytes(_digest(map(_screen_part, shown)).digest(), "big")
     characters = []
     for _ in range(6):
@@ -93,12 +93,13 @@ def _digest(parts: Iterable[str]) -> blake2b:
     return blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
 
 
-def _shown(screen: Screen, ignore: Collection[Node], *, with_keyboard: bool = True) -> list[Node]:
+def _shown(screen: Screen, ignore: Collection[Node], *, with_guests: bool = True) -> list[Node]:
     """What tells this screen from another, in document order: visible, and labelled, active or with an id."""
     shown: list[Node] = []
     for window in screen.windows:
-        is_skipped = not with_keyboard and is_input_method(window.package_name)
-        if not is_skipped and not is_system_bar(screen, window):
+        if not with_guests and (is_input_method(window.package_name) or is_toast(screen, window)):
+            continue
+        if not is_system_bar(screen, window):
             _collect(screen, window, ignore, shown)
     return shown or [node for node in screen.nodes if not node.flags & HIDDEN and node not in ignore]
 

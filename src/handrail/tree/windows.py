@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.tree.node import CLICKABLE, Node, Screen
+from handrail.tree.node import CHECKABLE, CLICKABLE, LONG_CLICKABLE, SCROLLABLE, Node, Screen
 from handrail.tree.packages import SYSTEM_UI, is_input_method
 
 _SYSTEM_DIALOGS = frozenset(
@@ -17,6 +17,8 @@ _SYSTEM_DIALOGS = frozenset(
 )
 _BAR = 10  # of the screen's height: what is lower is a bar, not a dialog
 _NEAR_PX = 24
+_TOAST = 6  # a toast takes at most this part of the screen
+_TOUCHED = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
 _STRIP = 4  # a system bar takes at most this part of the screen; a shade or a system dialog takes more
 
 
@@ -34,6 +36,14 @@ def is_system_bar(screen: Screen, window: Node) -> bool:
         return False
     bounds = window.bounds
     return bounds.height * _STRIP <= screen.height or bounds.width * _STRIP <= screen.width
+
+
+def is_toast(screen: Screen, window: Node) -> bool:
+    """A few words above everything that nothing can be done with and that go by themselves."""
+    if window is screen.windows[0] or window.bounds.area * _TOAST > screen.bounds.area:
+        return False
+    parts = (window, *screen.inside(window))
+    return any(one.text for one in parts) and not any(one.flags & _TOUCHED for one in parts)
 
 
 def modal_above(screen: Screen, node: Node) -> Node | None:

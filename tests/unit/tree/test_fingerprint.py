@@ -263,3 +263,20 @@ def test_times_and_levels_are_clock_like(text: str) -> None:
 )
 def test_dates_sentences_and_numbers_are_not(text: str) -> None:
     assert not is_clock_like(text)
+
+
+def test_a_toast_is_no_other_screen_but_is_no_rest_either() -> None:
+    toast = node(
+        "FrameLayout", node("TextView", text="Saved", box=(200, 2000, 880, 2100)), box=(200, 2000, 880, 2100)
+    )
+    plain, toasted = parse(hierarchy(form())), parse(hierarchy(form(), toast))
+    assert screen_fingerprint(plain) == screen_fingerprint(toasted)
+    assert not at_rest(plain, toasted)
+
+
+def test_a_dialog_is_another_screen() -> None:
+    ok = node("Button", text="OK", flags="clickable", box=(200, 2000, 880, 2100))
+    dialog = node("FrameLayout", ok, box=(200, 2000, 880, 2100))
+    assert screen_fingerprint(parse(hierarchy(form()))) != screen_fingerprint(
+        parse(hierarchy(form(), dialog))
+    )

@@ -177,7 +177,8 @@ class Conversation(Activity):
         """In airplane mode nothing leaves the phone."""
         if self.phone.settings["global"].get("airplane_mode_on") == "1":
             return FAILED
-        self.phone.send_sms(self.state["address"], body)
+        if self.phone.cell is not None:
+            self.phone.cell.deliver(self.phone.number, self.state["address"], body)
         return SENT
 
 

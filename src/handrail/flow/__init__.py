@@ -1,0 +1,1 @@
+"""Flows: many steps in one file, run on a session, with a trace that explains itself."""

@@ -1,0 +1,176 @@
+"""One flow's file, read: the flow itself, where everything in it stands, what its variables are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from handrail.errors import InvalidAction
+from handrail.flow.build import STAND_IN, Builder
+from handrail.flow.nodes import Entry, Fields, Items, Node, Scalar, plain
+from handrail.flow.places import Places, StepPath
+from handrail.flow.problems import MANY, Problem, invalid_flow
+from handrail.flow.shorthand import Draft, Expander
+from handrail.flow.variables import as_text, fill_node, name_problems
+from handrail.protocol.flow import AnyStep, Flow, Step
+from handrail.protocol.problems import nearest
+
+KEYS = ("name", "app", "tags", "env", "devices", "steps")
+"""What a flow says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One file, read. `flow` has its variables filled as far as they have values."""
+
+    path: Path | None
+    text: str
+    places: Places
+    is_agentest: bool
+    root: Fields = field(repr=False)
+    """As written, variables not filled."""
+    drafts: list[Draft | None] = field(repr=False)
+    made: Flow | None = field(repr=False)
+    missing: tuple[Problem, ...] = ()
+    """Variables without a value where a text can't stand."""
+
+    @property
+    def flow(self) -> Flow:
+        """The flow; `InvalidAction` where it can't be made before somebody gives a variable its value."""
+        if self.made is None:
+            raise invalid_flow(self.missing, self.path)
+        return self.made
+
+    @property
+    def name(self) -> str:
+        """What reports call it; known before the variables are."""
+        name = self.root.get("name")
+        return str(name.value) if isinstance(name, Scalar) else _stem(self.path)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """By which runs are chosen; known before the variables are."""
+        tags = self.root.get("tags")
+        return tuple(plain(tags)) if isinstance(tags, Items) else ()
+
+    def bind(self, env: Mapping[str, str]) -> Document:
+        """The same file with these values over its own `env`; every variable must have one."""
+        return make(self.root, self.path, self.text, [], env)
+
+    def given(self, path: StepPath) -> dict[str, Any]:
+        """The step as it stands in the file: variables filled in, secrets not."""
+        draft = self.places.draft(path)
+        step = plain(draft.source) if draft else {}
+        return step if isinstance(step, dict) else {str(step): None}
+
+    def element(self, path: StepPath) -> dict[str, Any] | None:
+        """What a recording knew of the element that this step touches."""
+        draft = self.places.draft(path)
+        found = plain(draft.element) if draft and draft.element else None
+        return found if isinstance(found, dict) else None
+
+
+def make(
+    root: Fields,
+    path: Path | None,
+    text: str,
+    problems: list[Problem],
+    env: Mapping[str, str] | None = None,
+) -> Document:
+    """Checks everything; without `env` (not yet bound) variables may still lack their values."""
+    is_agentest = _is_agentest(root)
+    builder = Builder(problems)
+    filled = root if is_agentest else _Filler(env, problems).flow(root)
+    if is_agentest:
+        drafts, steps = _agentest_steps(filled, builder)
+    else:
+        drafts = Expander(problems).steps(filled.get("steps"), filled, "steps")
+        steps = builder.steps(drafts)
+    flow = _flow(filled, steps, path, builder)
+    if problems:
+        raise invalid_flow(sorted(problems, key=lambda one: one.mark.offset), path)
+    places = Places(path, filled, drafts)
+    made = None if builder.later else flow
+    return Document(path, text, places, is_agentest, root, drafts, made, tuple(builder.later))
+
+
+def _is_agentest(root: Fields) -> bool:
+    """Steps that name what they do by `action`: one is enough to read all of them so."""
+    steps = root.get("steps")
+    items = steps.items if isinstance(steps, Items) else ()
+    return any(isinstance(one.get("action"), Scalar) for one in items if isinstance(one, Fields))
+
+
+def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[Draft | None], tuple[AnyStep, ...]]:
+    steps = root.get("steps")
+    drafts: list[Draft | None] = []
+    made: list[AnyStep] = []
+    for index, one in enumerate(steps.items if isinstance(steps, Items) else ()):
+        if len(builder.problems) >= MANY:
+            break
+        draft = Draft(Step, f"steps[{index}]", "", one, one if isinstance(one, Fields) else Fields())
+        step = builder.agentest(draft)
+        drafts.append(draft)
+        made += [step] if step else []
+    return drafts, tuple(made)
+
+
+def _flow(root: Fields, steps: tuple[AnyStep, ...], path: Path | None, builder: Builder) -> Flow | None:
+    for key, entry in root.entries.items():
+        if key not in KEYS:
+            close = nearest(key, KEYS)
+            hint = f"Did you mean {' or '.join(close)}?" if close else f"A flow has: {', '.join(KEYS)}."
+            builder.problems.append(Problem(key[:60], "is not a key of a flow", entry.key.start, hint))
+    own = {key: entry for key, entry in root.entries.items() if key in KEYS and key != "steps"}
+    for key, entry in own.items():
+        if isinstance(entry.value, Scalar) and entry.value.value is None:
+            hint = "Give it a value, or remove it."
+            builder.problems.append(Problem(key, "has no value", entry.key.start, hint))
+    inside: dict[str, Any] = {"steps": steps or STAND_IN}
+    if "name" not in own:
+        inside["name"] = _stem(path)
+    made = builder.model(Flow, replace(root, entries=own), inside, "")
+    return made if isinstance(made, Flow) else None
+
+
+def _stem(path: Path | None) -> str:
+    return path.stem[:200] if path and path.stem else "flow"
+
+
+class _Filler:
+    """Fills the variables of one file: its own `env` are defaults, what is given from outside wins."""
+
+    def __init__(self, given: Mapping[str, str] | None, problems: list[Problem]) -> None:
+        self._given = given or {}
+        self._strict = given is not None
+        self._problems = problems
+
+    def flow(self, root: Fields) -> Fields:
+        entries = dict(root.entries)
+        scope: dict[str, str] = dict(self._given)
+        if "env" in entries:
+            entries["env"] = Entry(entries["env"].key, self._env(entries["env"].value, scope))
+        for key in ("app", "steps"):
+            if key in entries:
+                entries[key] = Entry(entries[key].key, fill_node(entries[key].value, scope, self._unknown))
+        return replace(root, entries=entries)
+
+    def _env(self, node: Node, scope: dict[str, str]) -> Node:
+        """Adds the file's own values to the scope; one may use those above it."""
+        if not isinstance(node, Fields):
+            return node
+        self._problems += name_problems(node, "env")
+        filled: dict[str, Entry] = {}
+        for name, entry in node.entries.items():
+            value = as_text(fill_node(entry.value, scope, self._unknown))
+            filled[name] = Entry(entry.key, value)
+            if isinstance(value, Scalar) and isinstance(value.value, str) and not value.unknown:
+                scope.setdefault(name, value.value)
+        return replace(node, entries=filled)
+
+    def _unknown(self, node: Scalar, error: InvalidAction) -> None:
+        if self._strict or "variable" not in error.details:
+            rule = "unknown-variable" if "variable" in error.details else "invalid"
+            self._problems.append(Problem("", error.message, node.start, error.hint, rule=rule))

@@ -1,0 +1,156 @@
+"""The successor of an element that a selector no longer finds: the one most like it, if it clearly is.
+
+Only proposes. Never across kinds, never to a label that promises something else, never where two are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.engine.policy.grave import what_it_does
+from handrail.engine.policy.resolved import Resolved
+from handrail.engine.resolve import targets_of
+from handrail.errors import TargetError
+from handrail.flow.likeness import likeness
+from handrail.flow.meanings import may_follow
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.target import Selector
+from handrail.tree.element.find import elements
+from handrail.tree.mention import mention
+from handrail.tree.node import Node, Screen
+from handrail.tree.portrait import identity, robust
+from handrail.tree.portrait.own import in_list
+from handrail.tree.select import Handles, find
+
+ENOUGH = 0.5
+"""Less alike than this is another element."""
+MARGIN = 0.1
+"""The best must be so much more alike than the second best."""
+NAMED = 0.5
+"""So much of one of its names must be left, if it had any."""
+SAME_ROW = 0.9
+"""In a list, where a row with other words is another row."""
+_TEMPLATE = frozenset({"id", "path"})
+"""What a row has from the template of its list."""
+_NAMES = ("id", "text", "description")
+_KINDS = ("text_field", "slider", "spinner", "switch", "check_box", "radio_button")
+"""Roles that can't become something else: other actions fit them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An element that stands where the recorded one stood, and how to aim at it."""
+
+    selector: Selector
+    element: Mapping[str, Any]
+    score: float
+    mention: str
+    was: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.mention} looks like what was {self.was!r} ({self.score:.0%} alike)"
+
+
+@dataclass(frozen=True, slots=True)
+class Healed:
+    """An action whose lost target was found again."""
+
+    action: AnyAction
+    field: str
+    """As a file spells it: target, from, to or within."""
+    proposal: Proposal
+
+
+def heal_action(
+    action: AnyAction, recorded: Mapping[str, Any] | None, screen: Screen, handles: Handles
+) -> Healed | None:
+    """The action aimed at the successor of the first target that is not found any more."""
+    known = by_field(recorded or {})
+    for name, target in targets_of(action).items():
+        spelled = name.rstrip("_")
+        if not isinstance(target, Selector) or spelled not in known or _is_there(screen, target, handles):
+            continue
+        proposal = successor(known[spelled], screen, handles)
+        if proposal is not None:
+            return Healed(action.model_copy(update={name: proposal.selector}), spelled, proposal)
+    return None
+
+
+def by_field(recorded: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The identities of a step; a lone target's stands without the field's name."""
+    if "class" in recorded or "bounds" in recorded:
+        return {"target": recorded}
+    return {name: one for name, one in recorded.items() if isinstance(one, Mapping)}
+
+
+def _is_there(screen: Screen, target: Selector, handles: Handles) -> bool:
+    try:
+        find(screen, target, handles)
+    except TargetError:
+        return False
+    return True
+
+
+def successor(recorded: Mapping[str, Any], screen: Screen, handles: Handles) -> Proposal | None:
+    """The element that has taken the recorded one's place; None where that is not clear."""
+    scored: list[tuple[float, Node, dict[str, Any]]] = []
+    for node in _candidates(recorded, screen):
+        now = identity(screen, node, handles)
+        if _keeps_its_promise(recorded, now, screen, node, handles):
+            scored.append((_alike(recorded, now, node), node, now))
+    scored.sort(key=lambda one: -one[0])
+    if not scored or scored[0][0] < ENOUGH or (len(scored) > 1 and scored[0][0] - scored[1][0] < MARGIN):
+        return None
+    score, node, now = scored[0]
+    selector = robust(screen, node, handles)
+    return Proposal(selector, now, round(score, 2), mention(node), _called(recorded))
+
+
+def _alike(recorded: Mapping[str, Any], now: Mapping[str, Any], node: Node) -> float:
+    """From 0 to 1; less than enough where too little of its names is left."""
+    is_row = in_list(node)
+    was = {key: value for key, value in recorded.items() if not (is_row and key in _TEMPLATE)}
+    alike = likeness(was, now)
+    is_named = any(was.get(name) for name in _NAMES)
+    is_left = alike.by_name >= (SAME_ROW if is_row else NAMED) and not alike.contradicted
+    return alike.score if is_left or not (is_named or is_row) else min(alike.score, ENOUGH / 2)
+
+
+def _candidates(recorded: Mapping[str, Any], screen: Screen) -> Iterator[Node]:
+    """What can be acted on in the same way, without those who stood beside it then and still do."""
+    beside = set(map(str, recorded.get("neighbours", ()))) - {str(recorded.get("text"))}
+    for element in elements(screen):
+        stood_beside = not beside.isdisjoint(element.pieces[:1])
+        if _is_kind(recorded, element.node, element.kind) and not stood_beside and not element.is_key:
+            yield element.node
+
+
+def _is_kind(recorded: Mapping[str, Any], node: Node, kind: str) -> bool:
+    """Of the same app, and something that the same action fits."""
+    role = str(recorded.get("role", ""))
+    if recorded.get("package") not in (None, node.package_name):
+        return False  # a prompt of the system in front of the app has an OK, too
+    if role in _KINDS or node.role in _KINDS:
+        return node.role == role
+    return (kind == "s") == (role in ("list", "scroll_view"))
+
+
+def _keeps_its_promise(
+    recorded: Mapping[str, Any], now: Mapping[str, Any], screen: Screen, node: Node, handles: Handles
+) -> bool:
+    """Neither money nor an account nor a post comes into play, and the words mean the same."""
+    said = (str(recorded.get("text", "")), str(recorded.get("description", "")))
+    was = what_it_does(Resolved(label=said[0], says=said[1:]))
+    is_as_grave = was == what_it_does(Resolved.of(screen, node, handles.label_of))
+    return is_as_grave and may_follow(_names(recorded), _names(now))
+
+
+def _names(one: Mapping[str, Any]) -> str:
+    return " ".join(str(one[name]) for name in _NAMES if one.get(name))
+
+
+def _called(recorded: Mapping[str, Any]) -> str:
+    return next((str(recorded[name]) for name in ("text", "description", "id") if recorded.get(name)), "")

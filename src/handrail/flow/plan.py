@@ -1,0 +1,202 @@
+"""A flow made ready to run: variables filled, other files read, names of devices checked.
+
+Whatever can be wrong without a phone is found here, before one is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from handrail.errors import InvalidAction
+from handrail.flow.load import Document, load
+from handrail.flow.places import Place
+from handrail.protocol.act import Act
+from handrail.protocol.device import TypeText
+from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step, Steps
+from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
+
+DEEPEST = 16
+"""Files that may run one another, one inside the other."""
+LABEL = 80
+"""Characters of a step's name that nobody gave."""
+
+At = tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One step, its place in the file, and the steps inside it."""
+
+    step: AnyStep
+    document: Document
+    at: At
+    label: str
+    inner: Mapping[str, tuple[Planned, ...]] = field(default_factory=dict)
+    """By what they are for: `steps`, `then`, `else`, or a device's name."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return self.document.given(self.at)
+
+    @property
+    def place(self) -> Place:
+        return self.document.places.of(self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A flow that can be run."""
+
+    document: Document
+    steps: tuple[Planned, ...]
+
+    @property
+    def flow(self) -> Flow:
+        return self.document.flow
+
+
+def plan(document: Document, env: Mapping[str, str]) -> Plan:
+    """Raises `InvalidAction` with file and line."""
+    bound = document.bind(env)
+    chain = (bound.path.resolve(),) if bound.path else ()
+    return Plan(bound, _Planner(bound, env, chain).steps(bound.flow.steps, ()))
+
+
+def devices_of(ready: Plan) -> tuple[str, ...]:
+    """The names of a flow's devices: declared ones first, then those that steps mention."""
+    return tuple(dict.fromkeys((*ready.flow.devices, *_mentioned(ready.steps))))
+
+
+def _mentioned(steps: Iterable[Planned]) -> Iterator[str]:
+    for one in steps:
+        if isinstance(one.step, Parallel):
+            yield from one.step.devices
+        elif isinstance(one.step, Step) and one.step.action.device is not None:
+            yield one.step.action.device
+        for inner in one.inner.values():
+            yield from _mentioned(inner)
+
+
+def takes_part(one: Planned, name: str, on: str) -> bool:
+    """Whether a step that runs on the device `on` concerns the device `name`."""
+    if isinstance(one.step, Parallel):
+        return any(name == key or _any_part(inner, name, key) for key, inner in one.inner.items())
+    if isinstance(one.step, Step):
+        return (one.step.action.device or on) == name
+    return name == on or any(_any_part(inner, name, on) for inner in one.inner.values())
+
+
+def _any_part(steps: Iterable[Planned], name: str, on: str) -> bool:
+    return any(takes_part(one, name, on) for one in steps)
+
+
+class _Planner:
+    def __init__(self, document: Document, env: Mapping[str, str], chain: tuple[Path, ...]) -> None:
+        self._document = document
+        self._env = env
+        self._chain = chain
+
+    def steps(self, steps: Steps, at: At) -> tuple[Planned, ...]:
+        return tuple(self._step(step, (*at, index)) for index, step in enumerate(steps))
+
+    def _step(self, step: AnyStep, at: At) -> Planned:
+        return Planned(step, self._document, at, step.label or name_of(step), self._inner(step, at))
+
+    def _inner(self, step: AnyStep, at: At) -> dict[str, tuple[Planned, ...]]:
+        match step:
+            case Step():
+                return {}
+            case Repeat():
+                return {"steps": self.steps(step.steps, at)}
+            case Branch():
+                return {
+                    "then": self.steps(step.then, (*at, "then")),
+                    "else": self.steps(step.otherwise or (), (*at, "else")),
+                }
+            case Parallel():
+                return {name: self.steps(inner, (*at, name)) for name, inner in step.devices.items()}
+            case RunFlow():
+                return {"steps": self._other(step, at)}
+
+    def _other(self, step: RunFlow, at: At) -> tuple[Planned, ...]:
+        """The steps of another file. It is told the command line's variables and its own, not ours."""
+        folder = self._document.path.parent if self._document.path else Path()
+        path = (folder / step.file).resolve()
+        if path in self._chain:
+            ring = " → ".join(one.name for one in (*self._chain, path))
+            raise self._wrong(at, f"{step.file} runs itself: {ring}", "Take one run_flow out of the ring.")
+        if len(self._chain) >= DEEPEST:
+            raise self._wrong(at, f"{step.file} is more than {DEEPEST} files deep", "Flatten the flows.")
+        if not path.is_file():
+            raise self._wrong(at, f"{step.file} does not exist", "Paths are relative to the file.")
+        env = {**self._env, **step.env}
+        other = load(path).bind(env)
+        return _Planner(other, self._env, (*self._chain, path)).steps(other.flow.steps, ())
+
+    def _wrong(self, at: At, message: str, hint: str) -> InvalidAction:
+        place = self._document.places.of(at)
+        return InvalidAction(
+            f"{place}: {message}", hint=hint, file=place.file, line=place.line, column=place.column
+        )
+
+
+def name_of(step: AnyStep) -> str:
+    """What a step is called when nobody gave it a label. What is typed is not part of it."""
+    match step:
+        case Step():
+            return f"{step.action.type} {_about(step.action)}".strip()[:LABEL]
+        case Repeat(times=int(times)):
+            return f"repeat {times} times"
+        case Repeat():
+            word = "while" if step.while_ else "until"
+            return f"repeat {word} {_wish(step.while_ or step.until)}"[:LABEL]
+        case Branch():
+            return f"when {_wish(step.condition)}"[:LABEL]
+        case RunFlow():
+            return f"run_flow {step.file}"
+        case Parallel():
+            return f"parallel {', '.join(step.devices)}"
+
+
+def _about(action: Act) -> str:
+    """The target, else what a bare value would mean."""
+    shorthand = action.traits.shorthand
+    if isinstance(action, TypeText):
+        shorthand = None
+    value = getattr(action, "target", None) or (getattr(action, shorthand, None) if shorthand else None)
+    match value:
+        case Point() | Selector():
+            return _shown(value)
+        case Condition():
+            return _wish(value)
+        case list() | tuple():
+            return " ".join(str(part) for part in value)
+        case _:
+            return "" if value is None else str(value)
+
+
+def _wish(condition: Condition | None) -> str:
+    """A condition in a few words: `visible Save`, `absent Loading`, `app com.android.settings`."""
+    if condition is None:
+        return ""
+    value = getattr(condition, condition.kind)
+    match value:
+        case Point() | Selector():
+            return f"{condition.kind} {_shown(value)}"
+        case TextIs() | StateIs():
+            return f"{condition.kind} of {_shown(value.target)}"
+        case str():
+            return f"{condition.kind} {value}"
+        case _:
+            return condition.kind
+
+
+def _shown(target: Point | Selector) -> str:
+    """The field by which a person would know the element."""
+    if isinstance(target, Point):
+        return f"{target.x},{target.y}"
+    words = (target.handle, target.text, target.description, target.text_contains, target.hint, target.id)
+    return next((word for word in words if word), None) or str(target.model_dump(exclude_none=True))

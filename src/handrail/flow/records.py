@@ -1,0 +1,90 @@
+"""What a run of a flow leaves behind, for the trace, the reports and the terminal. Values only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.flow import FlowTrace
+from handrail.tree.node import Bounds
+
+Outcome = Literal["passed", "failed", "skipped", "warned", "stopped"]
+"""`warned`: an optional step that failed. `stopped`: interrupted by a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot beside a step; None as `png` with the reason why there is none."""
+
+    png: bytes | None
+    width: int = 0
+    height: int = 0
+    why_not: str = ""
+
+
+@dataclass(slots=True)
+class StepRecord:
+    """One step as it went. `path` is its place: (2,) the third step, (2, 0) the first one inside it."""
+
+    path: tuple[int, ...]
+    label: str
+    given: Mapping[str, Any]
+    """The step as it stands in the file, variables filled in, secrets not."""
+    device: str
+    started_ms: int
+    line: int | None = None
+    outcome: Outcome = "passed"
+    duration_ms: float = 0.0
+    tries: int = 1
+    envelope: Envelope | None = None
+    """Of the last try; None for steps that only hold others."""
+    error: str | None = None
+    code: str | None = None
+    hint: str | None = None
+    diff: str = ""
+    """What changed on the screen, as text."""
+    touched: Bounds | None = None
+    """The element that was touched, on the picture before."""
+    before: Picture | None = None
+    after: Picture | None = None
+    log: list[str] = field(default_factory=list)
+    """The device's log, after a failure."""
+    loading: str | None = None
+    children: list[StepRecord] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FlowRecord:
+    """One run of one flow on one device (or several, for parallel steps)."""
+
+    name: str
+    file: str
+    tags: tuple[str, ...]
+    device: str
+    """Serial and model, for people."""
+    started_ms: int
+    duration_ms: float = 0.0
+    outcome: Outcome = "passed"
+    steps: list[StepRecord] = field(default_factory=list)
+    trace: FlowTrace | None = None
+    traces: dict[str, FlowTrace] = field(default_factory=dict)
+    """One per device name, where the flow has parallel steps."""
+    error: str | None = None
+    journal_head: str = ""
+    attempt: int = 1
+    proposals: list[str] = field(default_factory=list)
+    """Edits of the file that would heal it, as unified diffs."""
+
+
+class Observer(Protocol):
+    """Somebody who watches a run: a terminal, a report, the desk."""
+
+    def flow_started(self, record: FlowRecord, total: int) -> None: ...
+
+    def step_started(self, record: StepRecord) -> None: ...
+
+    def step_ended(self, record: StepRecord) -> None: ...
+
+    def flow_ended(self, record: FlowRecord) -> None: ...

@@ -1,0 +1,158 @@
+"""The pictures of a report: each once, small enough that the page opens quickly, marks not burnt in.
+
+A picture is an SVG image that steps refer to. What is embedded was written by Pillow, whatever came in.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from handrail.flow.records import FlowRecord, Picture
+from handrail.flow.report.markup import Html, tag
+from handrail.flow.report.tally import walk
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+BUDGET_BYTES = 10_000_000
+"""Of all pictures in the page's own spelling; a browser opens a page of this size at once."""
+_SAMPLE = 12
+"""Pictures tried before all are written: sizes differ little within a run."""
+_TALLEST = 8_000
+"""Pixels; WebP ends at 16 383."""
+_BROKEN = "the picture can't be read"
+_LEFT_OUT = "left out: the report would be too large"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How good pictures are."""
+
+    width: int
+    quality: int
+
+
+GRADES = (Grade(540, 80), Grade(540, 60), Grade(400, 60), Grade(300, 50), Grade(200, 40))
+"""Best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A picture as a step shows it: `anchor` names the image, the size is the screen's."""
+
+    anchor: str
+    width: int
+    height: int
+
+
+class Album:
+    """All pictures of some flows."""
+
+    def __init__(self, records: Iterable[FlowRecord], budget_bytes: int = BUDGET_BYTES) -> None:
+        raw = {_key(png): png for png in _given(records)}
+        self._uris, self._why_not = _fit(raw, budget_bytes)
+        self._anchors = {key: f"p{index}" for index, key in enumerate(self._uris)}
+
+    def place(self, picture: Picture) -> Placed | str:
+        """Where the picture is, or why there is none."""
+        if picture.png is None:
+            return picture.why_not or "no picture was taken"
+        key = _key(picture.png)
+        if key not in self._anchors:
+            return self._why_not[key]
+        return Placed(self._anchors[key], *_size(picture))
+
+    def definitions(self) -> Html:
+        """The images themselves, for the end of the page. They fill whatever box a step gives them."""
+        images = (
+            tag(
+                "symbol",
+                tag("image", href=uri, width="100%", height="100%", preserveAspectRatio="none"),
+                id=self._anchors[key],
+            )
+            for key, uri in self._uris.items()
+        )
+        return tag("svg", list(images), class_="album", aria_hidden="true")
+
+
+def _given(records: Iterable[FlowRecord]) -> Iterator[bytes]:
+    for record in records:
+        for step in walk(record.steps):
+            for picture in (step.before, step.after):
+                if picture is not None and picture.png is not None:
+                    yield picture.png
+
+
+def _size(picture: Picture) -> tuple[int, int]:
+    """Of the screen; a picture that does not say is taken for as large as it is."""
+    image = None if picture.width > 0 < picture.height else _opened(picture.png or b"")
+    return (picture.width, picture.height) if image is None else image.size
+
+
+def _key(png: bytes) -> str:
+    return hashlib.sha256(png).hexdigest()
+
+
+def _fit(raw: Mapping[str, bytes], budget_bytes: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Every picture at the best grade for which all of them fit, and why some are missing."""
+    written: dict[str, str | None] = {}
+    for grade in GRADES[_guess(list(raw.values()), budget_bytes) :]:
+        written = _written(raw, grade)
+        if sum(len(uri or "") for uri in written.values()) <= budget_bytes:
+            break
+    uris: dict[str, str] = {}
+    why_not: dict[str, str] = {}
+    room = budget_bytes
+    for key, uri in written.items():
+        if uri is None or len(uri) > room:
+            why_not[key] = _BROKEN if uri is None else _LEFT_OUT
+        else:
+            uris[key] = uri
+            room -= len(uri)
+    return uris, why_not
+
+
+def _guess(pictures: list[bytes], budget_bytes: int) -> int:
+    """The first grade that a few pictures say is small enough."""
+    if len(pictures) <= _SAMPLE:
+        return 0
+    few = pictures[:: len(pictures) // _SAMPLE]
+    for index, grade in enumerate(GRADES):
+        size = sum(len(_uri(png, grade) or "") for png in few)
+        if size * len(pictures) <= budget_bytes * len(few):
+            return index
+    return len(GRADES) - 1
+
+
+def _written(raw: Mapping[str, bytes], grade: Grade) -> dict[str, str | None]:
+    """In threads: Pillow lets go of the interpreter while it works."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        return dict(zip(raw, pool.map(lambda png: _uri(png, grade), raw.values()), strict=True))
+
+
+def _uri(png: bytes, grade: Grade) -> str | None:
+    """None for bytes that are no picture."""
+    image = _opened(png)
+    if image is None:
+        return None
+    image.thumbnail((grade.width, _TALLEST), reducing_gap=2.0)
+    out = io.BytesIO()
+    image.save(out, "WEBP", quality=grade.quality, method=2)
+    return "data:image/webp;base64," + base64.b64encode(out.getvalue()).decode("ascii")
+
+
+def _opened(png: bytes) -> Image | None:
+    from PIL import Image as Images  # noqa: PLC0415  (a run without pictures need not pay for it)
+
+    try:
+        with Images.open(io.BytesIO(png)) as opened:
+            return opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, Images.DecompressionBombError, Images.DecompressionBombWarning):
+        return None

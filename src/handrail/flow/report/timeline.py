@@ -1,0 +1,84 @@
+"""Where the time of a flow went: a bar per step, a lane per device. Drawn as SVG, for mice only.
+
+The list of steps says the same to keyboards and screen readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handrail.flow.records import FlowRecord, StepRecord
+from handrail.flow.report.markup import Html, tag
+from handrail.flow.report.tally import number
+from handrail.flow.report.times import duration
+
+SCALE = 1000
+"""Units of a drawing from the flow's start to its end."""
+_HEIGHT = 10
+_THIN, _THIN_IN_ROW = 3, 20
+"""The least width of a bar, in a lane and in a row: a step of a millisecond is still there."""
+
+Named = list[tuple[str, StepRecord]]
+"""Steps with the anchors of their rows."""
+
+
+def timeline(record: FlowRecord, leaves: Named) -> Html | None:
+    """None where there is nothing to draw."""
+    lanes: dict[str, Named] = {}
+    for anchor, step in leaves:
+        if step.outcome != "skipped":
+            lanes.setdefault(step.device, []).append((anchor, step))
+    if not lanes:
+        return None
+    rows = [_lane(record, name if len(lanes) > 1 else "", steps) for name, steps in lanes.items()]
+    axis = tag("div", tag("span", "0"), tag("span", duration(_span(record))), class_="axis")
+    return tag("div", rows, axis, class_="timeline", aria_hidden="true")
+
+
+def track(record: FlowRecord, step: StepRecord) -> Html:
+    """One step's own bar, for its row."""
+    return _drawing([_bar(record, step, _THIN_IN_ROW)], "track")
+
+
+def _lane(record: FlowRecord, name: str, steps: Named) -> Html:
+    bars = [_linked(record, anchor, step) for anchor, step in steps]
+    return tag("div", tag("span", name, class_="who") if name else None, _drawing(bars, "lane"), class_="row")
+
+
+def _linked(record: FlowRecord, anchor: str, step: StepRecord) -> Html:
+    words = f"{number(step)}  {step.label}: {step.outcome}, {duration(step.duration_ms)}"
+    return tag("a", tag("title", words), _bar(record, step, _THIN), href=f"#{anchor}", tabindex=-1)
+
+
+def _drawing(bars: list[Html], name: str) -> Html:
+    box = f"0 0 {SCALE} {_HEIGHT}"
+    return tag("svg", bars, class_=name, viewBox=box, preserveAspectRatio="none", aria_hidden="true")
+
+
+def _bar(record: FlowRecord, step: StepRecord, thin: float) -> Html:
+    left, width = _extent(record, step, thin)
+    return tag(
+        "rect", class_=f"bar {step.outcome}", x=f"{left:.1f}", y=0, width=f"{width:.1f}", height=_HEIGHT
+    )
+
+
+def _extent(record: FlowRecord, step: StepRecord, thin: float) -> tuple[float, float]:
+    """Left and width, always inside the drawing: the two clocks of a record may disagree a little."""
+    span = _span(record)
+    left = min(max(0.0, (step.started_ms - record.started_ms) / span * SCALE), SCALE - thin)
+    return left, min(max(thin, step.duration_ms / span * SCALE), SCALE - left)
+
+
+def _span(record: FlowRecord) -> float:
+    ends = [step.started_ms - record.started_ms + step.duration_ms for step in record.steps]
+    return max(1.0, record.duration_ms, *ends)
+
+
+def leaves_of(steps: list[StepRecord], prefix: str) -> Iterator[tuple[str, StepRecord]]:
+    """The steps that did something themselves, each with the anchor of its row."""
+    for index, step in enumerate(steps):
+        anchor = f"{prefix}-{index + 1}"
+        if step.children:
+            yield from leaves_of(step.children, anchor)
+        else:
+            yield anchor, step

@@ -1,0 +1,175 @@
+"""Runs a flow on sessions that somebody else has opened, and tells what became of it.
+
+A flow that fails is a record, not an exception; so is one that is interrupted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from handrail.clock import Clock
+from handrail.engine.caller import Caller
+from handrail.engine.session import Session
+from handrail.errors import HandrailError, InvalidAction
+from handrail.flow.evidence import Evidence
+from handrail.flow.load import Document
+from handrail.flow.mend import Mending
+from handrail.flow.plan import Plan, devices_of, plan, takes_part
+from handrail.flow.records import FlowRecord, Observer, StepRecord
+from handrail.flow.steps import Walk, failure_of
+from handrail.flow.trace import device_trace, failure_text, trace_of
+from handrail.flow.witness import Witness
+from handrail.protocol.problems import nearest
+from handrail.protocol.system import StartApp
+
+
+class Silent:
+    """An observer for those who only want the record."""
+
+    def flow_started(self, record: FlowRecord, total: int) -> None: ...
+
+    def step_started(self, record: StepRecord) -> None: ...
+
+    def step_ended(self, record: StepRecord) -> None: ...
+
+    def flow_ended(self, record: FlowRecord) -> None: ...
+
+
+class Runner:
+    """Flows on named sessions; the first one runs the steps that name no device."""
+
+    def __init__(
+        self,
+        sessions: Mapping[str, Session],
+        clock: Clock,
+        *,
+        observer: Observer | None = None,
+        evidence: Evidence | None = None,
+        heal: bool = False,
+        caller: Caller | None = None,
+        reason: str | None = None,
+    ) -> None:
+        """`heal` lets steps go on with the successor of an element that is gone, and edits the file.
+
+        `reason` is inherited by all steps that have none of their own.
+        """
+        self._sessions = sessions
+        self._clock = clock
+        self._observer: Observer = observer or Silent()
+        self._evidence = evidence
+        self._heal = heal
+        self._caller = caller
+        self._reason = reason
+
+    async def run(
+        self, document: Document, env: Mapping[str, str] | None = None, *, attempt: int = 1
+    ) -> FlowRecord:
+        """Raises `InvalidAction` for what is wrong with the file, before any device is touched.
+
+        A cancellation ends the flow where it is; the record says `stopped` and is complete up to there.
+        """
+        ready = plan(document, env or {})
+        caller = self._caller or Caller(id=ready.flow.name, actor="flow", door="flow")
+        devices = self._devices(ready, caller)
+        record = self._begin(ready, devices, attempt)
+        began = self._clock.monotonic_ms()
+        self._observer.flow_started(record, len(ready.steps))
+        try:
+            await self._play(ready, devices, record, caller)
+        except asyncio.CancelledError:
+            _swallow_cancellation()
+            record.outcome = "stopped"
+            for seen in devices.values():
+                seen.settle_for_last()
+        record.duration_ms = round(self._clock.monotonic_ms() - began, 1)
+        self._conclude(ready, devices, record)
+        self._observer.flow_ended(record)
+        return record
+
+    def _devices(self, ready: Plan, caller: Caller) -> dict[str, Witness]:
+        """By name; a flow for one device takes the first session, whatever it is called."""
+        names = devices_of(ready)
+        if len(names) <= 1:
+            first = next(iter(self._sessions))
+            name = names[0] if names else first
+            return {name: Witness(name, self._sessions.get(name, self._sessions[first]), caller)}
+        for name in names:
+            if name not in self._sessions:
+                raise _no_device(ready, name, self._sessions)
+        return {name: Witness(name, self._sessions[name], caller) for name in names}
+
+    def _begin(self, ready: Plan, devices: Mapping[str, Witness], attempt: int) -> FlowRecord:
+        file = str(ready.document.path or "")
+        people = ", ".join(f"{one.session.serial} ({one.session.facts.model})" for one in devices.values())
+        now = self._clock.now_ms()
+        return FlowRecord(ready.flow.name, file, ready.flow.tags, people, now, attempt=attempt)
+
+    async def _play(
+        self, ready: Plan, devices: Mapping[str, Witness], record: FlowRecord, caller: Caller
+    ) -> None:
+        mending = Mending(allowed=self._heal)
+        record.proposals = mending.proposals
+        walk = Walk(
+            ready.flow.name,
+            devices,
+            self._clock,
+            caller,
+            self._observer,
+            mending,
+            self._evidence,
+            self._reason,
+        )
+        try:
+            await self._start_app(ready, devices, caller)
+        except HandrailError as error:
+            record.outcome = "failed"
+            record.error = f"{ready.flow.app} could not be started: {error.message}"
+        for seen in devices.values():
+            await seen.begin()
+        if record.outcome == "passed":
+            main = next(iter(devices.values()))
+            ended = await walk.all(ready.steps, main, record.steps)
+            record.outcome = "failed" if ended == "failed" else "passed"
+            if ended != "failed":
+                mending.save()
+        for seen in devices.values():
+            await seen.end()
+
+    async def _start_app(self, ready: Plan, devices: Mapping[str, Witness], caller: Caller) -> None:
+        """On every device of the flow; it is no step, so it has no record of its own."""
+        if ready.flow.app is None:
+            return
+        for seen in devices.values():
+            why = f"flow {ready.flow.name}: its app"
+            reason = f"{self._reason} ({why})"[:1_000] if self._reason else why
+            envelope = await seen.session.run(StartApp(package=ready.flow.app), reason=reason, caller=caller)
+            seen.note(envelope)
+            if not envelope.success:
+                raise failure_of(envelope)
+
+    def _conclude(self, ready: Plan, devices: Mapping[str, Witness], record: FlowRecord) -> None:
+        if record.error is None and record.outcome in ("failed", "stopped"):
+            record.error = failure_text(record.steps[-1]) if record.steps else "Stopped before the first step"
+        main = next(iter(devices))
+        record.trace = trace_of(record, len(ready.steps), devices[main])
+        if len(devices) > 1:
+            for name, seen in devices.items():
+                total = sum(takes_part(one, name, main) for one in ready.steps)
+                record.traces[name] = device_trace(record, total, seen)
+
+
+def _no_device(ready: Plan, name: str, known: Mapping[str, Session]) -> InvalidAction:
+    close = nearest(name, known)
+    meant = f" Did you mean {' or '.join(close)}?" if close else ""
+    return InvalidAction(
+        f"{ready.flow.name}: no device was given for {name!r}; there are {', '.join(known) or 'none'}",
+        hint=f"Give --device {name}=SERIAL.{meant}",
+    )
+
+
+def _swallow_cancellation() -> None:
+    """The record is the answer to it; what comes after this flow must not be cancelled too."""
+    task = asyncio.current_task()
+    if task is not None:
+        task.uncancel()

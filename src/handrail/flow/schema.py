@@ -1,0 +1,252 @@
+"""JSON Schema (draft 2020-12) of a flow's file, for editors: a projection of the vocabulary and the steps.
+
+It takes what `load` takes. What only reading can tell is left to `flow check`: what a variable stands for,
+whether a file is there, whether a shell command's quotes are closed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pydantic import TypeAdapter, ValidationError
+
+from handrail.dialects import agentest
+from handrail.flow.nodes import MAX_STEPS
+from handrail.flow.schema_parts import Schema, both_spellings, definition, has, ref, spellings, with_variables
+from handrail.flow.shorthand import ACTING, INSIDE, SHARED
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.describe import summary
+from handrail.protocol.flow import Flow
+from handrail.protocol.schema import schema_of
+
+
+@cache
+def _vocabulary() -> Schema:
+    made = schema_of(TypeAdapter(Flow), "Handrail flow")
+    tokens, line = made["$defs"]["Shell"]["properties"]["command"]["anyOf"]
+    tokens["prefixItems"] = [{"type": "string", "minLength": 1}]  # the model says so in code
+    line["pattern"] = r"\S"
+    return made
+
+
+def flow_schema() -> Schema:
+    """One self-contained document."""
+    source = _vocabulary()
+    models = source["$defs"]
+    actions = {cls.__name__ for cls in ACTIONS.values()}
+    controls = {"Step", "Repeat", "Branch", "RunFlow", "Parallel"}
+    defs = {
+        name: definition(name, models[name], ("type",) if name in actions else ())
+        for name in models
+        if name not in controls
+    }
+    defs |= {f"do.{kind}": _value(kind) for kind in ACTIONS}
+    defs |= {"options": _options(), "actionStep": _action_step(), "bareStep": _bare_step()}
+    defs |= {"repeatStep": _repeat(), "whenStep": _when(), "runFlowStep": _run_flow()}
+    defs |= {"parallelStep": _parallel(), "step": _step(), "steps": _steps()}
+    defs |= {"agentestSelector": _agentest_selector(), "agentestStep": _agentest_step()}
+    defs |= {"agentestSteps": _list(ref("agentestStep"))}
+    any_steps = [ref("steps"), ref("agentestSteps")]
+    return {
+        "$schema": source["$schema"],
+        "title": source["title"],
+        "description": source["description"],
+        "anyOf": [_top(source, any_steps), *any_steps],
+        "$defs": defs,
+    }
+
+
+def _top(source: Schema, any_steps: list[Schema]) -> Schema:
+    properties = {name: one for name, one in source["properties"].items() if name not in ("steps", "env")}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            **properties,
+            "env": _env("Variables and their values."),
+            "steps": {"anyOf": any_steps},
+        },
+        "required": ["steps"],
+    }
+
+
+def _env(meaning: str) -> Schema:
+    return {
+        "type": "object",
+        "description": meaning,
+        "additionalProperties": {"type": ["string", "number", "boolean"], "maxLength": 100_000},
+        "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"},
+    }
+
+
+def _list(item: Schema) -> Schema:
+    return {"type": "array", "items": item, "minItems": 1, "maxItems": MAX_STEPS}
+
+
+def _steps() -> Schema:
+    return _list(ref("step"))
+
+
+def _step() -> Schema:
+    kinds = ("actionStep", "bareStep", "repeatStep", "whenStep", "runFlowStep", "parallelStep")
+    return {"anyOf": [ref(kind) for kind in kinds]}
+
+
+def _is_bare(kind: str) -> bool:
+    """Says enough by its name alone."""
+    try:
+        ACTIONS[kind].model_validate({"type": kind})
+    except ValidationError:
+        return False
+    return True
+
+
+def _bare_step() -> Schema:
+    return {"enum": [kind for kind in ACTIONS if _is_bare(kind)], "description": "An action without fields."}
+
+
+def _value(kind: str) -> Schema:
+    """What may stand after `tap:`: its fields, its short form, or nothing."""
+    cls = ACTIONS[kind]
+    forms = [ref(cls.__name__)]
+    short = cls.traits.shorthand
+    needed = set(_vocabulary()["$defs"][cls.__name__].get("required", ())) - {"type"}
+    if short and needed <= {short}:
+        field = _vocabulary()["$defs"][cls.__name__]["properties"][short]
+        bare = {key: one for key, one in field.items() if key != "default"}
+        forms.append(with_variables(bare))
+    if _is_bare(kind):
+        forms.append({"type": "null"})
+    return {"description": summary(cls), "anyOf": forms}
+
+
+def _shared() -> Schema:
+    """The options of every step, with the words of the models."""
+    properties = _vocabulary()["$defs"]["Repeat"]["properties"]
+    return {name: properties[name] for name in SHARED}
+
+
+def _object(properties: Schema, required: list[str], shared: tuple[str, ...] = SHARED) -> Schema:
+    """A step that holds others: its own keys, and options in either spelling."""
+    options = both_spellings({"properties": {name: _shared()[name] for name in shared}})
+    made: Schema = {"type": "object", "additionalProperties": False}
+    made["properties"] = {**properties, **options["properties"]}
+    return {**made, "required": required, "allOf": options["allOf"]}
+
+
+def _options() -> Schema:
+    """Everything that may stand beside an action."""
+    step = _vocabulary()["$defs"]["Step"]["properties"]
+    inside = _vocabulary()["$defs"]["Tap"]["properties"]
+    element = {"type": "object", "description": "What a recording knows of the element, for healing."}
+    known = {**_shared(), **{name: inside[name] for name in INSIDE}, "element": element}
+    known |= {name: step[name] for name in ACTING if name in step}
+    return both_spellings({"properties": known})
+
+
+def _action_step() -> Schema:
+    options = _options()
+    heads = "|".join(kind.replace(".", r"\.") for kind in ACTIONS)
+    twice = [
+        {
+            "if": {"required": [name]},
+            "then": {"patternProperties": {f"^({heads})$": {"not": {"type": "object", "required": [name]}}}},
+        }
+        for name in INSIDE
+    ]
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {**{kind: ref(f"do.{kind}") for kind in ACTIONS}, **options["properties"]},
+        "oneOf": [{"required": [kind]} for kind in ACTIONS],
+        "allOf": [*options["allOf"], *twice],
+    }
+
+
+def _repeat() -> Schema:
+    model = _vocabulary()["$defs"]["Repeat"]
+    own = {name: one for name, one in model["properties"].items() if name not in (*SHARED, "steps")}
+    inner = both_spellings({"type": "object", "additionalProperties": False, "properties": own})
+    inner["properties"]["steps"] = ref("steps")
+    inner["required"] = ["steps"]
+    inner["allOf"] = [*inner["allOf"], {"oneOf": [has(name) for name in ("times", "while", "until")]}]
+    return _object({"repeat": {**inner, "description": model["description"]}}, ["repeat"])
+
+
+def _when() -> Schema:
+    condition = _shared()["when"]
+    shared = tuple(name for name in SHARED if name != "when")
+    inner = {
+        "when": {**condition, "description": "What decides."},
+        "then": ref("steps"),
+        "else": ref("steps"),
+    }
+    return _object(inner, ["when", "then"], shared)
+
+
+def _run_flow() -> Schema:
+    model = _vocabulary()["$defs"]["RunFlow"]
+    file = model["properties"]["file"]
+    long = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {"file": file, "env": _env("Values for the other file's variables.")},
+        "required": ["file"],
+    }
+    return _object({"run_flow": {"description": model["description"], "anyOf": [file, long]}}, ["run_flow"])
+
+
+def _parallel() -> Schema:
+    model = _vocabulary()["$defs"]["Parallel"]
+    devices = {**model["properties"]["devices"], "additionalProperties": ref("steps")}
+    return _object({"parallel": {**devices, "description": model["description"]}}, ["parallel"])
+
+
+def _agentest_selector() -> Schema:
+    selector = _vocabulary()["$defs"]["Selector"]["properties"]
+    known = ("ref", "id", "text", "text_contains", "class_name", "description", "index")
+    properties = {
+        spelling: {"anyOf": [selector[name], {"type": "null"}]}
+        for name in known
+        for spelling in spellings(name)
+    }
+    texts = [name for name in properties if name != "index"]
+    says = [{"required": [name], "properties": {name: {"type": "string"}}} for name in texts]
+    made = {"type": "object", "additionalProperties": False, "properties": properties, "anyOf": says}
+    return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 1_000}, made]}
+
+
+def _agentest_step() -> Schema:
+    return {"oneOf": [_agentest_kind(name) for name in agentest.STEPS]}
+
+
+def _agentest_kind(name: str) -> Schema:
+    rule = agentest.STEPS[name].rule
+    model = _vocabulary()["$defs"][ACTIONS[rule.native].__name__]
+    properties: Schema = {"action": {"const": name}}
+    for foreign, path in rule.fields.items():
+        properties[foreign] = _agentest_field(model, path, required=foreign in rule.required)
+    required = ["action", *rule.required]
+    return both_spellings(
+        {"type": "object", "additionalProperties": False, "properties": properties, "required": required},
+        variables=False,
+    )
+
+
+def _agentest_field(model: Schema, path: str, *, required: bool) -> Schema:
+    first, _, last = path.partition(".")
+    if last:  # a coordinate
+        field = dict(_vocabulary()["$defs"]["Point"]["properties"][last])
+    elif first in ("target", "within"):
+        field = ref("agentestSelector")
+    else:
+        field = {key: one for key, one in model["properties"][first].items() if key != "default"}
+    field = _rounded(field)
+    return field if required else {"anyOf": [field, {"type": "null"}]}
+
+
+def _rounded(schema: Schema) -> Schema:
+    """AgenTest's numbers may have a fraction, which is rounded."""
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_rounded(one) for one in schema["anyOf"]]}
+    return {**schema, "type": "number"} if schema.get("type") == "integer" else schema

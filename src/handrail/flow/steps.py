@@ -1,0 +1,278 @@
+"""Walks through the steps of a flow, one record for each. Knows actions only as things a session runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from handrail.clock import Clock
+from handrail.dialects import agentest
+from handrail.engine.caller import Caller
+from handrail.errors import ERRORS, HandrailError, Timeout
+from handrail.flow.evidence import Evidence
+from handrail.flow.mend import Mending
+from handrail.flow.plan import Planned
+from handrail.flow.records import Observer, StepRecord
+from handrail.flow.retry import tries, within
+from handrail.flow.witness import Witness
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
+from handrail.protocol.observe import Finish, WaitFor
+from handrail.protocol.target import Condition
+from handrail.tree.diff import Diff, diff_text
+from handrail.tree.node import Bounds
+
+Ended = Literal["on", "finished", "failed"]
+"""How a step leaves the flow: to be gone on with, ended by `finish`, or failed."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """One run through one flow."""
+
+    flow: str
+    devices: Mapping[str, Witness]
+    clock: Clock
+    caller: Caller
+    observer: Observer
+    mending: Mending
+    evidence: Evidence | None = None
+    reason: str | None = None
+    """Why the whole flow is run; its steps inherit it."""
+
+    async def all(
+        self, steps: Sequence[Planned], on: Witness, into: list[StepRecord], path: tuple[int, ...] = ()
+    ) -> Ended:
+        """One after the other, until one fails or finishes. Rounds of a repeat are numbered on."""
+        for one in steps:
+            ended = await self._step(one, on, into, (*path, len(into)))
+            if ended != "on":
+                return ended
+        return "on"
+
+    async def _step(self, one: Planned, on: Witness, into: list[StepRecord], path: tuple[int, ...]) -> Ended:
+        on = self._device_of(one, on)
+        names = ", ".join(one.inner) if isinstance(one.step, Parallel) else on.name
+        record = self._record(path, one.label, one.given, names, one.place.line)
+        into.append(record)
+        self.observer.step_started(record)
+        try:
+            await self._picture_before(one, on, record)
+            ended = await self._told(
+                record, self._do(one, on, record), one.step.timeout_ms, optional=one.step.optional
+            )
+            if one.document.is_agentest and record.code is not None:
+                record.code = agentest.failure(ERRORS[record.code](""))["code"]
+            await self._collect(one, on, record)
+        finally:
+            self.observer.step_ended(record)
+        return ended
+
+    def _device_of(self, one: Planned, on: Witness) -> Witness:
+        named = one.step.action.device if isinstance(one.step, Step) else None
+        return self.devices.get(named, on) if named else on
+
+    def _record(
+        self, path: tuple[int, ...], label: str, given: Mapping[str, Any], device: str, line: int | None
+    ) -> StepRecord:
+        return StepRecord(path, label, given, device, self.clock.now_ms(), line)
+
+    async def _told(
+        self,
+        record: StepRecord,
+        work: Coroutine[Any, Any, Ended],
+        timeout_ms: int | None = None,
+        *,
+        optional: bool = False,
+    ) -> Ended:
+        """The work, with its time and its failure written down."""
+        began = self.clock.monotonic_ms()
+        try:
+            return await within(self.clock, timeout_ms, work)
+        except HandrailError as error:
+            record.outcome = "warned" if optional else "failed"
+            record.error, record.code, record.hint = error.message, error.code, error.hint
+            return "on" if optional else "failed"
+        except asyncio.CancelledError:
+            record.outcome, record.error = "stopped", "It was stopped"
+            raise
+        finally:
+            record.duration_ms = round(self.clock.monotonic_ms() - began, 1)
+
+    async def _do(self, one: Planned, on: Witness, record: StepRecord) -> Ended:
+        if one.step.when is not None and not await self._holds(one.step.when, on, record):
+            record.outcome = "skipped"
+            return "on"
+        match one.step:
+            case Step():
+                return await self._act(one, one.step, on, record)
+            case Repeat():
+                return await self._repeat(one.step, one.inner["steps"], on, record)
+            case Branch():
+                way = "then" if await self._holds(one.step.condition, on, record) else "else"
+                return await self._inside(one.inner[way], on, record)
+            case RunFlow():
+                await self._inside(one.inner["steps"], on, record)
+                return "on"  # `finish` ends the flow in which it stands
+            case Parallel():
+                return await self._parallel(one, record)
+
+    # one action
+
+    async def _act(self, one: Planned, step: Step, on: Witness, record: StepRecord) -> Ended:
+        action = self.mending.known(one, step.action)
+        if action.reason is None:
+            action = action.model_copy(update={"reason": self._reason(record)})
+        envelope, record.tries = await self._tried(step, action, on)
+        healed = self.mending.heal(one, action, envelope, on.session)
+        if healed is not None and self.mending.allowed:
+            envelope, more = await self._tried(step, healed.action, on)
+            record.tries += more
+        self._write(record, envelope, on)
+        on.note(envelope)
+        if not envelope.success:
+            failure = failure_of(envelope)
+            if healed is not None:
+                failure.hint = f"{healed.proposal.text}; --heal accepts that. {failure.hint}"
+            raise failure
+        return "finished" if isinstance(action, Finish) else "on"
+
+    async def _tried(self, step: Step, action: AnyAction, on: Witness) -> tuple[Envelope, int]:
+        async def once() -> Envelope:
+            return await on.session.run(action, caller=self.caller, settle=step.settle)
+
+        return await tries(once, step.retry, self.clock)
+
+    def _reason(self, record: StepRecord) -> str:
+        number = ".".join(str(index + 1) for index in record.path)
+        where = f"flow {self.flow}, step {number}: {record.label}"
+        return (f"{self.reason} ({where})" if self.reason else where)[:1_000]
+
+    def _write(self, record: StepRecord, envelope: Envelope, on: Witness) -> None:
+        record.envelope = envelope
+        record.loading = _loading(envelope)
+        if envelope.changes:
+            text = on.session.sight.registry.text
+            record.diff = diff_text(Diff(list(envelope.changes)), screen_text=text)
+        found = envelope.target.resolved if envelope.target else None
+        if found is not None and found.bounds is not None:
+            record.touched = Bounds(*found.bounds)
+
+    async def _holds(self, condition: Condition, on: Witness, record: StepRecord) -> bool:
+        """By one fresh read. A read that fails is a failure, not a no."""
+        envelope = await on.session.run(
+            WaitFor(condition=condition, timeout_ms=0), reason=self._reason(record), caller=self.caller
+        )
+        on.note(envelope)
+        if not envelope.success and envelope.failure_code != "TIMEOUT":
+            raise failure_of(envelope)
+        return envelope.success
+
+    # steps that hold others
+
+    async def _inside(self, steps: Sequence[Planned], on: Witness, record: StepRecord) -> Ended:
+        """Inner steps; their failure is this step's own."""
+        ended = await self.all(steps, on, record.children, record.path)
+        if ended == "failed":
+            raise _again(record.children[-1])
+        return ended
+
+    async def _repeat(self, step: Repeat, steps: Sequence[Planned], on: Witness, record: StepRecord) -> Ended:
+        for _ in range(step.times or step.max_times):
+            if step.while_ is not None and not await self._holds(step.while_, on, record):
+                return "on"
+            if await self._inside(steps, on, record) == "finished":
+                return "finished"
+            if step.until is not None and await self._holds(step.until, on, record):
+                return "on"
+        if step.times is not None:
+            return "on"
+        if step.while_ is not None and not await self._holds(step.while_, on, record):
+            return "on"
+        word = "while still holds" if step.while_ is not None else "until was not met"
+        raise Timeout(f"{word} after {step.max_times} rounds", hint="Raise max_times, or look at the screen.")
+
+    async def _parallel(self, one: Planned, record: StepRecord) -> Ended:
+        """All devices at once. The first that fails stops the others where they are."""
+        for number, name in enumerate(one.inner):
+            path = (*record.path, number)
+            record.children.append(self._record(path, name, {"device": name}, name, one.place.line))
+        shares = [
+            asyncio.create_task(self._share(child, one.inner[child.device]), name=child.device)
+            for child in record.children
+        ]
+        try:
+            await _until_one_fails(shares)
+        finally:
+            for share in shares:
+                share.cancel()
+            await asyncio.wait(shares)
+        failed = next((child for child in record.children if child.outcome == "failed"), None)
+        if failed is None:
+            return "on"
+        for child in record.children:
+            if child.outcome == "stopped":
+                child.error = f"It was stopped because {failed.label} failed"
+        raise _again(failed)
+
+    async def _share(self, record: StepRecord, steps: Sequence[Planned]) -> Ended:
+        self.observer.step_started(record)
+        try:
+            return await self._told(record, self._inside(steps, self.devices[record.device], record))
+        finally:
+            self.observer.step_ended(record)
+
+    # evidence
+
+    async def _picture_before(self, one: Planned, on: Witness, record: StepRecord) -> None:
+        if self.evidence is None or not _acts(one):
+            return
+        try:
+            record.before = on.last_picture() or await self.evidence.picture(on.session, self.caller)
+        except asyncio.CancelledError:
+            record.outcome, record.error = "stopped", "It was stopped before it began"
+            raise
+
+    async def _collect(self, one: Planned, on: Witness, record: StepRecord) -> None:
+        if self.evidence is None or not isinstance(one.step, Step):
+            return
+        if record.outcome == "skipped":
+            record.before = None
+            return
+        if _acts(one) or record.code is not None:
+            record.after = await self.evidence.picture(on.session, self.caller)
+            on.keep_picture(record.after)
+        if record.code is not None:
+            record.log = await self.evidence.log(on.session, self.caller)
+
+
+def failure_of(envelope: Envelope) -> HandrailError:
+    """The failure that an envelope tells of."""
+    failure = ERRORS[envelope.failure_code or "UNKNOWN"]
+    return failure(envelope.message or "", hint=envelope.hint)
+
+
+def _again(record: StepRecord) -> HandrailError:
+    return ERRORS[record.code or "UNKNOWN"](record.error or "", hint=record.hint)
+
+
+def _acts(one: Planned) -> bool:
+    return isinstance(one.step, Step) and one.step.action.effect in ("input", "system", "sensitive")
+
+
+def _loading(envelope: Envelope) -> str | None:
+    settle = envelope.settle
+    if settle is None or not settle.loading:
+        return None
+    return f"{'Timed out waiting' if settle.reason == 'loading' else 'Waited'} for: {settle.loading}"
+
+
+async def _until_one_fails(shares: Sequence[asyncio.Task[Ended]]) -> None:
+    pending = set(shares)
+    while pending:
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        if any(share.result() == "failed" for share in done):
+            return

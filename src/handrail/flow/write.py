@@ -1,0 +1,128 @@
+"""Flows as tidy YAML, the way a person would write them: short forms, no defaults, no needless quotes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from handrail.errors import InvalidAction
+from handrail.flow.edit import replace_target, replace_value
+from handrail.flow.places import StepPath
+from handrail.flow.short import shorten
+from handrail.flow.yaml_text import entry, indented, item, scalar
+from handrail.protocol.actions import DESK_ACTIONS
+from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step
+from handrail.protocol.model import Model
+
+__all__ = ["Elements", "replace_target", "replace_value", "write", "write_steps"]
+
+Elements = Mapping[StepPath, Mapping[str, Any]]
+"""What a recording knows of the elements that steps touch, by the step's path."""
+
+_VARIABLE = re.compile(r"\$\{(?!secret:)")
+_BESIDE = ("expect", "reason", "device")
+
+
+def write(flow: Flow, elements: Elements | None = None) -> str:
+    """The whole file. `load` reads it back as the same flow: a `${` in it is meant literally."""
+    lines = entry("name", flow.name)
+    lines += entry("app", _literal(flow.app)) if flow.app else []
+    lines += entry("tags", list(flow.tags)) if flow.tags else []
+    lines += entry("env", _literal(flow.env)) if flow.env else []
+    lines += entry("devices", list(flow.devices)) if flow.devices else []
+    return "\n".join([*lines, "steps:", *indented(_steps(flow.steps, (), elements or {}))]) + "\n"
+
+
+def write_steps(steps: Sequence[AnyStep], elements: Elements | None = None) -> str:
+    """Steps alone: a flow without a head."""
+    return "\n".join(_steps(steps, (), elements or {})) + "\n"
+
+
+def _steps(steps: Sequence[AnyStep], path: StepPath, elements: Elements) -> list[str]:
+    return [line for index, one in enumerate(steps) for line in item(_step(one, (*path, index), elements))]
+
+
+def _step(step: AnyStep, path: StepPath, elements: Elements) -> list[str]:
+    match step:
+        case Step():
+            return _action(step, elements.get(path))
+        case Repeat():
+            own = shorten(_data(step, "times", "while_", "until", "max_times"))
+            inner = [line for key, value in own.items() for line in entry(key, _literal(value))]
+            inner += ["steps:", *indented(_steps(step.steps, path, elements))]
+            return ["repeat:", *indented(inner), *_options(step)]
+        case Branch():
+            return _branch(step, path, elements)
+        case RunFlow():
+            env = {"env": dict(step.env)} if step.env else {}
+            return [
+                *entry("run_flow", _literal({"file": step.file, **env} if env else step.file)),
+                *_options(step),
+            ]
+        case Parallel():
+            lines = ["parallel:"]
+            for name, steps in step.devices.items():
+                lines += indented([f"{scalar(name)}:", *indented(_steps(steps, (*path, name), elements))])
+            return [*lines, *_options(step)]
+
+
+def _branch(step: Branch, path: StepPath, elements: Elements) -> list[str]:
+    if step.when is not None:
+        raise InvalidAction(
+            "a branch can't have a `when` of its own in a file", path="when", hint="Nest two."
+        )
+    lines = entry("when", _literal(shorten(_data(step, "condition"))["condition"]))
+    lines += ["then:", *indented(_steps(step.then, (*path, "then"), elements))]
+    if step.otherwise is not None:
+        lines += ["else:", *indented(_steps(step.otherwise, (*path, "else"), elements))]
+    return [*lines, *_options(step)]
+
+
+def _action(step: Step, element: Mapping[str, Any] | None) -> list[str]:
+    action = step.action
+    own = action.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    own.pop("type", None)
+    own = own if action.type in DESK_ACTIONS else shorten(own)
+    beside = {name: own.pop(name) for name in _BESIDE if name in own}
+    if "timeout_ms" in type(action).model_fields:
+        if step.timeout_ms is not None:  # both are given, so the action's own must stand inside
+            own["timeout_ms"] = getattr(action, "timeout_ms")  # noqa: B009  (not a field of every action)
+        elif "timeout_ms" in own:
+            beside["timeout_ms"] = own.pop("timeout_ms")
+    head = _head(action.type, own, action.traits.shorthand)
+    options = [line for key, value in beside.items() for line in entry(key, _literal(value))]
+    known = entry("element", _literal(element)) if element else []
+    if head == [action.type] and (options or known or _options(step)):
+        head = [f"{action.type}:"]
+    return [*head, *_options(step), *options, *known]
+
+
+def _head(kind: str, own: Mapping[str, Any], short: str | None) -> list[str]:
+    if not own:
+        return [kind]
+    value = own[short] if short and own.keys() == {short} else own
+    return entry(kind, _literal(value))
+
+
+def _options(step: AnyStep) -> list[str]:
+    """What every step may say besides, and what only actions may."""
+    when = () if isinstance(step, Branch) else ("when",)
+    acting = ("retry", "settle") if isinstance(step, Step) else ()
+    data = shorten(_data(step, "label", *when, "timeout_ms", *acting, "optional"))
+    return [line for key, value in data.items() for line in entry(key, _literal(value))]
+
+
+def _data(step: Model, *names: str) -> dict[str, Any]:
+    dumped = step.model_dump(mode="json", exclude_none=True, exclude_defaults=True, include=set(names))
+    order = [name.rstrip("_") for name in names]
+    return {name: dumped[name] for name in order if name in dumped}
+
+
+def _literal(value: Any) -> Any:
+    """Texts with a literal `${` written as `$${`; placeholders of secrets stay."""
+    if isinstance(value, str):
+        return _VARIABLE.sub("$${", value)
+    if isinstance(value, Mapping):
+        return {key: _literal(one) for key, one in value.items()}
+    return [_literal(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,66 @@
+"""Data as YAML text: in one line where it fits, below each other where not; quotes only where needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from handrail.flow.nodes import read_plain
+
+WIDTH = 100
+_SAFE = re.compile(r"[\w/]([\w ./+$%&()'…€£!?-]*[\w./+$%&()'…€£!?-])?")
+"""Texts that are the same text in every place of a YAML file."""
+_ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def scalar(value: Any) -> str:
+    """One value."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if _SAFE.fullmatch(value) and isinstance(read_plain(value), str):
+        return value
+    return f'"{"".join(_escape(char) for char in value)}"'
+
+
+def flat(value: Any) -> str:
+    """In one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{scalar(str(key))}: {flat(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(flat(one) for one in value) + "]"
+    return scalar(value)
+
+
+def entry(key: str, value: Any, width: int = WIDTH) -> list[str]:
+    """`key: value`, over several lines where one would be too long."""
+    line = f"{scalar(key)}: {flat(value)}"
+    if len(line) <= width or not value or not isinstance(value, Mapping | list | tuple):
+        return [line]
+    return [f"{scalar(key)}:", *indented(block(value, width - 2))]
+
+
+def block(value: Mapping[str, Any] | list[Any] | tuple[Any, ...], width: int = WIDTH) -> list[str]:
+    """A mapping or list, one line or more for each of its parts."""
+    if isinstance(value, Mapping):
+        return [line for key, one in value.items() for line in entry(str(key), one, width)]
+    return [f"- {flat(one)}" for one in value]
+
+
+def indented(lines: list[str], by: int = 2) -> list[str]:
+    """The same lines, further in."""
+    return [" " * by + line for line in lines]
+
+
+def item(lines: list[str]) -> list[str]:
+    """The lines of a mapping as one item of a list."""
+    return [f"- {lines[0]}", *indented(lines[1:])]
+
+
+def _escape(char: str) -> str:
+    if char in _ESCAPED:
+        return _ESCAPED[char]
+    if char.isprintable():
+        return char
+    return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else f"\\U{ord(char):08x}"

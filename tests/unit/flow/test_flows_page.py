@@ -1,0 +1,63 @@
+"""docs/flows.md fails the build when one of its examples does not check, or a rule is not on it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from handrail.cli.main import cli
+from handrail.flow import calls, check, document, lint, problems
+from handrail.flow.load import loads
+
+PAGE = (Path(__file__).parents[3] / "docs" / "flows.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.S)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The page's examples as files, under the names that they give themselves."""
+    for number, text in enumerate(blocks("yaml")):
+        named = re.match(r"# file: (\S+)", text)
+        (tmp_path / (named[1] if named else f"example_{number}.yaml")).write_text(text)
+    return tmp_path
+
+
+def test_every_example_checks_without_an_error(folder: Path) -> None:
+    checked = check.check(check.find([folder]))
+    assert len(checked) == len(blocks("yaml")) >= 8
+    assert {
+        str(one.path.name): [found.sentence for found in one.problems if found.level == "error"]
+        for one in checked
+    } == {one.path.name: [] for one in checked}
+
+
+def test_the_agentest_example_is_taken() -> None:
+    (steps,) = [text for text in blocks("json") if '"action"' in text]
+    assert loads(steps).is_agentest
+
+
+def test_the_shown_answer_is_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("save.yaml").write_text("name: Save\nsteps:\n  - tap: Name\n  - tpa: Save\n")
+    done = CliRunner().invoke(cli, ["flow", "check", "save.yaml"])
+    assert done.output == blocks("text")[0]
+
+
+def test_every_rule_stands_in_the_table() -> None:
+    modules = (calls, check, document, lint, problems)
+    source = "".join(Path(str(module.__file__)).read_text() for module in modules)
+    rules = set(re.findall(r'rule="([a-z-]+)"|, "([a-z]+-[a-z]+|unreachable)"\)', source))
+    named = {name for pair in rules for name in pair if name}
+    assert named >= {"stale-ref", "circle", "duplicate-key"}
+    assert not [name for name in named if f"`{name}`" not in PAGE]
+
+
+def test_the_settings_for_an_editor_are_json() -> None:
+    assert [json.loads(text) for text in blocks("json") if "yaml.schemas" in text]

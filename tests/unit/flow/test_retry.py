@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from handrail.clock import ManualClock
+from handrail.errors import Timeout
+from handrail.flow.retry import may_repeat, tries, within
+from handrail.protocol.envelope import Envelope
+
+
+def envelope(**facts: object) -> Envelope:
+    failed = {"lifecycle_state": "failed", "success": False, "failure_code": "ELEMENT_NOT_INTERACTABLE"}
+    known = {
+        "action_id": "tap_1710000000000_1",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "action_type": "tap",
+        "semantic": "selection",
+        "source_module": "interact",
+        "delivery": "not_delivered",
+        "retryable": True,
+    }
+    return Envelope.model_validate({**known, **failed, **facts})
+
+
+GOOD = envelope(lifecycle_state="verified", success=True, failure_code=None, delivery="delivered")
+
+
+async def passing(clock: ManualClock, work: asyncio.Task[object]) -> None:
+    while not work.done():
+        await clock.advance(100)
+        await asyncio.sleep(0)
+
+
+def tried(answers: list[Envelope], retry: int) -> tuple[Envelope, int, float]:
+    async def story() -> tuple[Envelope, int, float]:
+        clock = ManualClock()
+        left = iter(answers)
+
+        async def once() -> Envelope:
+            return next(left)
+
+        work = asyncio.create_task(tries(once, retry, clock))
+        await passing(clock, work)  # type: ignore[arg-type]
+        return (*work.result(), clock.monotonic_ms())
+
+    return asyncio.run(story())
+
+
+def test_what_is_retryable_is_tried_until_it_works() -> None:
+    last, count, _ = tried([envelope(), envelope(), GOOD], 5)
+    assert last.success
+    assert count == 3
+
+
+def test_no_more_tries_than_were_given() -> None:
+    last, count, _ = tried([envelope()] * 3, 2)
+    assert not last.success
+    assert count == 3
+
+
+def test_pauses_grow() -> None:
+    _, _, took = tried([envelope()] * 4, 3)
+    assert took >= 200 + 400 + 800
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        envelope(retryable=False),
+        envelope(delivery="unknown"),
+        envelope(failure_code="ASSERTION_FAILED", retryable=None),
+    ],
+)
+def test_what_may_have_been_done_or_is_hopeless_is_not_repeated(failure: Envelope) -> None:
+    assert not may_repeat(failure)
+    assert tried([failure], 5)[1] == 1
+
+
+def test_a_deadline_ends_the_work() -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        ended = asyncio.Event()
+
+        async def work() -> None:
+            try:
+                await clock.sleep_ms(10_000)
+            finally:
+                ended.set()
+
+        bounded = asyncio.create_task(within(clock, 500, work()))
+        await passing(clock, bounded)  # type: ignore[arg-type]
+        with pytest.raises(Timeout, match="500 ms"):
+            bounded.result()
+        assert ended.is_set()
+
+    asyncio.run(story())
+
+
+def test_work_that_is_done_in_time_gives_its_result() -> None:
+    async def story() -> None:
+        async def work() -> str:
+            return "done"
+
+        assert await within(ManualClock(), 500, work()) == "done"
+        assert await within(ManualClock(), None, work()) == "done"
+
+    asyncio.run(story())
+
+
+def test_a_cancellation_from_outside_ends_the_work_too() -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        ended = asyncio.Event()
+
+        async def work() -> None:
+            try:
+                await clock.sleep_ms(10_000)
+            finally:
+                ended.set()
+
+        bounded = asyncio.create_task(within(clock, 60_000, work()))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        bounded.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await bounded
+        assert ended.is_set()
+
+    asyncio.run(story())

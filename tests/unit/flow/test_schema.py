@@ -1,0 +1,228 @@
+"""The schema for editors takes what `load` takes, and refuses what it refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+
+from handrail.cli.main import cli
+from handrail.dialects import agentest
+from handrail.errors import InvalidAction
+from handrail.flow.load import loads
+from handrail.flow.nodes import plain
+from handrail.flow.schema import flow_schema
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
+from tests.unit.flow.good_flows import AGENTEST_STEPS, GOOD
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples" / "flows").rglob("*.yaml"))
+VALIDATOR = Draft202012Validator(flow_schema())
+
+
+def loaded(data: Any) -> bool:
+    try:
+        loads(json.dumps(data))
+    except InvalidAction:
+        return False
+    return True
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(flow_schema())
+
+
+def test_the_command_prints_it() -> None:
+    done = CliRunner().invoke(cli, ["flow", "schema"])
+    assert json.loads(done.output) == flow_schema()
+    assert json.loads(done.output)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_is_right_by_the_schema(file: Path) -> None:
+    data = plain(loads(file.read_text()).root)
+    assert VALIDATOR.is_valid(data)
+
+
+@pytest.mark.parametrize("kind", ACTIONS)
+def test_every_action_is_right_by_the_schema(kind: str) -> None:
+    fields = {key: value for key, value in ACTIONS[kind].example.items() if key != "type"}
+    assert VALIDATOR.is_valid([{kind: fields}])
+
+
+@pytest.mark.parametrize("step", AGENTEST_STEPS, ids=lambda step: step["action"])
+def test_every_agentest_step_is_right_by_the_schema(step: dict[str, Any]) -> None:
+    assert VALIDATOR.is_valid([step])
+    assert loaded([step])
+
+
+def test_all_twenty_are_there() -> None:
+    assert {step["action"] for step in AGENTEST_STEPS} == set(agentest.STEPS)
+
+
+@pytest.mark.parametrize("data", GOOD, ids=lambda data: json.dumps(data)[:40])
+def test_every_form_of_a_step_is_right_by_both(data: Any) -> None:
+    assert loaded(data)
+    assert VALIDATOR.is_valid(data)
+
+
+WRONG: list[Any] = [
+    None,
+    "tap",
+    3,
+    [],
+    {},
+    {"steps": []},
+    {"steps": [{}]},
+    [["tap"]],
+    ["tap"],
+    ["tapp"],
+    [{"tap": None}],
+    [{"tap": 7}],
+    [{"tap": ""}],
+    [{"tap": {}}],
+    [{"tap": {"index": 1}}],
+    [{"tap": {"idd": "a"}}],
+    [{"tap": "A", "swipe": "up"}],
+    [{"label": "A"}],
+    [{"tap": "A", "optional": "yes"}],
+    [{"tap": "A", "foo": 1}],
+    [{"tap": "A", "retry": 21}],
+    [{"tap": "A", "timeout_ms": 1, "timeoutMs": 1}],
+    [{"tap": "A", "label": None}],
+    [{"tap": {"target": "A", "reason": "x"}, "reason": "y"}],
+    [{"tap": "A", "element": "x"}],
+    [{"swipe": "diagonal"}],
+    [{"swipe": {}}],
+    [{"swipe": {"from": "1,2"}}],
+    [{"swipe": {"from": "1,2", "to": "x"}}],
+    [{"swipe": {"direction": "up", "from": "1,2", "to": "3,4"}}],
+    [{"long_press": "A", "duration_ms": 5}],
+    [{"expect_text": {"target": "A"}}],
+    [{"expect_text": {"target": "A", "equals": "a", "contains": "b"}}],
+    [{"expect_screen": {"fingerprint": "a", "activity": "b"}}],
+    [{"set_network": None}],
+    [{"set_network": {}}],
+    [{"start_app": "not a package"}],
+    [{"press_key": "bakc"}],
+    [{"press_key": 5000}],
+    [{"wait": "5"}],
+    [{"wait": -1}],
+    [{"wait_for": {}}],
+    [{"wait_for": {"visible": "A", "absent": "B"}}],
+    [{"pinch": {"cx": 1, "cy": 2}}],
+    [{"drag": "A"}],
+    [{"when": "A"}],
+    [{"then": ["finish"]}],
+    [{"when": "A", "then": []}],
+    [{"repeat": 3}],
+    [{"repeat": {"steps": ["finish"]}}],
+    [{"repeat": {"times": 2, "while": "A", "steps": ["finish"]}}],
+    [{"repeat": {"times": 0, "steps": ["finish"]}}],
+    [{"parallel": {}}],
+    [{"parallel": {"a": []}}],
+    [{"run_flow": {}}],
+    [{"run_flow": {"file": "a", "env": {"A B": "c"}}}],
+    [{"run_flow": None}],
+    {"steps": ["finish"], "nmae": "x"},
+    {"steps": ["finish"], "tags": "a"},
+    {"steps": ["finish"], "env": {"A": []}},
+    {"steps": ["finish"], "name": ""},
+    {"steps": ["finish"], "app": None},
+    {"name": "x"},
+    [{"action": "tap"}],
+    [{"action": "tapp", "target": {"text": "A"}}],
+    [{"action": "tap", "target": {"x": 1, "y": 2}}],
+    [{"action": "tap", "target": {"text": "A"}}, {"tap": "A"}],
+    [{"type": "tap", "target": "A"}],
+    [{"shell": {"command": ["a"], "raw": True}}],
+    [{"drag": {"from_": "A", "to": "B"}}],
+]
+
+
+@pytest.mark.parametrize("data", WRONG, ids=lambda data: json.dumps(data)[:50])
+def test_what_load_refuses_the_schema_refuses_too(data: Any) -> None:
+    assert not loaded(data)
+    assert not VALIDATOR.is_valid(data)
+
+
+HOSTILE: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    10**7,
+    "",
+    "Save",
+    "up",
+    "${A}",
+    [],
+    {},
+    ["x"],
+    {"text": "A"},
+    {"x": 1, "y": 2},
+    {"visible": "A"},
+    {"foo": 1},
+)
+KEYS = (
+    "target",
+    "text",
+    "label",
+    "when",
+    "then",
+    "steps",
+    "tap",
+    "timeoutMs",
+    "timeout_ms",
+    "expect",
+    "foo",
+    "index",
+)
+
+
+def damaged(rng: random.Random) -> Any:
+    """A good flow with one or two things changed, removed or added."""
+    whole = copy.deepcopy(rng.choice([*GOOD, *([step] for step in AGENTEST_STEPS)]))
+    for _ in range(rng.randint(1, 2)):
+        queue, holders = [whole], []
+        while queue:
+            one = queue.pop()
+            if isinstance(one, dict | list) and one:
+                holders.append(one)
+                queue.extend(one.values() if isinstance(one, dict) else one)
+        if not holders:
+            break
+        holder = rng.choice(holders)
+        at = rng.choice(list(holder)) if isinstance(holder, dict) else rng.randrange(len(holder))
+        match rng.randrange(3):
+            case 0:
+                holder[at] = copy.deepcopy(rng.choice(HOSTILE))
+            case 1:
+                del holder[at]
+            case _ if isinstance(holder, dict):
+                holder[rng.choice(KEYS)] = copy.deepcopy(rng.choice(HOSTILE))
+    return whole
+
+
+def has_desk_action(data: Any) -> bool:
+    """Windows check their content in ways that no schema can say."""
+    text = json.dumps(data)
+    return any(f'"{kind}"' in text for kind in DESK_ACTIONS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_load_and_schema_agree_on_damaged_flows(seed: int) -> None:
+    rng = random.Random(seed)
+    verdicts: list[bool] = []
+    for _ in range(150):
+        data = damaged(rng)
+        if not has_desk_action(data):
+            verdicts.append(loaded(data))
+            assert verdicts[-1] == VALIDATOR.is_valid(data), json.dumps(data)
+    assert 10 < sum(verdicts) < len(verdicts) - 10

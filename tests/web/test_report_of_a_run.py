@@ -1,0 +1,55 @@
+"""From a flow file to the page in a browser: what a person sees after a run on the simulated phone."""
+
+from __future__ import annotations
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, expect
+
+from handrail.flow import report
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.load import loads
+from handrail.flow.records import FlowRecord
+from handrail.flow.run import Runner
+from tests.scenario.world import FastClock, play, world
+from tests.web.pictures import box_of_mark
+
+FLOW = """
+name: A new contact
+app: com.android.contacts
+steps:
+  - tap: Create new contact
+  - type_text: {target: First name, text: Marigold}
+  - tap: Save
+    expect: Somebody else
+"""
+
+
+async def run(home: Path) -> FlowRecord:
+    clock = FastClock()
+    async with world(home, clock=clock) as stage:
+        runner = Runner({"phone": stage.session}, clock, evidence=ReportEvidence())
+        return await runner.run(loads(FLOW, home / "contact.yaml"))
+
+
+def test_a_failing_flow_shows_what_was_touched_expected_and_logged(browser: Browser, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as pool:  # the browser's loop runs in this thread
+        record = pool.submit(lambda: play(run(tmp_path))).result()
+    assert record.outcome == "failed", record.error
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page.goto(report.write([record], tmp_path / "report").as_uri() + "#f1-3")
+    expect(page.locator("h1")).to_have_text("1 of 1 flow failed")
+    failed = page.locator("#f1-3")
+    expect(failed.locator(".trouble")).to_contain_text("VERIFICATION_FAILED: Expected 'Somebody else'")
+    expect(failed.locator(".facts")).to_contain_text("failed (explicit)")
+    expect(failed.get_by_role("region", name="Device log")).to_contain_text("ActivityTaskManager")
+    touched = record.steps[2].touched
+    assert touched
+    shown = Image.open(io.BytesIO(failed.locator(".zoom svg").first.screenshot())).convert("RGB")
+    scale = shown.width / 1080
+    for seen, real in zip(box_of_mark(shown), touched, strict=True):
+        assert abs(seen - real * scale) <= 3, f"{box_of_mark(shown)} is not {touched} at {scale}"
+    page.close()
