@@ -13,6 +13,7 @@ import traceback
 from handrail.engine.crash import look_for_crash
 from handrail.engine.execute import execute
 from handrail.engine.permit import Permit
+from handrail.engine.portrait import portraits
 from handrail.engine.reached import presses_unnamed
 from handrail.engine.resolve import aim, targets_of
 from handrail.engine.run import Outcome, Run
@@ -71,6 +72,7 @@ async def _do(stage: Stage, permit: Permit) -> None:
     await _resolve(stage)
     with run.phase("permit"):
         await permit.decide(stage)
+    run.portraits = portraits(run, stage.sight.registry)
     run.advance("resolved")
     outcome = await execute(stage, run.action)
     run.details |= outcome.details

@@ -69,6 +69,8 @@ class Run:
     diagnostics: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     blobs: dict[str, str] = field(default_factory=dict)
+    portraits: dict[str, Any] = field(default_factory=dict)
+    """What recordings need to name the touched elements later, by the action's field."""
     untold: list[LifecycleEvent] = field(default_factory=list)
     """Events that the journal has not heard of yet."""
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from handrail.engine.approval.request import MASKED
 from handrail.engine.events import Event, Events
 from handrail.engine.journal import Journal
+from handrail.engine.portrait import landmark
 from handrail.engine.run import Run
 from handrail.engine.secrets import Secrets
 from handrail.protocol.device import TypeText
@@ -53,6 +54,8 @@ class Telling:
         last = run.life.events[-1]
         written = _for_journal(envelope)
         entry = self._entry(run, last) | {"terminal": True, "envelope": written}
+        if mark := landmark(run):
+            entry["landmark"] = mark
         await uninterrupted(self._journal.seal(entry))
         told = Event(run.id, run.action.type, self._device, last.state, last.at_ms, True, envelope)
         self.events.tell(told)
@@ -95,6 +98,8 @@ class Telling:
             if typed is not None and "text" in action:
                 action["text"] = typed
             entry |= {"action": action, "reason": run.action.reason}
+        if event.state == "resolved" and run.portraits:
+            entry["robust"] = run.portraits
         if run.approval is not None:
             entry["approval"] = run.approval.id
         if run.blobs:
