@@ -1,14 +1,15 @@
 # Every target makes .venv itself, with plain pip and the pins of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-CORES ?= auto
+CORES ?= 3  # many tests wait for a phone; two cores serve three workers
 
-.PHONY: help venv test check bench fuzz docs demo serve clean
+.PHONY: help venv test test-slow check bench fuzz docs demo serve clean
 
 help:
-	@echo "make test    the whole suite          make check   format, lint, types, layers, docs"
+	@echo "make test    the suite                make check   format, lint, types, layers, docs"
+	@echo "make test-slow  its long runs"
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
-	@echo "make docs    write generated pages    make demo    a short tour without a phone"
+	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
 	@echo "make serve   the desk (not yet)       make venv    only the virtual environment"
 
 venv: .venv/ready
@@ -20,6 +21,9 @@ venv: .venv/ready
 
 test: venv
 	$(BIN)/pytest -n $(CORES) $(ARGS)
+
+test-slow: venv
+	$(BIN)/pytest -n $(CORES) -m slow $(ARGS)
 
 check: venv
 	$(BIN)/ruff format --check .
@@ -40,12 +44,7 @@ docs: venv
 	$(BIN)/python docs/screens.py
 
 demo: venv
-	@echo "# Any dialect becomes one vocabulary, and says what it had to repair:"
-	$(BIN)/handrail check examples/actions.jsonl
-	$(BIN)/handrail check examples/model_answer.txt --dialect openpocket
-	@echo "# A screen as an agent reads it, and what changed on it:"
-	$(BIN)/handrail tree examples/dumps/contact_empty.xml
-	$(BIN)/handrail diff examples/dumps/contact_empty.xml examples/dumps/contact_typed.xml
+	@$(BIN)/handrail demo
 
 serve:
 	@echo "There is no desk to serve in this version; CHANGELOG.md says what is here." >&2; exit 1

@@ -88,6 +88,11 @@ VARIABLES: tuple[Variable, ...] = (
         "HANDRAIL_MOBILE_MCP",
         "tests only: 1, or the path of mobile-mcp's `lib/index.js`, to run it against the simulator",
     ),
+    Variable(
+        "HANDRAIL_NEW_USER",
+        "tests only: 1 builds a virtual environment in a fresh clone and runs the demo",
+        "0",
+    ),
     Variable("CHROME_BIN", "tests only: the browser", "one on the PATH"),
     Variable("HANDRAIL_REQUIRE_BROWSER", "tests only: 1 makes a skipped browser test a failure", "0"),
 )

@@ -13,6 +13,8 @@ import pytest
 from handrail.adb.wire import HEADER, MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 from tests.driver.conftest import SimProcess
 
+pytestmark = pytest.mark.slow
+
 MEMORY_MAX = 640
 """MiB at the most, whatever peers do: streams, unread data and unsent answers are all bounded."""
 CONNECT = encode(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, b"host::features=shell_v2,cmd"))
@@ -150,6 +152,7 @@ def test_a_thousand_opens_without_reads(address: str) -> None:
     greedy.socket.close()
 
 
+@pytest.mark.slow
 def test_a_million_refused_opens_without_reads(address: str) -> None:
     peer = connected(address)
     peer.socket.settimeout(2)

@@ -65,8 +65,15 @@ async def try_all(
     return wrong
 
 
-@pytest.mark.parametrize("kind", PLACES)
-@pytest.mark.parametrize("route", ["adb", "u2", "helper"])
+MATRIX = [
+    pytest.param(route, kind, marks=[] if route == "u2" else [pytest.mark.slow])
+    for route in ("adb", "u2", "helper")
+    for kind in PLACES
+]
+"""u2 takes every text and is quick; the others belong to the long runs."""
+
+
+@pytest.mark.parametrize(("route", "kind"), MATRIX)
 def test_every_text_arrives_unchanged_or_is_declined_before_anything_is_sent(route: str, kind: str) -> None:
     async def story() -> None:
         place = PLACES[kind]
@@ -92,6 +99,7 @@ async def by_one_way(who: Person, text: str, name: str) -> Typed:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PLACES)
 @pytest.mark.parametrize(("route", "name"), SINGLE_WAYS)
 def test_each_single_way_delivers_unchanged_or_declares_that_it_cannot(

@@ -17,6 +17,8 @@ from handrail.errors import HandrailError, Unsupported
 from handrail.tree.node import Screen
 from tests.driver.typing_person import PLACES, U2_KEYBOARD, Person, Place, go_to, person
 
+pytestmark = pytest.mark.slow
+
 TITLE, BODY, PASSWORD = PLACES["single-line"], PLACES["multi-line"], PLACES["password"]
 NUMBER = Place(
     "com.handrail.bank/.LoginActivity", "customer", lambda _, phone: phone.tasks.top.field("customer")

@@ -125,6 +125,7 @@ def test_typing_goes_through_the_clipboard(device: Any) -> None:
     assert not device(text="typed by u2").exists
 
 
+@pytest.mark.slow
 def test_a_session_of_a_hundred_steps(device: Any) -> None:
     """Open, look, scroll, go back, again and again; every step is checked on what is there."""
     steps = 0

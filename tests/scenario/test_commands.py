@@ -106,6 +106,7 @@ def test_a_contact_is_made_by_ten_commands(shell: Shell) -> None:
     assert shell("journal", "verify").code == 0
 
 
+@pytest.mark.slow
 def test_a_secret_is_typed_and_never_shown(shell: Shell) -> None:
     value = "zebra umbrella 4711"
     shell.env["HANDRAIL_SECRET_NAME"] = value
@@ -118,6 +119,7 @@ def test_a_secret_is_typed_and_never_shown(shell: Shell) -> None:
     assert not any(value in done.out + done.err for done in (typed, *screens))
 
 
+@pytest.mark.slow
 def test_exit_codes_tell_the_families_apart(shell: Shell) -> None:
     missing = shell("tap", "There is no such thing")
     assert (missing.code, missing.out) == (1, "")

@@ -78,6 +78,7 @@ def flow(folder: Path, name: str, steps: str, head: str = f"app: {SETTINGS}") ->
     return path
 
 
+@pytest.mark.slow
 def test_every_example_passes(tmp_path: Path) -> None:
     done = handrail(
         tmp_path, "run", "--sim", EXAMPLES, "--exclude-tags", "approval", "--json",
@@ -97,6 +98,7 @@ def test_every_example_passes(tmp_path: Path) -> None:
     assert len(ElementTree.parse(tmp_path / "junit.xml").findall(".//testcase")) == len(files)
 
 
+@pytest.mark.slow
 def test_a_payment_waits_for_a_person_and_goes_on_with_a_yes(tmp_path: Path) -> None:
     with running(tmp_path, "run", "--sim", EXAMPLES / "shop_payment.yaml", "--json") as process:
         for _ in range(2):
@@ -117,6 +119,7 @@ def _next_approval(home: Path) -> str:
     raise AssertionError("nobody was asked")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "head", "code"),
     [
@@ -131,6 +134,7 @@ def test_the_exit_code_says_how_it_went(tmp_path: Path, steps: str, head: str, c
     assert done.returncode == code, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_phone_that_is_not_there_is_exit_code_three(tmp_path: Path) -> None:
     one = flow(tmp_path, "one.yaml", "[press_key: home]")
     done = handrail(tmp_path, "run", one, "--device", "127.0.0.1:1")
@@ -155,6 +159,7 @@ def test_all_files_that_are_wrong_are_named(tmp_path: Path) -> None:
     assert "b.yaml:2" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_failed_flow_is_run_again_and_both_attempts_are_told(tmp_path: Path) -> None:
     one = flow(tmp_path, "one.yaml", "[tap: Nowhere]")
     done = handrail(tmp_path, "run", one, "--sim", "--retries", "1", "--json")
@@ -163,6 +168,7 @@ def test_a_failed_flow_is_run_again_and_both_attempts_are_told(tmp_path: Path) -
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_every_flow_starts_on_a_phone_that_nobody_has_used(tmp_path: Path) -> None:
     folder = tmp_path / "flows"
     folder.mkdir()
@@ -178,6 +184,7 @@ def test_variables_of_the_command_line_win(tmp_path: Path) -> None:
     assert handrail(tmp_path, "run", one, "--sim", "--env", "WHAT=Display").returncode == 0
 
 
+@pytest.mark.slow
 def test_shards_and_tags_choose_flows(tmp_path: Path) -> None:
     folder = tmp_path / "flows"
     folder.mkdir()
@@ -191,6 +198,7 @@ def test_shards_and_tags_choose_flows(tmp_path: Path) -> None:
     assert (nothing.returncode, "No flow" in nothing.stdout) == (0, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_leaves_complete_reports_and_a_free_phone(tmp_path: Path, number: int) -> None:
     folder = tmp_path / "flows"

@@ -16,6 +16,8 @@ from handrail.flow.load import load
 from handrail.flow.run import Runner
 from tests.scenario.world import play, world
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent.parent / "data" / "flows"
 FLOWS: dict[str, Helper] = {"touch.json": "none", "two_fingers.json": "u2", "native.yaml": "none"}
 

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from handrail.flow.load import load
 from handrail.flow.record import Recording, ended
 from handrail.flow.records import FlowRecord
@@ -117,6 +119,7 @@ def test_a_mended_flow_needs_no_leave_any_more(tmp_path: Path) -> None:
     assert (done.outcome, done.proposals) == ("passed", [])
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_edit_and_makes_it_with_heal(tmp_path: Path) -> None:
     async def command(file: Path, *options: str) -> tuple[int | None, str]:
         async with serve([Phone(clock=FastClock(), apps=[FormTwo])], port=0) as [served]:

@@ -99,6 +99,7 @@ def test_every_navigation_proves_itself_by_something_new(tmp_path: Path) -> None
     assert saves.expect.to_dict() == {"visible": {"text": "Ada Marrow"}}
 
 
+@pytest.mark.slow
 def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp_path: Path) -> None:
     async def story() -> None:
         clock = FastClock(20)
@@ -120,6 +121,7 @@ def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp
     play(story())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["loading", "long_list", "react_lab", "shop"])
 def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Path, name: str) -> None:
     """Late buttons, long lists, frameworks without ids: a flow stands for a person who knows the app."""

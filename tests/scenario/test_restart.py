@@ -22,6 +22,8 @@ from handrail.sim.phone import Phone
 from tests.scenario.people import PAY_RULE, answered, asked, at_checkout, command
 from tests.scenario.world import World, play, world
 
+pytestmark = pytest.mark.slow
+
 SETTINGS, CONTACTS, NOTES = "com.android.settings", "com.android.contacts", "com.handrail.notes"
 
 

@@ -84,6 +84,7 @@ def test_a_secret_is_in_no_file_answer_event_or_log(tmp_path: Path, caplog: pyte
     play(story())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["stream_reset", "offline", "truncated_output"])
 def test_an_error_while_typing_tells_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str

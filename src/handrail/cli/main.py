@@ -14,6 +14,7 @@ from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import FAMILIES, HandrailError
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
     "actions": ("handrail.cli.actions:actions", "Show the vocabulary: every action and its fields."),
     "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
     "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
@@ -30,8 +31,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "take-over": ("handrail.cli.take_over:take_over", "Take a phone for yourself; agents wait."),
     "hand-back": ("handrail.cli.take_over:hand_back", "Give a phone back to whoever worked on it."),
     "stop": ("handrail.cli.take_over:stop", "End what is being done on a phone, by any process."),
+    "watch": ("handrail.cli.watch:watch", "Follow a phone: its screen, what changes, and what is done."),
     "journal": ("handrail.cli.journal:journal", "List, show, prove and export what was done."),
+    "mcp": ("handrail.cli.mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
     "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
+    "completion": ("handrail.cli.complete:completion", "Print completion for bash, zsh or fish."),
 }
 """Name → where it lives, and its line in the help."""
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handrail.cli.device_option import DeviceOptions, device_from
+from handrail.cli.local_door import by_running_server
 from handrail.cli.output import print_json
 from handrail.cli.speak import check_out, speak
 from handrail.cli.terminal_prompt import TerminalPrompt
@@ -26,6 +27,7 @@ from handrail.runtime import Runtime
 if TYPE_CHECKING:
     from handrail.engine.session import Session
     from handrail.protocol.actions import AnyAction
+    from handrail.protocol.envelope import Envelope
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -45,6 +47,9 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
 
 async def _perform(action: AnyAction, target: DeviceOptions, *, as_json: bool, out: Path | None) -> int:
     config, caller = Config.from_env(os.environ), Caller.at_terminal()
+    if (told := await by_running_server(action, target, config, caller, os.environ)) is not None:
+        speak(action, told.envelope, told.screen, as_json=as_json, out=out)
+        return _exit_code(told.envelope)
     async with device_from(target, config) as opened, Runtime.open(config, caller=caller) as runtime:
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
         # Starting a helper costs more than it saves in one action.
@@ -54,6 +59,10 @@ async def _perform(action: AnyAction, target: DeviceOptions, *, as_json: bool, o
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.sight.registry.text)
         speak(action, envelope, screen, as_json=as_json, out=out)
+    return _exit_code(envelope)
+
+
+def _exit_code(envelope: Envelope) -> int:
     return ERRORS[envelope.failure_code]("").exits.exit_code if envelope.failure_code else 0
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.sim_inside import commands
 from handrail.clock import SystemClock
 from handrail.sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from handrail.sim.phone import Phone
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -38,25 +39,36 @@ if TYPE_CHECKING:
 )
 @click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
 @click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
+@click.pass_context
 def sim(
+    ctx: click.Context,
+    /,
+    *,
     host: str,
     port: int | None,
     phones: int,
     seed: int,
     apps: str | None,
     faults: Path | None,
-    auth: bool,
-    emulator: bool,
+    **doors: bool,
 ) -> None:
     """Run simulated phones that speak ADB; one line of JSON for each that is ready.
 
     Then `adb connect HOST:PORT`, or any other Android tool. SIGTERM and Ctrl-C stop it.
+    With a command: ask or change a phone that runs already.
     """
+    if ctx.invoked_subcommand is not None:
+        return
+    emulator = doors["emulator"]
     first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
     names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
     made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=first if emulator else None)
     ease_collection()
-    asyncio.run(run(made, host, first, auth=auth, emulator=emulator))
+    asyncio.run(run(made, host, first, **doors))
+
+
+for _inside in commands():
+    sim.add_command(_inside)
 
 
 def ease_collection() -> None:

@@ -15,7 +15,9 @@ from tests.unit.tree.corpus_edits import KINDS, Score, measure
 from tests.unit.tree.witness import Witness
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize(
+    "part", [0, 1, *(pytest.param(part, marks=pytest.mark.slow) for part in range(2, 6))]
+)
 def test_no_ref_ever_moves_and_survivors_keep_theirs(part: int) -> None:
     witnesses = [Witness(seed).live(6) for seed in range(part * 40, part * 40 + 40)]
     survivors = sum(witness.survivors for witness in witnesses)

@@ -1,0 +1,199 @@
+"""The story of the demo. All of it goes through public doors; only the answers of the person are played."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.demo_page import Page
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.engine.answer import answer_text
+from handrail.engine.caller import Caller
+from handrail.errors import AssertionFailed
+from handrail.flow import report
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.load import loads
+from handrail.flow.progress import PlainProgress
+from handrail.flow.run import Runner
+from handrail.mcp.server import ENVELOPE
+from handrail.protocol.read import action_from
+from handrail.runtime import Runtime
+from handrail.sim.adbd.server import serve
+from handrail.sim.phone import Phone
+
+if TYPE_CHECKING:
+    from handrail.engine.approval import Approval
+    from handrail.engine.session import Session
+    from handrail.protocol.envelope import Envelope
+
+AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("start_app", {"package": "com.android.contacts", "reason": "I open the contacts to add one"}),
+    ("tap", {"target": "Create new contact", "reason": "I start a new one", "expect": "First name"}),
+    ("type_text", {"target": "First name", "text": "Ada", "reason": "I type the first name"}),
+    ("type_text", {"target": "Last name", "text": "Lovelace", "reason": "I type the last name"}),
+    ("tap", {"target": "Save", "reason": "I save the contact", "expect": "Edit contact"}),
+    ("expect", {"visible": "Ada Lovelace"}),
+)
+"""What the agent calls, as a model would."""
+
+FLOW = """
+name: Shop up to the payment
+app: com.handrail.shop
+steps:
+  - tap: {description: Add Blue mug to cart}
+  - tap: {description: Add Travel lamp to cart}
+  - tap: {id: cart}
+    expect: Checkout
+  - tap: Increase quantity of Blue mug
+  - expect_text: {target: {id: total}, contains: "60.50"}
+  - tap: Checkout
+  - type_text: {target: {id: name}, text: Ada Marrow}
+  - type_text: {target: {id: street}, text: 4 Ferry Lane}
+  - type_text: {target: {id: city}, text: NW1 4AB Northwick}
+  - type_text: {target: {id: email}, text: ada@example.org}
+  - expect_visible: {text_contains: Pay €}
+  - expect_absent: {text_contains: Added to cart}
+"""
+
+
+async def play(home: Path, page: Page) -> None:
+    """All acts, on one phone and in one home."""
+    env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_HELPER": "none"}
+    phone = Phone(clock=SystemClock())
+    async with serve([phone], port=0) as [served]:
+        click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
+        page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
+        await agent_by_mcp(served.address, env, page)
+        async with _runtime(env) as runtime:
+            session = await runtime.session(served.address)
+            shown = await flow_with_report(runtime, session, home / "report", page)
+            await payment(runtime, session, page)
+            await failure(session, page)
+            journal(runtime, page)
+    whats_next(home, shown, page)
+
+
+@asynccontextmanager
+async def _runtime(env: Mapping[str, str]) -> AsyncIterator[Runtime]:
+    caller = Caller("demo", "agent", "python")
+    async with Runtime.open(Config.from_env(env), env=env, caller=caller) as runtime:
+        yield runtime
+
+
+async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None:
+    """An MCP client with a server of its own over stdio, as an agent's host starts it."""
+    from mcp import Client, StdioServerParameters  # noqa: PLC0415  (most of a second)
+
+    page.act("An agent makes a contact", "through `handrail mcp` over stdio, with the official MCP client")
+    command = ["-m", "handrail.cli.main", "mcp", "--device", address]
+    server = StdioServerParameters(command=sys.executable, args=command, env=dict(env))
+    async with Client(server) as client:
+        tools = (await client.list_tools()).tools
+        page.say(f"{len(tools)} tools: {', '.join(tool.name for tool in tools[:8])}, …")
+        for name, arguments in AGENT:
+            result = await client.call_tool(name, arguments)
+            text = "\n".join(getattr(block, "text", "") for block in result.content)
+            page.done(_call(name, arguments), text, good=not result.is_error, note=_proof(result.meta))
+            if result.is_error:
+                raise AssertionFailed(f"{name} failed: {text}")
+
+
+def _proof(meta: Mapping[str, Any] | None) -> str:
+    """From the envelope that every answer brings along."""
+    envelope = (meta or {}).get(ENVELOPE, {})
+    state = str(envelope.get("lifecycle_state", "")).replace("_", " ")
+    took = (envelope.get("timings_ms") or {}).get("total")
+    return f"{state}, {took:.0f} ms" if state and took is not None else state
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    words = [str(value) for key, value in arguments.items() if key not in ("reason", "expect")]
+    return f"{name}({', '.join(words)})"
+
+
+async def flow_with_report(runtime: Runtime, session: Session, folder: Path, page: Page) -> Path:
+    """A file of steps with their pictures; the page that it leaves."""
+    page.act("A flow fills a cart", "twelve steps in YAML with a picture of each; no model needed")
+    progress = PlainProgress(page.say)
+    runner = Runner({"phone": session}, runtime.clock, observer=progress, evidence=ReportEvidence())
+    record = await runner.run(loads(FLOW))
+    if record.outcome != "passed":
+        raise AssertionFailed(f"the flow {record.outcome}: {record.error}")
+    return report.write([record], folder)
+
+
+async def payment(runtime: Runtime, session: Session, page: Page) -> None:
+    """The same tap twice: a person says no, then yes."""
+    page.act("Paying needs a person", "the policy asks, whatever the model thinks; the demo plays the person")
+    pay = {
+        "type": "tap",
+        "target": "Pay €60.50",
+        "reason": "I pay for the order",
+        "expect": "Confirm payment",
+    }
+    for approved in (False, True):
+        runtime.approvals.notify = _person(runtime, approved, page)
+        envelope = await session.run(pay)
+        _show(page, session, pay, envelope)
+        if envelope.success != approved:
+            raise AssertionFailed(f"paying ended with success={envelope.success}")
+    runtime.approvals.notify = None
+
+
+def _person(runtime: Runtime, approved: bool, page: Page) -> Any:
+    async def answer(one: Approval, _token: str | None) -> None:
+        page.say(f"? {one.request.instruction}  [{one.id}]")
+        page.say(f"  handrail {'approve' if approved else 'reject'} {one.id}")
+        await runtime.approvals.answer(one.id, approved, "you")
+
+    return answer
+
+
+async def failure(session: Session, page: Page) -> None:
+    """A slip of the pen, and what the agent is told about it."""
+    page.act("A failure explains itself", "nothing is guessed, nothing is tapped")
+    slip = {"type": "tap", "target": "Confirm paymnet", "reason": "I confirm the payment"}
+    envelope = await session.run(slip)
+    _show(page, session, slip, envelope)
+    if envelope.failure_code != "ELEMENT_NOT_FOUND":
+        raise AssertionFailed(f"a missing element ended as {envelope.failure_code}")
+
+
+def _show(page: Page, session: Session, action: dict[str, Any], envelope: Envelope) -> None:
+    text = answer_text(action_from(action), envelope, session.sight.registry.text)
+    proof = f"{envelope.lifecycle_state}, {envelope.delivery}".replace("_", " ")
+    page.done(_call(action["type"], {"target": action["target"]}), text, good=envelope.success, note=proof)
+
+
+def journal(runtime: Runtime, page: Page) -> None:
+    """The proof that the record is whole."""
+    page.act("The journal proves it")
+    verdict = runtime.journal.verify()
+    if not verdict.ok:
+        raise AssertionFailed(f"the journal does not verify: {verdict}")
+    rows = runtime.journal.actions(500)
+    failed = sum(row.failure_code is not None for row in rows)
+    page.say(
+        f"{len(rows)} actions, {failed} failed or were refused; every entry has the hash of the one before"
+    )
+    page.say(f"verified: {verdict.head}")
+
+
+def whats_next(home: Path, shown: Path, page: Page) -> None:
+    """Lines to paste."""
+    page.act("Your turn")
+    for line in (
+        f"open {shown}",
+        f"HANDRAIL_HOME={home} handrail journal list",
+        "handrail sim &                          # a phone to play with",
+        "handrail ui --device 127.0.0.1:6555     # what an agent sees",
+        "claude mcp add handrail -- handrail mcp # give it to an agent",
+    ):
+        page.say(line)

@@ -1,0 +1,97 @@
+"""An action given to the Handrail that works on the phone already: same session, same refs, one hold."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from handrail.local.client import LocalDoor
+from handrail.local.place import socket_path
+from handrail.protocol.envelope import Envelope
+
+if TYPE_CHECKING:
+    from handrail.cli.device_option import DeviceOptions
+    from handrail.config import Config
+    from handrail.engine.caller import Caller
+    from handrail.protocol.actions import AnyAction
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """What the server said."""
+
+    envelope: Envelope
+    screen: str
+
+
+async def by_running_server(
+    action: AnyAction, target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
+) -> ServerAnswer | None:
+    """None: there is no server, or it does not work on this phone, or it can't know what is needed."""
+    if target.sim or not socket_path(config.home).exists() or _needs_own_secret(action, env):
+        return None
+    door = await LocalDoor.open(config.home)
+    if door is None:
+        return None
+    try:
+        with _stopped_by_signals(door):
+            told = await door.act(
+                action.to_dict(),
+                device=target.device or config.device,
+                caller={"id": caller.id, "terminal": caller.terminal},
+                on_question=lambda id_: _ask(id_, config),
+            )
+    finally:
+        await door.close()
+    return None if told is None else ServerAnswer(Envelope.model_validate(told.envelope), told.screen)
+
+
+def _needs_own_secret(action: AnyAction, env: Mapping[str, str]) -> bool:
+    """A secret of this terminal's environment is nothing that the server could fill in."""
+    named = _OWN_SECRET.findall(str(action.to_dict()))
+    return any(f"HANDRAIL_SECRET_{name}" in env for name in named)
+
+
+async def _ask(id_: str, config: Config) -> None:
+    """The question is in the store; so is its answer, which the server finds there."""
+    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415  (most actions ask nothing)
+    from handrail.clock import SystemClock  # noqa: PLC0415
+    from handrail.engine.approval import Approvals  # noqa: PLC0415
+    from handrail.store import Store  # noqa: PLC0415
+
+    store = Store(config.db)
+    try:
+        approvals = Approvals(store, SystemClock())
+        await TerminalPrompt(approvals)(await approvals.get(id_), None)
+    finally:
+        store.close()
+
+
+@contextmanager
+def _stopped_by_signals(door: LocalDoor) -> Iterator[None]:
+    """The first signal stops the action, which still answers; a second one has its usual effect."""
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        release()
+        stopping.append(loop.create_task(door.stop(), name="stop"))
+
+    def release() -> None:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        release()

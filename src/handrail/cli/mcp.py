@@ -1,0 +1,126 @@
+"""`handrail mcp`: the vocabulary as MCP tools, over standard input and output or HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.device_option import DeviceOptions, device_from, device_options
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+
+    from handrail.mcp.state import DoorState
+
+PORT = 8421
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    target: DeviceOptions
+    profile: str
+    http: bool
+    host: str
+    port: int
+    token: str | None
+    flows: Path | None
+    structured: bool
+
+
+@click.command()
+@click.option(
+    "--tools",
+    "profile",
+    default="core",
+    show_default=True,
+    metavar="PROFILE",
+    help="core, flow, debug, desk, all (several with commas), or interaction, mobile_debug, agentest.",
+)
+@click.option("--http", is_flag=True, help="Streamable HTTP instead of standard input and output.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="With --http: another one needs --token."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="With --http.")
+@click.option(
+    "--token",
+    metavar="TOKEN|@FILE",
+    callback=lambda _, __, value: _token(value),
+    help="With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
+)
+@click.option(
+    "--flows",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder whose flows run_flow may name.  [default: flows in HANDRAIL_HOME]",
+)
+@click.option("--structured", is_flag=True, help="Send envelopes as structured content, too.")
+@device_options
+def mcp(**given: Any) -> None:
+    """Serve phones to an MCP client, until it hangs up or Ctrl-C.
+
+    For example: claude mcp add handrail -- handrail mcp
+    """
+    asyncio.run(_main(Options(**given)))
+
+
+def _token(given: str | None) -> str | None:
+    if given is None or not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{given[1:]}: {error}") from None
+
+
+async def _main(options: Options) -> None:
+    from handrail.config import Config  # noqa: PLC0415
+    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.local.server import serve_local  # noqa: PLC0415
+    from handrail.mcp.guard import check_bind  # noqa: PLC0415
+    from handrail.mcp.state import DoorState  # noqa: PLC0415
+    from handrail.mcp.tools import tools  # noqa: PLC0415
+    from handrail.runtime import Runtime  # noqa: PLC0415
+
+    tools(options.profile)  # a slip of the pen is told before anything is opened
+    if options.http:
+        check_bind(options.host, options.token)
+    config = Config.from_env(os.environ)
+    async with AsyncExitStack() as stack:
+        # A simulated phone is there from the start and until the end; a real one may come later.
+        is_simulated = options.target.sim
+        opened = (
+            await stack.enter_async_context(device_from(options.target, config)) if is_simulated else None
+        )
+        runtime = await stack.enter_async_context(Runtime.open(config, caller=Caller("mcp", "agent", "mcp")))
+        state = DoorState(runtime, options.profile, device=options.target.device, flows=options.flows)
+        if opened is not None:
+            state.adopt(await runtime.session_on(opened.device))
+        await stack.enter_async_context(serve_local(runtime))
+        await _serve(options, state, stack)
+
+
+async def _serve(options: Options, state: DoorState, stack: AsyncExitStack) -> None:
+    from handrail.mcp.approvals import Attendant  # noqa: PLC0415
+    from handrail.mcp.server import build  # noqa: PLC0415
+
+    attendant = Attendant(state.runtime.approvals, state.runtime.clock)
+    stack.push_async_callback(attendant.close)
+    server: Server[Any] = build(state, structured=options.structured, attend=attendant)
+    if not options.http:
+        from handrail.mcp import stdio  # noqa: PLC0415
+
+        await stdio.serve(server)
+        return
+    from handrail.mcp import http  # noqa: PLC0415
+
+    tell = partial(click.echo, err=True)
+    await http.serve(server, options.host, options.port, options.token, tell)

@@ -1,0 +1,119 @@
+"""The other side of the local door: one action, done by the Handrail that runs already.
+
+Nobody there, an old socket, another version: None, and the caller works by itself. Once an action was handed
+over it is never done a second time, whatever becomes of the line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handrail import __version__
+from handrail.errors import ERRORS, AdbConnectionError, HandrailError
+from handrail.local.place import is_ours, socket_path
+from handrail.local.wire import MOST_ANSWERED, Message, hang_up, receive, send
+
+HELLO_S = 1.0
+"""A server that has not said who it is by then is busy or no Handrail."""
+
+OnQuestion = Callable[[str], Awaitable[None]]
+"""Called with the id of a request that waits for a person; cancelled when the answer has come."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The envelope as data, and the screen as it is now."""
+
+    envelope: dict[str, Any]
+    screen: str
+
+
+class LocalDoor:
+    """One connection, for one action."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, home: Path) -> LocalDoor | None:
+        """None when nobody serves this home, or nobody who could be understood."""
+        path = socket_path(home)
+        if not is_ours(path.parent):
+            return None
+        try:
+            async with asyncio.timeout(HELLO_S):
+                reader, writer = await asyncio.open_unix_connection(path, limit=MOST_ANSWERED)
+        except (OSError, TimeoutError):
+            return None
+        door = cls(reader, writer)
+        if await door._is_understood():
+            return door
+        await door.close()
+        return None
+
+    async def _is_understood(self) -> bool:
+        try:
+            async with asyncio.timeout(HELLO_S):
+                hello = await receive(self._reader)
+        except TimeoutError:
+            return False
+        return hello is not None and hello.get("handrail") == __version__
+
+    async def act(
+        self,
+        action: Mapping[str, Any],
+        *,
+        device: str | None,
+        caller: Mapping[str, Any],
+        on_question: OnQuestion,
+    ) -> Told | None:
+        """The answer; None when the device is not open there. A failure to begin raises."""
+        asking: set[asyncio.Task[None]] = set()
+        try:
+            await send(self._writer, {"action": dict(action), "device": device, "caller": dict(caller)})
+            while (message := await receive(self._reader)) is not None and "question" in message:
+                asking.add(asyncio.create_task(_ask(on_question, str(message["question"]))))
+        except OSError:
+            message = None
+        finally:
+            for task in asking:
+                task.cancel()
+            await asyncio.gather(*asking, return_exceptions=True)
+        return _read(message, str(action.get("type")))
+
+    async def stop(self) -> None:
+        """End the action; it still answers."""
+        await send(self._writer, {"stop": True})
+
+    async def close(self) -> None:
+        await hang_up(self._writer)
+
+
+async def _ask(on_question: OnQuestion, id_: str) -> None:
+    await on_question(id_)
+
+
+def _read(message: Message | None, kind: str) -> Told | None:
+    if message is None:
+        raise AdbConnectionError(
+            f"The Handrail that {kind} was given to went away before it answered",
+            hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
+            delivery="unknown",
+        )
+    if message.get("elsewhere"):
+        return None
+    if "error" in message:
+        raise _error(message["error"])
+    return Told(message["envelope"], message["screen"])
+
+
+def _error(told: Mapping[str, Any]) -> HandrailError:
+    known = ("code", "message", "hint", "retryable")
+    more = {name: value for name, value in told.items() if name not in known}
+    kind = ERRORS.get(told["code"], HandrailError)
+    return kind(told["message"], hint=told["hint"], retryable=told["retryable"], **more)

@@ -1,0 +1,219 @@
+"""A tool call from its request to its answer, with a person in between where policy asks for one.
+
+The call has a task of its own, so that it can outlive a request that has to be answered before the person has
+(2026-07-28), and so that a cancelled request stops the phone. Knows requests and questions, not tools.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
+
+from handrail.clock import Clock
+from handrail.engine.approval import Approval, Approvals
+from handrail.errors import ActionRejected, HandrailError
+from handrail.mcp.answer import Answer
+from handrail.mcp.client import Client
+from handrail.mcp.elicit import Decision, decision_of, request_of
+from handrail.mcp.parked import QUESTIONS, Asked, Lot, Waiting
+from handrail.mcp.progress import Ticker
+
+PATIENCE_MS = 45_000.0
+"""How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
+Work = Callable[[Ticker | None], Coroutine[Any, Any, Answer]]
+Reply = Answer | InputRequiredResult
+
+
+class Attendant:
+    """Attends every tool call of one server."""
+
+    def __init__(self, approvals: Approvals, clock: Clock, *, patience_ms: float = PATIENCE_MS) -> None:
+        self._approvals = approvals
+        self._clock = clock
+        self._patience_ms = patience_ms
+        self._lot = Lot(clock)
+
+    def install(self) -> None:
+        """Hear of every question; whoever was told of them before still is."""
+        earlier = self._approvals.notify
+
+        async def tell(one: Approval, token: str | None) -> None:
+            questions = QUESTIONS.get()
+            if questions is not None:
+                questions.put_nowait(Asked(one, secrets.token_urlsafe(32)))
+            if earlier is not None:
+                await earlier(one, token)
+
+        self._approvals.notify = tell
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, key: str, work: Work
+    ) -> Reply:
+        """`key` says who calls, on which device; `work` does it, unless it waits for a person already."""
+        client = Client(ctx)
+        try:
+            call = self._find(params, key) or self._start(params, key, work, client)
+        except HandrailError as error:
+            return _failure(error)
+        async with self._attended(call, client):
+            if params.request_state is None:
+                return await self._attend(call, client, await self._open_question(call))
+            return await self._hear(call, client, params) or await self._attend(call, client, None)
+
+    async def close(self) -> None:
+        """Stop what waits."""
+        await self._lot.close()
+
+    # which call
+
+    def _find(self, params: CallToolRequestParams, key: str) -> Waiting | None:
+        full = _full(key, params)
+        if params.request_state is None:
+            return self._lot.by_key(full)
+        call = self._lot.by_state(params.request_state)
+        if call is None:
+            raise _refusal("Nothing waits for this answer: the call ended, or the server was started again.")
+        if call.key != full:
+            raise _refusal(f"The answer belongs to another call than this {params.name}.")
+        return call
+
+    def _start(self, params: CallToolRequestParams, key: str, work: Work, client: Client) -> Waiting:
+        questions: asyncio.Queue[Asked] = asyncio.Queue()
+        ticker = Ticker(params.name, self._clock) if client.wants_progress else None
+
+        async def run() -> Answer:
+            QUESTIONS.set(questions)
+            return await work(ticker)
+
+        task = asyncio.create_task(run(), name=f"call of {params.name}")
+        call = Waiting(_full(key, params), task, questions, ticker)
+        self._lot.add(call)
+        return call
+
+    @asynccontextmanager
+    async def _attended(self, call: Waiting, client: Client) -> AsyncIterator[None]:
+        """A request that is cancelled stops its call, unless another request waits for it too."""
+        call.attended += 1
+        ticking = asyncio.create_task(call.ticker.run(client.report)) if call.ticker else None
+        try:
+            yield
+        except asyncio.CancelledError:
+            if call.attended == 1:
+                call.task.cancel()
+                call.task.add_done_callback(lambda _: self._lot.remove(call))
+            raise
+        finally:
+            call.attended -= 1
+            if ticking is not None:
+                ticking.cancel()
+
+    # its questions
+
+    async def _hear(self, call: Waiting, client: Client, params: CallToolRequestParams) -> Reply | None:
+        """The answer that came with a request; None when the call goes on."""
+        asked = call.open
+        if asked is None or call.task.done():
+            return None
+        result = client.form_result(params, asked.approval.id)
+        if result is not None and result.action == "cancel":
+            return None  # closed, not answered: it may still be answered elsewhere
+        decision = decision_of(asked.approval, result) if result is not None else None
+        if decision is None:
+            return _input_required(asked)
+        await self._answer(asked, decision, client)
+        return None
+
+    async def _attend(self, call: Waiting, client: Client, asked: Asked | None) -> Reply:
+        """To the call's end, or to a question that this request can't wait for."""
+        while True:
+            if asked is not None and (reply := await self._ask(call, asked, client)) is not None:
+                return reply
+            asked = await self._next(call)
+            if asked is not None:
+                call.open = asked
+            elif call.task.done():
+                self._lot.remove(call)
+                return call.task.result()
+            elif still := await self._open_question(call):
+                return _pending(still.approval)
+
+    async def _next(self, call: Waiting) -> Asked | None:
+        """Its next question; None at its end, or when this request has waited long enough."""
+        getting = asyncio.ensure_future(call.questions.get())
+        nap = asyncio.ensure_future(self._clock.sleep_ms(self._patience_ms))
+        try:
+            await asyncio.wait({getting, nap, call.task}, return_when=asyncio.FIRST_COMPLETED)
+            return getting.result() if getting.done() else None
+        finally:
+            getting.cancel()
+            nap.cancel()
+
+    async def _open_question(self, call: Waiting) -> Asked | None:
+        """The one that the call waits for now, if it does."""
+        if call.open is None or call.task.done():
+            return None
+        known = await self._approvals.get(call.open.approval.id)
+        return call.open if known.is_open(self._clock.now_ms()) else None
+
+    async def _ask(self, call: Waiting, asked: Asked, client: Client) -> Reply | None:
+        """By the best way that the client knows; None when there is nothing to do but wait."""
+        if client.takes_input_requests:
+            return _input_required(asked)
+        if not client.takes_elicitation:
+            return None
+        asking = asyncio.create_task(client.elicit(asked.approval), name=f"form of {asked.approval.id}")
+        try:
+            await asyncio.wait({asking, call.task}, return_when=asyncio.FIRST_COMPLETED)
+            result = asking.result() if asking.done() else None
+        finally:
+            asking.cancel()  # answered elsewhere: the client may close its form
+        decision = decision_of(asked.approval, result) if result is not None else None
+        if decision is not None:
+            await self._answer(asked, decision, client)
+        return None
+
+    async def _answer(self, asked: Asked, decision: Decision, client: Client) -> None:
+        with suppress(ActionRejected):  # somebody else was faster, and the call's end says so
+            await self._approvals.answer(
+                asked.approval.id,
+                decision.approved,
+                f"person at {client.name}",
+                data=decision.data,
+                remember=decision.remember,
+            )
+
+
+def _input_required(asked: Asked) -> InputRequiredResult:
+    one = asked.approval
+    return InputRequiredResult(input_requests={one.id: request_of(one)}, request_state=asked.state)
+
+
+def _pending(one: Approval) -> Answer:
+    text = (
+        f"Not done yet: a person has to allow it ({one.id}).\n"
+        f"Ask them to run `handrail approve {one.id}` (or `handrail reject {one.id}`) in a terminal.\n"
+        "Call this tool again with the same arguments to wait on and to learn what came of it. "
+        "Do not try another way."
+    )
+    return Answer(text, structured={"pending": True, "approval": one.id})
+
+
+def _failure(error: HandrailError) -> Answer:
+    return Answer(f"{error.code}: {error.message}\n{error.hint}", is_error=True, structured=error.to_dict())
+
+
+def _refusal(said: str) -> MCPError:
+    """The protocol wants a request state that is not ours refused as such, before any tool is asked."""
+    return MCPError(INVALID_PARAMS, f"{said} Look at the screen before you call the tool again.")
+
+
+def _full(key: str, params: CallToolRequestParams) -> str:
+    return json.dumps([key, params.name, params.arguments or {}], sort_keys=True)

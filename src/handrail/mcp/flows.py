@@ -1,0 +1,183 @@
+"""`run_flow`: many steps in one call, given in it or in a file of the flows folder; told in few lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from handrail.errors import InvalidAction
+from handrail.flow.load import Document, load, loads
+from handrail.flow.plan import devices_of, plan
+from handrail.flow.run import Runner
+from handrail.flow.select_flows import SUFFIXES, find_flows
+from handrail.mcp.answer import Answer
+from handrail.mcp.arguments import check_names, check_reason, device_of
+from handrail.mcp.telling import FRAME
+from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
+from handrail.protocol.problems import nearest
+from handrail.tree.quote import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from handrail.flow.records import FlowRecord, StepRecord
+    from handrail.mcp.call import Call
+    from handrail.mcp.state import Progress
+    from handrail.protocol.flow import AnyStep
+
+FIELDS = ("steps", "file", "env", "device", "deviceId")
+_running: set[asyncio.Task[FlowRecord]] = set()
+"""A task that nobody holds may vanish."""
+
+
+async def run_flow(call: Call) -> Answer:
+    """The native answer."""
+    given = {key: value for key, value in call.arguments.items() if value is not None}
+    check_names("run_flow", given, FIELDS)
+    reason = check_reason(given.get("reason"))
+    document = _document(call.state.flows, given)
+    session = await call.session(device_of(given))
+    seen = call.known.seen.get(session.serial)
+    record = await run(call, document, _env(given), reason)
+    # What the caller has just been shown need not be shown again, although it failed.
+    return _told(call, record, is_news=session.sight.revision_name != seen)
+
+
+async def run(
+    call: Call, document: Document, env: Mapping[str, str] | None = None, reason: str | None = None
+) -> FlowRecord:
+    """On the caller's device, and on the others that the flow names."""
+    names = devices_of(plan(document, env or {}))
+    wanted = names if len(names) > 1 else [device_of(call.arguments)]
+    sessions = {name or "device": await call.session(name) for name in wanted}
+    runner = Runner(
+        sessions, call.state.runtime.clock, observer=_Steps(call.progress), caller=call.caller, reason=reason
+    )
+    task = asyncio.create_task(runner.run(document, env), name=document.name)
+    _running.add(task)
+    task.add_done_callback(_running.discard)
+    try:
+        record = await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()  # it ends as a record; whoever asked for it has gone
+        raise
+    if record.trace and record.trace.final_ui_tree:
+        main = next(iter(sessions.values()))
+        call.known.seen[main.serial] = main.sight.revision_name
+    return record
+
+
+def flow_files(folder: Path) -> list[str]:
+    """What `file` may be, relative to the folder."""
+    if not folder.is_dir():
+        return []
+    return [str(path.relative_to(folder)) for path in find_flows([folder])]
+
+
+class _Steps:
+    """Passes the runner's steps on as progress."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self._total = 0
+
+    def flow_started(self, record: FlowRecord, total: int) -> None:  # noqa: ARG002  (the runner's seam)
+        self._total = total
+
+    def step_started(self, record: StepRecord) -> None:
+        if self._progress is not None:
+            self._progress.step(record.path[0], self._total, record.label)
+
+    def step_ended(self, record: StepRecord) -> None: ...
+
+    def flow_ended(self, record: FlowRecord) -> None: ...
+
+
+def _document(folder: Path, given: Mapping[str, Any]) -> Document:
+    steps, file = given.get("steps"), given.get("file")
+    if (steps is None) == (file is None):
+        raise InvalidAction("run_flow: needs either steps or file", path="steps")
+    if file is not None:
+        return load(_file(folder, file))
+    if not isinstance(steps, list) or not steps:
+        raise InvalidAction("steps: needs a list of at least one step", path="steps")
+    document = loads(json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False))
+    if _names_files(document.flow.steps):
+        raise InvalidAction(
+            "steps: may not run files",
+            path="steps",
+            hint="Call run_flow with `file` for a flow of the folder.",
+        )
+    return document
+
+
+def _names_files(steps: Iterable[AnyStep]) -> bool:
+    """Files are the folder's own business: a caller could name any on this machine."""
+    for step in steps:
+        match step:
+            case RunFlow():
+                return True
+            case Repeat():
+                inside = [step.steps]
+            case Branch():
+                inside = [step.then, step.otherwise or ()]
+            case Parallel():
+                inside = list(step.devices.values())
+            case _:
+                inside = []
+        if any(map(_names_files, inside)):
+            return True
+    return False
+
+
+def _file(folder: Path, name: Any) -> Path:
+    """Only files of the folder, whatever the name tries."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidAction("file: should be the name of a flow", path="file")
+    known = flow_files(folder)
+    for wanted in (name, *(f"{name}{suffix}" for suffix in sorted(SUFFIXES))):
+        if wanted in known:
+            return folder / wanted
+    close = nearest(name, known)
+    meant = f"Did you mean {' or '.join(close)}?" if close else "`handrail mcp --flows DIR` names the folder."
+    raise InvalidAction(f"file: {name[:100]!r} is not in the flows folder", path="file", hint=meant)
+
+
+def _env(given: Mapping[str, Any]) -> dict[str, str]:
+    env = given.get("env") or {}
+    if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
+        raise InvalidAction("env: should be an object of texts", path="env")
+    return env
+
+
+def _told(call: Call, record: FlowRecord, *, is_news: bool) -> Answer:
+    trace = record.trace
+    data = call.state.runtime.secrets.redact_data(trace.to_dict()) if trace else {}
+    lines = [_headline(record, data), *_hint(record), *map(_line, _noteworthy(record))]
+    if is_news and "finalUiTree" in data:
+        lines += [FRAME, data["finalUiTree"]]
+    return Answer("\n".join(lines), is_error=record.outcome != "passed", structured=data)
+
+
+def _headline(record: FlowRecord, trace: Mapping[str, Any]) -> str:
+    done, total = trace.get("stepsCompleted", 0), trace.get("totalSteps", 0)
+    if record.outcome == "passed":
+        return f"All {total} steps passed." if done == total else f"Passed after {done} of {total} steps."
+    code = next((step.code for step in reversed(record.steps) if step.code), None)
+    return f"{code or 'UNKNOWN'}: {clean(record.error or '')} ({done} of {total} steps done)"
+
+
+def _hint(record: FlowRecord) -> list[str]:
+    """Of the step that failed."""
+    return [step.hint for step in record.steps[-1:] if step.outcome == "failed" and step.hint]
+
+
+def _noteworthy(record: FlowRecord) -> list[StepRecord]:
+    return [step for step in record.steps if step.outcome in ("warned", "skipped")]
+
+
+def _line(step: StepRecord) -> str:
+    code = f" ({step.code})" if step.code else ""
+    return f"  {step.path[0] + 1}. {clean(step.label)}: {step.outcome}{code}."

@@ -1,0 +1,33 @@
+"""Profiles that are another server's tools, exactly: names, parameters, and the first block of the answer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from handrail.errors import HandrailError
+    from handrail.mcp.answer import Answer
+    from handrail.mcp.call import Call
+    from handrail.mcp.tools import Tool
+
+SEEDS = ("interaction", "mobile_debug", "agentest")
+
+
+class Seed(Protocol):
+    """What a module here has."""
+
+    def tools(self) -> list[Tool]: ...
+
+    async def answer(self, call: Call) -> Answer: ...
+
+    def failure(self, name: str, error: HandrailError) -> str:
+        """A failure that came before any action began."""
+        ...
+
+
+def seed(profile: str) -> Seed | None:
+    """The module of a profile; None for native ones. Imported when asked for: one brings all of flows."""
+    if profile not in SEEDS:
+        return None
+    return cast("Seed", importlib.import_module(f"handrail.mcp.seeds.{profile}"))

@@ -1,0 +1,55 @@
+"""Seed 001: five tools that act and say why, four that look. Answers are a sentence and what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from handrail.dialects import interaction as dialect
+from handrail.engine.answer import answer_text
+from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text
+from handrail.mcp.seeds.rows import Row, tool
+
+if TYPE_CHECKING:
+    from handrail.errors import HandrailError
+    from handrail.mcp.call import Call
+    from handrail.mcp.tools import Tool
+
+ROWS: dict[str, Row] = {
+    "tap": ("Tap at a point. get_textual_state has the positions.", "x:number y:number reason"),
+    "long_press": (
+        "Hold a point: context menus, selection, the start of a drag.",
+        "x:number y:number duration:number? reason",
+    ),
+    "swipe": (
+        "Swipe from one point to another.",
+        "startX:number startY:number endX:number endY:number duration:number? reason",
+    ),
+    "type_text": ("Type into the focused field.", "text reason"),
+    "press_key": ("Press back, home, enter, recents, or a key code.", "key reason"),
+    "get_textual_state": ("Read every element of the screen as text, with bounds.", "reason?"),
+    "get_visual_state": ("Take a picture of the screen.", "reason?"),
+    "get_general_state": ("Read app in front, keyboard, battery, network, orientation.", "reason?"),
+    "get_what_changed": ("Read what changed since the last look.", "reason?"),
+}
+
+
+def tools() -> list[Tool]:
+    """As the seed lists them."""
+    return [tool(name, row, dialect.TOOLS[name].native) for name, row in ROWS.items()]
+
+
+def failure(_: str, error: HandrailError) -> str:
+    """In our own words: the seed has none."""
+    return failure_text(error)
+
+
+async def answer(call: Call) -> Answer:
+    """The sentence, a blank line, the diff."""
+    action = dialect.read_tool(call.name, call.arguments)
+    session = await call.session()
+    envelope = await call.perform(action, session)
+    picture = (envelope.details or {}).get(PICTURE)
+    screen = call.state.runtime.secrets.redact(session.sight.registry.text)
+    text = "" if picture else answer_text(action, envelope, screen)
+    images = (picture,) if picture else ()
+    return Answer(text, images, not envelope.success, envelope, data_of(envelope))
