@@ -239,7 +239,7 @@ def test_free_texts_do_reach_the_phone(world: World) -> None:
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=hostile)
 def test_an_apks_name_is_not_part_of_any_command(world: World, tmp_path_factory: Any, text: str) -> None:
-    name = f"{text.replace('/', '_')[:40]}.apk"
+    name = f"{text.replace('/', '_').replace(chr(0), '_')[:40]}.apk"  # what no file can be called
     path = tmp_path_factory.mktemp("apk") / name
     path.write_bytes(b"PK\x03\x04no app")
     ran = world.commands(lambda: install.install(world.device, path))
