@@ -7,6 +7,7 @@ in `tree/loading.py`, keys are in `keys.py`, network presets in `network.py`.
 from __future__ import annotations
 
 from handrail.adb.shell import TIMEOUT_MS
+from handrail.tree.packages import SYSTEM_DIALOGS, SYSTEM_UI
 
 SHELL_TIMEOUT_MS = TIMEOUT_MS
 """A shell command that says nothing for longer is hung, not slow."""
@@ -74,16 +75,5 @@ CHANNEL_PAUSE_LAST_MS = 60_000
 """No pause is longer: a helper that came back is found within a minute."""
 CHANNEL_OPENING_WAIT_MS = 5_000
 """A look waits so long for a channel that is opening again, rather than to dump against it."""
-SYSTEM_PACKAGES = frozenset(
-    {
-        "android",
-        "com.android.systemui",
-        "com.android.permissioncontroller",
-        "com.google.android.permissioncontroller",
-        "com.android.packageinstaller",
-        "com.google.android.packageinstaller",
-        "com.android.intentresolver",
-        "com.google.android.intentresolver",
-    }
-)
+SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
 """Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""

@@ -5,6 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 
 SYSTEM_UI = "com.android.systemui"
+SYSTEM_DIALOGS = frozenset(
+    {
+        "android",
+        "com.android.permissioncontroller",
+        "com.google.android.permissioncontroller",
+        "com.android.packageinstaller",
+        "com.google.android.packageinstaller",
+        "com.android.intentresolver",
+        "com.google.android.intentresolver",
+    }
+)
+"""Who draws prompts, crash reports, choosers and the installer above an app."""
 
 _INPUT_METHOD_PARTS = ("inputmethod", "keyboard", "honeyboard", "swiftkey")
 _INPUT_METHOD_TAILS = (".ime", ".input", ".sogou", "adbkeyboard", "droidbotime")

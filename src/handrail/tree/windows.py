@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from handrail.tree.node import CHECKABLE, CLICKABLE, LONG_CLICKABLE, SCROLLABLE, Node, Screen
-from handrail.tree.packages import SYSTEM_UI, is_input_method
+from handrail.tree.packages import SYSTEM_DIALOGS, SYSTEM_UI, is_input_method
 
-_SYSTEM_DIALOGS = frozenset(
-    {
-        "android",
-        "com.android.permissioncontroller",
-        "com.google.android.permissioncontroller",
-        "com.android.packageinstaller",
-        "com.google.android.packageinstaller",
-        "com.android.intentresolver",
-    }
-)
 _BAR = 10  # of the screen's height: what is lower is a bar, not a dialog
 _NEAR_PX = 24
 _TOAST = 6  # a toast takes at most this part of the screen
@@ -63,7 +53,7 @@ def modal_above(screen: Screen, node: Node) -> Node | None:
 
 
 def _may_be_modal(screen: Screen, window: Node, below: Node) -> bool:
-    if window.package_name != below.package_name and window.package_name not in _SYSTEM_DIALOGS:
+    if window.package_name != below.package_name and window.package_name not in SYSTEM_DIALOGS:
         return False
     if not below.bounds.covers(window.bounds) or window.bounds == below.bounds:
         return False

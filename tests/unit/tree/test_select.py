@@ -301,3 +301,13 @@ def test_selectors_nested_without_end_are_refused() -> None:
         selector = {"text": "Send", "near": selector}
     with pytest.raises(ElementNotFound, match="nested"):
         found(screen(SEND), **selector)
+
+
+def test_keys_of_the_keyboard_are_no_candidates() -> None:
+    key = node(
+        "android.view.View", text="e", box=(0, 1700, 100, 1800), package="com.example.inputmethod.latin"
+    )
+    drawn = screen(node("Button", text="Edit", box=(0, 0, 200, 100), flags="clickable"), key)
+    with pytest.raises(ElementNotFound) as failure:
+        find(drawn, Selector(text="ed"))
+    assert [one["label"] for one in failure.value.details["candidates"]] == ["Edit"]

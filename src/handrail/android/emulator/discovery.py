@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.android.console import console_port
 from handrail.android.constants import GRPC_PORT_OFFSET
-
-_SERIAL = re.compile(r"emulator-(\d{1,5})")
-_LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost):(\d{1,5})")
-_ADB_PORTS = range(5555, 5686, 2)
-"""Emulators take even ports from 5554 on for the console; adb is the odd one above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +17,6 @@ class Endpoint:
 
     port: int
     token: str = ""
-
-
-def console_port(serial: str) -> int | None:
-    """The console's port of an emulator's serial or local address; None for any other device."""
-    if found := _SERIAL.fullmatch(serial):
-        return int(found[1])
-    if (found := _LOCAL.fullmatch(serial)) and int(found[1]) in _ADB_PORTS:
-        return int(found[1]) - 1
-    return None
 
 
 def find_endpoint(serial: str, env: Mapping[str, str]) -> Endpoint | None:

@@ -9,6 +9,7 @@ from handrail.errors import AmbiguousTarget, ElementNotFound
 from handrail.protocol.target import Selector
 from handrail.tree.mention import candidate, mention, receiver
 from handrail.tree.node import Node, Point, Screen
+from handrail.tree.packages import is_input_method
 from handrail.tree.select.handles import Handles
 from handrail.tree.select.nearest import nearest
 from handrail.tree.visible import visible
@@ -95,7 +96,7 @@ def nearest_nodes(screen: Screen, wanted: str, handles: Handles) -> list[Node]:
     listed: set[tuple[Node, str]] = set()
     for node in screen.nodes:
         label = node.text or node.description or handles.label_of(node) or node.id_tail
-        if shown[node.order] and label:
+        if shown[node.order] and label and not is_input_method(node.package_name):
             touched = receiver(node) or node
             if (touched, label) not in listed:  # a row and the text in it are one candidate
                 listed.add((touched, label))
