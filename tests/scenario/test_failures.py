@@ -184,7 +184,7 @@ async def cancelled(w: World) -> Failed:
 
 
 class _BrokenDesk:
-    async def apply(self, action: Act) -> dict[str, Any]:
+    async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]:
         raise KeyError(action.type)
 
 

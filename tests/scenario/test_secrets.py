@@ -233,7 +233,7 @@ def test_ids_and_times_survive_a_secret_that_is_part_of_them(tmp_path: Path) -> 
 class BrokenDesk:
     """Fails in a way that nobody foresaw, with a secret in its words."""
 
-    async def apply(self, _: Act) -> dict[str, Any]:
+    async def apply(self, _: Act, by: str, is_person: bool) -> dict[str, Any]:
         raise ZeroDivisionError(f"could not divide {PIN}")
 
 

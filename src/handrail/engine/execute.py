@@ -183,7 +183,10 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case observe.Finish():
             return Outcome(details={"message": action.message})
         case DeskAct():
-            return Outcome(details=await stage.desk_surface().apply(action))
+            who = run.caller
+            return Outcome(
+                details=await stage.desk_surface().apply(action, who.id, who.actor == "person")
+            )
         case _:
             assert_never(action)
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class DeskSurface(Protocol):
-    """The other surface that can be acted upon; issue 9's desk fills it."""
+    """The other surface that can be acted upon: the web desktop."""
 
-    async def apply(self, action: Act) -> dict[str, Any]: ...
+    async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]: ...
 
 
 @dataclass(slots=True)

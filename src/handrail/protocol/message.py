@@ -30,12 +30,14 @@ class Snapshot(ServerFrame):
 
 
 class Actions(ServerFrame):
-    """A batch that the reducer applied in one transaction."""
+    """A batch that the reducer applied in one transaction, and what it changed: browsers need no reducer."""
 
     type: Literal["ACTIONS"] = "ACTIONS"
     actions: tuple[_WindowAction, ...]
     monitor_id: Name | None = None
     agent_id: Name | None = None
+    changes: dict[str, Any] = {}
+    """A part of the state: windows by key with the fields that changed (null: gone), the rest whole."""
 
 
 class ApprovalRequest(ServerFrame):
@@ -187,7 +189,8 @@ class PhoneInput(CamelModel):
     type: Literal["PHONE_INPUT"] = "PHONE_INPUT"
     device: Name
     action: _TouchAction | None = None
-    control: Literal["take", "hand_back"] | None = None
+    control: Literal["take", "hand_back", "watch", "unwatch"] | None = None
+    """Take the phone or give it back; have its picture sent, or no longer."""
 
 
 class Interrupt(CamelModel):

@@ -1,0 +1,1 @@
+"""The web desktop: one authoritative state, a pure reducer, many screens that follow it."""

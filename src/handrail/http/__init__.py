@@ -1,0 +1,1 @@
+"""The HTTP door: the desk for browsers, REST and WebSocket for programs."""
