@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 import heapq
 import time
+from collections.abc import Coroutine
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+from handrail.errors import Timeout
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -25,6 +30,26 @@ def iso_time(epoch_ms: int) -> str:
     """ISO 8601 with milliseconds and Z, as every timestamp on the wire."""
     moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
+
+
+async def within(clock: Clock, timeout_ms: float | None, work: Coroutine[Any, Any, T]) -> T:
+    """The work's result, or `Timeout` at the deadline; the work has ended either way."""
+    if timeout_ms is None:
+        return await work
+    doing = asyncio.ensure_future(work)
+    bell = asyncio.ensure_future(clock.sleep_ms(timeout_ms))
+    try:
+        await asyncio.wait({doing, bell}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            raise Timeout(
+                f"It was not done after {timeout_ms:g} ms",
+                hint="Give it a longer timeout_ms, or find out what it waits for.",
+            )
+        return doing.result()
+    finally:
+        bell.cancel()
+        doing.cancel()
+        await asyncio.wait({doing, bell})
 
 
 class SystemClock:

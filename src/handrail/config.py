@@ -167,6 +167,11 @@ class Config:
         return self.home / "config" / "policy.toml"
 
     @property
+    def desk(self) -> Path:
+        """Address and tokens of the server that runs, mode 0600."""
+        return self.home / "config" / "desk.json"
+
+    @property
     def secrets(self) -> Path:
         return self.home / "config" / "secrets"
 

@@ -30,6 +30,7 @@ HandrailError                  UNKNOWN
 │  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
 │  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
 │  └─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
+├─ ModelUnavailable            MODEL_UNAVAILABLE           no answer from a model that could be used
 └─ Cancelled                   CANCELLED                   stopped by a person or a closed door
 
 Codes are API: they never change their meaning. A message carries values; `hint` says what to do next.
@@ -59,6 +60,7 @@ FAMILIES: dict[str, Exits] = {
     "target": Exits(404, 1, "the element could not be used"),
     "outcome": Exits(409, 1, "it was tried, and the result is not the expected one"),
     "device": Exits(503, 3, "the device, its screen or a channel to it failed"),
+    "model": Exits(502, 3, "the model, or the way to it, failed"),
     "cancelled": Exits(499, 130, "it was stopped"),
     "unknown": Exits(500, 1, "a failure without a name; the log has the traceback"),
 }
@@ -302,6 +304,14 @@ class GrpcRpcError(DeviceError):
 
     code = "GRPC_RPC_ERROR"
     hint = "Read the call's own message."
+
+
+class ModelUnavailable(HandrailError):
+    """A model did not answer, or not in a way that asking again could mend."""
+
+    code = "MODEL_UNAVAILABLE"
+    family = "model"
+    hint = "Check the model's name, key and address, then resume the run."
 
 
 class Cancelled(HandrailError):

@@ -21,6 +21,7 @@ from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, Notify
 from handrail.engine.caller import Caller
+from handrail.engine.desk_session import DeskRunner, DeskSession
 from handrail.engine.journal import Journal
 from handrail.engine.memory import Memory
 from handrail.engine.permissions import Gate, Permissions
@@ -31,6 +32,7 @@ from handrail.engine.secrets import Secrets, system_keyring
 from handrail.engine.session import Parts, Session
 from handrail.engine.stage import DeskSurface
 from handrail.engine.stops import Stops
+from handrail.errors import Unsupported
 from handrail.store import Store
 
 
@@ -67,6 +69,7 @@ class Runtime:
         self._sessions: dict[str, Session] = {}
         self._opening = asyncio.Lock()
         self.desk: DeskSurface | None = None
+        self._desk_runner: DeskRunner | None = None
 
     @classmethod
     @asynccontextmanager
@@ -112,6 +115,31 @@ class Runtime:
                 self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
 
+    def attach_desk(self, desk: DeskSurface) -> DeskSession:
+        """A desk of this process, for its own actions and for those that sessions opened from now on take."""
+        self.desk = desk
+        session = DeskSession(
+            desk,
+            Gate(self.policy, self.permissions),
+            clock=self.clock,
+            journal=self.journal,
+            approvals=self.approvals,
+            secrets=self.secrets,
+            caller=self.caller,
+        )
+        self._desk_runner = session
+        return session
+
+    def use_desk_of(self, runner: DeskRunner) -> None:
+        """The desk of another process: a server of the same home."""
+        self._desk_runner = runner
+
+    def desk_session(self) -> DeskRunner:
+        """Where the desk's actions go. Raises `Unsupported` where there is no desk."""
+        if self._desk_runner is None:
+            raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
+        return self._desk_runner
+
     async def session_on(self, device: AdbDevice, *, helper: Helper | None = None) -> Session:
         """A session on a device that is open already; it is closed with the runtime."""
         async with self._opening:
@@ -138,6 +166,8 @@ class Runtime:
 
     async def close(self) -> None:
         """Sessions first: their last words still go into the journal."""
+        if isinstance(self._desk_runner, DeskSession):
+            await self._desk_runner.close()
         for session in self._sessions.values():
             await session.close()
         self._sessions.clear()

@@ -7,34 +7,23 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from handrail.local.client import LocalDoor
+from handrail.local.client import LocalDoor, Told
 from handrail.local.place import socket_path
-from handrail.protocol.envelope import Envelope
 
 if TYPE_CHECKING:
     from handrail.cli.device_option import DeviceOptions
     from handrail.config import Config
     from handrail.engine.caller import Caller
-    from handrail.protocol.actions import AnyAction
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAnswer:
-    """What the server said."""
-
-    envelope: Envelope
-    screen: str
-
-
 async def by_running_server(
-    action: AnyAction, target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
-) -> ServerAnswer | None:
+    action: Mapping[str, Any], target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
+) -> Told | None:
     """None: there is no server, or it does not work on this phone, or it can't know what is needed."""
     if target.sim or not socket_path(config.home).exists() or _needs_own_secret(action, env):
         return None
@@ -43,20 +32,19 @@ async def by_running_server(
         return None
     try:
         with _stopped_by_signals(door):
-            told = await door.act(
-                action.to_dict(),
+            return await door.act(
+                action,
                 device=target.device or config.device,
                 caller={"id": caller.id, "terminal": caller.terminal},
                 on_question=lambda id_: _ask(id_, config),
             )
     finally:
         await door.close()
-    return None if told is None else ServerAnswer(Envelope.model_validate(told.envelope), told.screen)
 
 
-def _needs_own_secret(action: AnyAction, env: Mapping[str, str]) -> bool:
+def _needs_own_secret(action: Mapping[str, Any], env: Mapping[str, str]) -> bool:
     """A secret of this terminal's environment is nothing that the server could fill in."""
-    named = _OWN_SECRET.findall(str(action.to_dict()))
+    named = _OWN_SECRET.findall(str(action))
     return any(f"HANDRAIL_SECRET_{name}" in env for name in named)
 
 

@@ -34,6 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "watch": ("handrail.cli.watch:watch", "Follow a phone: its screen, what changes, and what is done."),
     "journal": ("handrail.cli.journal:journal", "List, show, prove and export what was done."),
     "mcp": ("handrail.cli.mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
+    "serve": ("handrail.cli.serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
+    "desk": ("handrail.cli.desk:desk", "Act on the desk of a running server, and follow it."),
+    "agent": ("handrail.cli.agent:agent", "Let a model work on a phone until a task is done."),
+    "eval": ("handrail.cli.evaluate:evaluate", "Measure a model on tasks with simulated phones."),
     "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
     "completion": ("handrail.cli.complete:completion", "Print completion for bash, zsh or fish."),
 }

@@ -84,6 +84,7 @@ def _token(given: str | None) -> str | None:
 async def _main(options: Options) -> None:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.local.desk import LocalDesk  # noqa: PLC0415
     from handrail.local.server import serve_local  # noqa: PLC0415
     from handrail.mcp.guard import check_bind  # noqa: PLC0415
     from handrail.mcp.state import DoorState  # noqa: PLC0415
@@ -104,6 +105,7 @@ async def _main(options: Options) -> None:
         state = DoorState(runtime, options.profile, device=options.target.device, flows=options.flows)
         if opened is not None:
             state.adopt(await runtime.session_on(opened.device))
+        runtime.use_desk_of(LocalDesk(config.home, runtime.caller))
         await stack.enter_async_context(serve_local(runtime))
         await _serve(options, state, stack)
 

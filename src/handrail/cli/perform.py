@@ -17,17 +17,12 @@ from handrail.cli.device_option import DeviceOptions, device_from
 from handrail.cli.local_door import by_running_server
 from handrail.cli.output import print_json
 from handrail.cli.speak import check_out, speak
-from handrail.cli.terminal_prompt import TerminalPrompt
 from handrail.config import Config
 from handrail.engine.caller import Caller
 from handrail.errors import ERRORS, HandrailError
-from handrail.protocol.read import action_from
-from handrail.runtime import Runtime
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
-    from handrail.protocol.actions import AnyAction
-    from handrail.protocol.envelope import Envelope
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -35,21 +30,35 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: Path | None) -> int:
     """Do it; the exit code."""
     try:
-        action = action_from(data)
         check_out(out)
-        return asyncio.run(_perform(action, target, as_json=as_json, out=out))
+        envelope, text = asyncio.run(_perform(data, target))
+        speak(envelope, text, as_json=as_json, out=out)
     except HandrailError as error:
         if not as_json:
             raise
         print_json(_as_answer(data["type"], error))
         return error.exits.exit_code
+    return _exit_code(envelope)
 
 
-async def _perform(action: AnyAction, target: DeviceOptions, *, as_json: bool, out: Path | None) -> int:
+async def _perform(data: dict[str, Any], target: DeviceOptions) -> tuple[dict[str, Any], str]:
+    """The envelope as data, and as text: from the Handrail that runs already, else from one of our own."""
     config, caller = Config.from_env(os.environ), Caller.at_terminal()
-    if (told := await by_running_server(action, target, config, caller, os.environ)) is not None:
-        speak(action, told.envelope, told.screen, as_json=as_json, out=out)
-        return _exit_code(told.envelope)
+    if (told := await by_running_server(data, target, config, caller, os.environ)) is not None:
+        return told.envelope, told.text
+    return await _by_ourselves(data, target, config, caller)
+
+
+async def _by_ourselves(
+    data: dict[str, Any], target: DeviceOptions, config: Config, caller: Caller
+) -> tuple[dict[str, Any], str]:
+    # Half of the time of a command goes into these imports; a running server saves them.
+    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
+    from handrail.engine.answer import answer_text  # noqa: PLC0415
+    from handrail.protocol.read import action_from  # noqa: PLC0415
+    from handrail.runtime import Runtime  # noqa: PLC0415
+
+    action = action_from(data)
     async with device_from(target, config) as opened, Runtime.open(config, caller=caller) as runtime:
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
         # Starting a helper costs more than it saves in one action.
@@ -58,12 +67,12 @@ async def _perform(action: AnyAction, target: DeviceOptions, *, as_json: bool, o
         with stopped_by_signals(session):
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.sight.registry.text)
-        speak(action, envelope, screen, as_json=as_json, out=out)
-    return _exit_code(envelope)
+        return envelope.to_dict(), answer_text(action, envelope, screen)
 
 
-def _exit_code(envelope: Envelope) -> int:
-    return ERRORS[envelope.failure_code]("").exits.exit_code if envelope.failure_code else 0
+def _exit_code(envelope: dict[str, Any]) -> int:
+    code = envelope.get("failure_code")
+    return ERRORS[code]("").exits.exit_code if code else 0
 
 
 @contextmanager

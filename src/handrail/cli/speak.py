@@ -1,6 +1,7 @@
 """How an action's answer leaves the command line: text or JSON, output as it is, a picture as a file.
 
 Success goes to standard output, failure to standard error; nothing of a device steers a terminal.
+Works on data alone: an answer that a running server gave needs none of the vocabulary here.
 """
 
 from __future__ import annotations
@@ -10,17 +11,12 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from handrail.cli.output import print_json
-from handrail.engine.answer import answer_text
 from handrail.errors import InvalidAction
-
-if TYPE_CHECKING:
-    from handrail.protocol.act import Act
-    from handrail.protocol.envelope import Envelope
 
 _PICTURE = "screenshotBase64"
 
@@ -31,24 +27,24 @@ def check_out(out: Path | None) -> None:
         raise InvalidAction(f"out: {out.parent} is no folder", path="out", hint="Make it first.")
 
 
-def speak(action: Act, envelope: Envelope, screen_text: str, *, as_json: bool, out: Path | None) -> None:
-    """The answer, in the form that was asked for."""
-    details = envelope.details or {}
-    if out is not None and envelope.success:
+def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
+    """The answer, in the form that was asked for; `text` is what a person reads of it."""
+    details = envelope.get("details") or {}
+    if out is not None and envelope["success"]:
         details = _saved(details, out)
         if str(out) == "-":
             return  # the picture is all that may be there
     if as_json:
-        print_json(envelope.model_copy(update={"details": details or None}).to_dict())
-    elif not envelope.success:
-        code, colon, rest = answer_text(action, envelope, screen_text).partition(":")
+        print_json({**envelope, "details": details} if details else envelope)
+    elif not envelope["success"]:
+        code, colon, rest = text.partition(":")
         click.echo(click.style(code, fg="red", bold=True) + colon + rest, err=True)
-    elif action.type in ("shell", "run_script"):
+    elif envelope["action_type"] in ("shell", "run_script"):
         _pass_on(details)
-    elif action.type == "screenshot":
+    elif envelope["action_type"] == "screenshot":
         _tell_picture(details if out is not None else _saved(details, _new_file()))
     else:
-        _emphasise(answer_text(action, envelope, screen_text))
+        _emphasise(text)
 
 
 def _emphasise(text: str) -> None:

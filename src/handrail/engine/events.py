@@ -24,6 +24,8 @@ class Event:
     at_ms: int
     terminal: bool = False
     envelope: Envelope | None = None
+    actor: str = ""
+    by: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         written: dict[str, Any] = {
@@ -33,6 +35,8 @@ class Event:
             "state": self.state,
             "at_ms": self.at_ms,
             "terminal": self.terminal,
+            "actor": self.actor,
+            "by": self.by,
         }
         return written | ({"envelope": self.envelope.to_dict()} if self.envelope else {})
 

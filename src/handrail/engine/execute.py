@@ -184,9 +184,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return Outcome(details={"message": action.message})
         case DeskAct():
             who = run.caller
-            return Outcome(
-                details=await stage.desk_surface().apply(action, who.id, who.actor == "person")
-            )
+            return Outcome(details=await stage.desk_surface().apply(action, who.id, who.actor == "person"))
         case _:
             assert_never(action)
 

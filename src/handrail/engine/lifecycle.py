@@ -17,6 +17,7 @@ from handrail.engine.portrait import portraits
 from handrail.engine.reached import presses_unnamed
 from handrail.engine.resolve import aim, targets_of
 from handrail.engine.run import Outcome, Run
+from handrail.engine.secrets import Secrets
 from handrail.engine.settle import FULL_MS, Settled
 from handrail.engine.sight import Seen
 from handrail.engine.stage import Stage
@@ -49,9 +50,7 @@ async def live(stage: Stage, permit: Permit, turn: Turn) -> HandrailError | None
         failure = error
         await _look_after_failure(stage)
     except Exception as error:
-        trace = stage.secrets.redact(traceback.format_exc())
-        _log.error("%s failed in a way nobody foresaw\n%s", run.id, trace)
-        failure = HandrailError(f"{type(error).__name__}: {error}")
+        failure = unforeseen(run, stage.secrets, error)
     finally:
         turn.give()
     _tell_change(stage)
@@ -63,6 +62,13 @@ def failed(run: Run, failure: HandrailError) -> HandrailError:
     if not run.life.ended:
         run.advance("failed")
     return failure
+
+
+def unforeseen(run: Run, secrets: Secrets, error: Exception) -> HandrailError:
+    """A defect of ours: the log has all of it, the caller what it is."""
+    trace = secrets.redact("".join(traceback.format_exception(error)))
+    _log.error("%s failed in a way nobody foresaw\n%s", run.id, trace)
+    return HandrailError(f"{type(error).__name__}: {error}")
 
 
 async def _do(stage: Stage, permit: Permit) -> None:

@@ -80,6 +80,21 @@ class Permit:
         if subject.url_host:
             self._hosts.add(subject.url_host)
 
+    async def decide_unseen(self, run: Run) -> None:
+        """The same for what no screen plays a part in: the desk's actions."""
+        subject = self._subject(run, [Resolved()])
+        verdict = self._gate.decide(subject)
+        if verdict.kind == "deny":
+            raise verdict.rejection()
+        if verdict.kind == "ask":
+            request = self._request(run, subject, verdict, None)
+            with run.phase("approval"):
+                answer = await self._answer(run, request)
+            self._note(run, answer, remembered=self._remember(subject, verdict, answer))
+            if not answer.approved:
+                raise answer.rejection()
+            await self._approvals.consume(answer.id, request.digest)
+
     def _subject(self, run: Run, resolved: list[Resolved] | None) -> Subject:
         return Subject.of(
             run.action,
@@ -122,7 +137,7 @@ class Permit:
         run = stage.run
         password = _types_password(subject)
         asked_on = run.before
-        request = await self._request(stage, subject, verdict)
+        request = self._request(run, subject, verdict, await self._picture(stage))
         async with stage.turn.yielded():
             with run.phase("approval"):
                 answer = await self._answer(run, request)
@@ -142,8 +157,7 @@ class Permit:
             span = "session"
         return self._gate.remember(subject, verdict, span, allow=answer.approved) != "never"
 
-    async def _request(self, stage: Stage, subject: Subject, verdict: Verdict) -> Request:
-        run = stage.run
+    def _request(self, run: Run, subject: Subject, verdict: Verdict, picture: str | None) -> Request:
         return Request.of(
             run.action,
             kind="policy",
@@ -157,7 +171,7 @@ class Permit:
             door=run.caller.door,
             asked_by=run.caller.id,
             remember=verdict.remember,
-            screenshot=await self._picture(stage),
+            screenshot=picture,
         )
 
     async def _answer(self, run: Run, request: Request) -> Answer:

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -15,15 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.adb.device import AdbDevice
 from handrail.android.driver import Driver, Facts
-from handrail.android.lease import Leases
+from handrail.android.lease import Held, Leases
 from handrail.clock import Clock
 from handrail.engine.approval import Answer, Approvals
 from handrail.engine.caller import Caller
 from handrail.engine.events import Listener
+from handrail.engine.flights import Flights, Work
 from handrail.engine.grip import Grip
 from handrail.engine.journal import Journal
 from handrail.engine.lifecycle import failed, live
 from handrail.engine.memory import Known, Memory
+from handrail.engine.numbers import next_number
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
 from handrail.engine.report import envelope_of
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
 
 SAVE_AFTER_MS = 250.0
 """Refs are written to the store when nothing was done for so long, and at the end."""
-_numbers = itertools.count(os.getpid())
-"""For action ids: sessions of one process share it, and two processes rarely are at the same number."""
-
-Work = asyncio.Task[HandrailError | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,7 @@ class Session(ShortForms):
             since_ms=parts.clock.now_ms(),
         )
         self._lock = asyncio.Lock()
-        self._flights: dict[asyncio.Task[Envelope], Work] = {}
+        self._flights = Flights()
         self._watching: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
 
@@ -144,22 +140,27 @@ class Session(ShortForms):
         act = action_from(dict(action)) if isinstance(action, Mapping) else action
         if reason is not None:
             act = act.model_copy(update={"reason": reason})
-        flight, work = self._start(act, caller or self.caller, settle)
-        try:
-            return await asyncio.shield(flight)
-        except asyncio.CancelledError:
-            work.cancel()
-            await asyncio.wait({flight})
-            raise
+        run, turn = self._begin(act, caller or self.caller, settle), Turn(self._lock)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
+        work = live(self._stage(run, turn), self._permit, turn)
+        return await self._flights.fly(act.type, work, partial(self._land, run))
 
     async def stop(self) -> int:
         """End everything in flight on this session; how much that was. Each answers with its envelope."""
-        flights = dict(self._flights)
-        for work in flights.values():
-            work.cancel()
-        if flights:
-            await asyncio.wait(flights)
-        return len(flights)
+        return await self._flights.stop()
+
+    async def holder(self) -> Held | None:
+        """Who else has the device now; None when it is free or ours."""
+        held = await self._parts.leases.holder(self.serial)
+        return None if held is None or held.holder.id == self._grip.id else held
+
+    async def stopped(self) -> None:
+        """Returns when a stop is asked for on this device, also while nothing is in flight."""
+        stops = self._parts.stops
+        seen = await stops.newest(self.serial)
+        while await stops.newest(self.serial) == seen:
+            await self._parts.clock.sleep_ms(POLL_MS)
 
     def events(self) -> Listener:
         """Every step in the life of every action, as it happens from now on."""
@@ -185,24 +186,11 @@ class Session(ShortForms):
 
     # one action
 
-    def _start(
-        self, action: AnyAction, caller: Caller, settle: Settle | None
-    ) -> tuple[asyncio.Task[Envelope], Work]:
-        """Two tasks: one does it and can be stopped, the other tells how it ended and can't."""
-        run, turn = self._begin(action, caller, settle), Turn(self._lock)
-        work = asyncio.create_task(live(self._stage(run, turn), self._permit, turn), name=action.type)
-        flight = asyncio.create_task(self._land(run, work), name=f"end of {action.type}")
-        self._flights[flight] = work
-        flight.add_done_callback(self._flights.pop)
-        if self._watching is None or self._watching.done():
-            self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
-        return flight, work
-
     def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None) -> Run:
         clock = self._parts.clock
         now = clock.now_ms()
         run = Run(
-            id=action_id(action.type, now, next(_numbers)),
+            id=action_id(action.type, now, next_number()),
             action=action,
             caller=caller,
             clock=clock,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,10 +26,24 @@ if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
 
 
+class Inbox(Protocol):
+    """What people did on the desk, for one agent."""
+
+    def take(self) -> list[dict[str, Any]]: ...
+
+    async def wait(self, timeout_ms: float) -> None: ...
+
+
 class DeskSurface(Protocol):
     """The other surface that can be acted upon: the web desktop."""
 
     async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]: ...
+
+    async def apply_batch(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]: ...
+
+    def inbox(self, agent_id: str) -> Inbox: ...
+
+    def snapshot(self) -> dict[str, Any]: ...
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from handrail.engine.approval.request import MASKED
@@ -37,7 +38,7 @@ class Telling:
         if event.terminal:
             return
         run.untold.append(event)
-        self.events.tell(Event(run.id, run.action.type, self._device, event.state, event.at_ms))
+        self.events.tell(self._event(run, event))
         if event.state != "accepted" or not isinstance(run.action, TypeText):
             self.reveal(run)
 
@@ -57,8 +58,11 @@ class Telling:
         if mark := landmark(run):
             entry["landmark"] = mark
         await uninterrupted(self._journal.seal(entry))
-        told = Event(run.id, run.action.type, self._device, last.state, last.at_ms, True, envelope)
-        self.events.tell(told)
+        self.events.tell(replace(self._event(run, last), terminal=True, envelope=envelope))
+
+    def _event(self, run: Run, event: LifecycleEvent) -> Event:
+        actor, by = run.caller.actor, run.caller.id
+        return Event(run.id, run.action.type, self._device, event.state, event.at_ms, actor=actor, by=by)
 
     async def _keep_picture(self, run: Run) -> None:
         """A picture can't be redacted, so none is kept where there is a secret that it might show."""

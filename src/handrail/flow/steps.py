@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handrail.clock import Clock
+from handrail.clock import Clock, within
 from handrail.dialects import agentest
 from handrail.engine.caller import Caller
 from handrail.errors import ERRORS, HandrailError, Timeout
@@ -15,7 +15,7 @@ from handrail.flow.evidence import Evidence
 from handrail.flow.mend import Mending
 from handrail.flow.plan import Planned
 from handrail.flow.records import Observer, StepRecord
-from handrail.flow.retry import tries, within
+from handrail.flow.retry import tries
 from handrail.flow.witness import Witness
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope

@@ -14,7 +14,7 @@ from typing import Any
 
 from handrail import __version__
 from handrail.errors import ERRORS, AdbConnectionError, HandrailError
-from handrail.local.place import is_ours, socket_path
+from handrail.local.place import Name, is_ours, socket_path
 from handrail.local.wire import MOST_ANSWERED, Message, hang_up, receive, send
 
 HELLO_S = 1.0
@@ -26,10 +26,10 @@ OnQuestion = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The envelope as data, and the screen as it is now."""
+    """The envelope as data, and as what a person reads of it."""
 
     envelope: dict[str, Any]
-    screen: str
+    text: str
 
 
 class LocalDoor:
@@ -40,9 +40,9 @@ class LocalDoor:
         self._writer = writer
 
     @classmethod
-    async def open(cls, home: Path) -> LocalDoor | None:
+    async def open(cls, home: Path, name: Name = "local") -> LocalDoor | None:
         """None when nobody serves this home, or nobody who could be understood."""
-        path = socket_path(home)
+        path = socket_path(home, name)
         if not is_ours(path.parent):
             return None
         try:
@@ -86,6 +86,14 @@ class LocalDoor:
             await asyncio.gather(*asking, return_exceptions=True)
         return _read(message, str(action.get("type")))
 
+    async def ask(self, message: Message) -> Message | None:
+        """One request, one answer; None when the line broke."""
+        try:
+            await send(self._writer, message)
+            return await receive(self._reader)
+        except OSError:
+            return None
+
     async def stop(self) -> None:
         """End the action; it still answers."""
         await send(self._writer, {"stop": True})
@@ -100,19 +108,25 @@ async def _ask(on_question: OnQuestion, id_: str) -> None:
 
 def _read(message: Message | None, kind: str) -> Told | None:
     if message is None:
-        raise AdbConnectionError(
-            f"The Handrail that {kind} was given to went away before it answered",
-            hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
-            delivery="unknown",
-        )
+        raise gone(kind)
     if message.get("elsewhere"):
         return None
     if "error" in message:
-        raise _error(message["error"])
-    return Told(message["envelope"], message["screen"])
+        raise error_from(message["error"])
+    return Told(message["envelope"], message["text"])
 
 
-def _error(told: Mapping[str, Any]) -> HandrailError:
+def gone(kind: str) -> AdbConnectionError:
+    """The server ended in the middle of it."""
+    return AdbConnectionError(
+        f"The Handrail that {kind} was given to went away before it answered",
+        hint="It may have been done: look at the screen and `handrail journal list` before repeating it.",
+        delivery="unknown",
+    )
+
+
+def error_from(told: Mapping[str, Any]) -> HandrailError:
+    """A failure as the other side wrote it down."""
     known = ("code", "message", "hint", "retryable")
     more = {name: value for name, value in told.items() if name not in known}
     kind = ERRORS.get(told["code"], HandrailError)

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from handrail.errors import InvalidAction
 
@@ -21,13 +22,17 @@ LONGEST = 100
 """Bytes. Kernels take 103 (macOS) or 107 (Linux) for the path of a socket."""
 
 
-def socket_path(home: Path) -> Path:
+Name = Literal["local", "desk"]
+"""`local`: whoever has phones open. `desk`: the one process that has the desk."""
+
+
+def socket_path(home: Path, name: Name = "local") -> Path:
     """Under the home; where that path is too long for a socket, in a folder of this user's own."""
-    direct = home / "local.sock"
+    direct = home / f"{name}.sock"
     if len(os.fsencode(direct)) <= LONGEST:
         return direct
-    name = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"handrail-{os.getuid()}-{name}" / "local.sock"
+    short = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"handrail-{os.getuid()}-{short}" / f"{name}.sock"
 
 
 def make_folder(path: Path) -> None:
@@ -51,9 +56,9 @@ def is_ours(folder: Path) -> bool:
 
 
 @contextmanager
-def only_server(home: Path) -> Iterator[bool]:
+def only_server(home: Path, name: Name = "local") -> Iterator[bool]:
     """Whether this process is the one that serves this home, while the block runs."""
-    handle = os.open(home / "local.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(home / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

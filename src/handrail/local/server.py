@@ -6,44 +6,46 @@ Whoever can connect is the user of this home, as the file's mode says; they are 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 from handrail import __version__
 from handrail.android.choose import match
 from handrail.android.found import Found
+from handrail.engine.answer import answer_text
 from handrail.engine.approval import Approval, Notify
-from handrail.engine.caller import Caller
+from handrail.engine.caller import Caller, Door
 from handrail.engine.session import Session
-from handrail.errors import Cancelled, HandrailError, InvalidAction
-from handrail.local.place import make_folder, only_server, socket_path
+from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
+from handrail.local.place import Name, make_folder, only_server, socket_path
 from handrail.local.wire import MOST_ASKED, Message, hang_up, receive, send
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
 
+T = TypeVar("T")
 _asker: ContextVar[asyncio.StreamWriter | None] = ContextVar("asker", default=None)
 """Who is at the other end, for everything that is done because of their action."""
 
 
 @asynccontextmanager
-async def serve_local(runtime: Runtime) -> AsyncIterator[Path | None]:
+async def serve_local(runtime: Runtime, name: Name = "local") -> AsyncIterator[Path | None]:
     """The socket's path while the block runs; None when another process serves this home already."""
-    with only_server(runtime.config.home) as is_only:
+    with only_server(runtime.config.home, name) as is_only:
         if not is_only:
             yield None
             return
-        async with _listening(runtime) as path:
+        async with _listening(runtime, name) as path:
             yield path
 
 
 @asynccontextmanager
-async def _listening(runtime: Runtime) -> AsyncIterator[Path]:
-    path, door = socket_path(runtime.config.home), _Door(runtime)
+async def _listening(runtime: Runtime, name: Name) -> AsyncIterator[Path]:
+    path, door = socket_path(runtime.config.home, name), _Door(runtime)
     make_folder(path)
     path.unlink(missing_ok=True)  # left behind by a process that died: the lock says that nobody listens
     before, runtime.approvals.notify = runtime.approvals.notify, door.ask_or(runtime.approvals.notify)
@@ -87,6 +89,8 @@ class _Door:
 
     async def _answer(self, asked: Message, reader: asyncio.StreamReader) -> Message:
         try:
+            if "action" not in asked:
+                return await self._about_desk(asked, reader)
             session = self._session(asked.get("device"))
             if session is None:
                 return {"elsewhere": True}
@@ -95,7 +99,26 @@ class _Door:
         except HandrailError as error:
             return {"error": error.to_dict()}
         screen = self._runtime.secrets.redact(session.sight.registry.text)
-        return {"envelope": envelope.to_dict(), "screen": screen}
+        return {"envelope": envelope.to_dict(), "text": answer_text(action, envelope, screen)}
+
+    async def _about_desk(self, asked: Message, reader: asyncio.StreamReader) -> Message:
+        """Only a desk of this process: nobody is sent on to a third one."""
+        desk = self._runtime.desk
+        if desk is None:
+            raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
+        session = self._runtime.desk_session()
+        if "desk_state" in asked:
+            return {"state": desk.snapshot()}
+        if "heard" in asked:
+            patience = float(asked.get("timeout_ms") or 0)
+            heard = await _while_connected(session.heard(str(asked["heard"]), patience), reader)
+            return {"events": heard}
+        actions = asked.get("desk")
+        if not isinstance(actions, list) or not actions:
+            raise InvalidAction("desk is no list of actions", path="desk")
+        acts = [action_from(one) for one in actions]
+        work = session.run_all(acts, caller=_desk_caller(_object(asked, "caller")))
+        return {"envelopes": [one.to_dict() for one in await _while_connected(work, reader)]}
 
     def _session(self, name: Any) -> Session | None:
         """The open phone that is meant; None where it is none of these."""
@@ -121,17 +144,22 @@ async def _until_stopped(
     session: Session, action: AnyAction, caller: Caller, reader: asyncio.StreamReader
 ) -> Envelope:
     """A stop or an end of the line ends this action and no other; its envelope is the answer all the same."""
-    work = asyncio.create_task(_run(session, action, caller), name=f"local {action.type}")
+    return await _while_connected(_run(session, action, caller), reader)
+
+
+async def _while_connected(work: Coroutine[Any, Any, T], reader: asyncio.StreamReader) -> T:
+    """The work's result; whoever hangs up or says stop ends it."""
+    task = asyncio.create_task(work, name="local work")
     heard = asyncio.create_task(receive(reader), name="local stop")
     try:
-        await asyncio.wait({work, heard}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, heard}, return_when=asyncio.FIRST_COMPLETED)
     finally:
         heard.cancel()
-        work.cancel()
-        await asyncio.wait({heard, work})
-    if work.cancelled():
-        raise Cancelled(f"{action.type} was stopped before it began")
-    return work.result()
+        task.cancel()
+        await asyncio.wait({heard, task})
+    if task.cancelled():
+        raise Cancelled("It was stopped before it began")
+    return task.result()
 
 
 async def _run(session: Session, action: AnyAction, caller: Caller) -> Envelope:
@@ -151,6 +179,16 @@ def _object(asked: Message, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidAction(f"{name} is no object", path=name)
     return value
+
+
+def _desk_caller(told: Mapping[str, Any]) -> Caller:
+    """Agents reach the desk through their own process; its owner is the owner of this home."""
+    is_person = told.get("kind") == "person"
+    return Caller(str(told.get("id", "")), "person" if is_person else "agent", _door(told.get("door")))
+
+
+def _door(told: Any) -> Door:
+    return next((door for door in get_args(Door) if door == told), "cli")
 
 
 def _caller(told: Mapping[str, Any]) -> Caller:

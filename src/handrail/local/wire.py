@@ -4,7 +4,11 @@ server: {"handrail": VERSION}                                     who answers
 client: {"action": {…}, "device": NAME | null, "caller": {…}}     one action per connection
 server: {"question": ID}                                          a person is asked; as often as it takes
 client: {"stop": true}                                            hanging up means the same
-server: {"envelope": {…}, "screen": TEXT} | {"error": {…}} | {"elsewhere": true}
+server: {"envelope": {…}, "text": TEXT} | {"error": {…}} | {"elsewhere": true}
+
+client: {"desk": [{…}], "caller": {…}}           the desk's actions, as one change → {"envelopes": […]}
+client: {"heard": CALLER, "timeout_ms": MS}      what people did for it            → {"events": […]}
+client: {"desk_state": true}                     the desk as browsers are told it  → {"state": {…}}
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from handrail.dialects.arguments import check_names, check_reason, device_of
 from handrail.errors import InvalidAction
 from handrail.flow.load import Document, load, loads
 from handrail.flow.plan import devices_of, plan
 from handrail.flow.run import Runner
 from handrail.flow.select_flows import SUFFIXES, find_flows
 from handrail.mcp.answer import Answer
-from handrail.mcp.arguments import check_names, check_reason, device_of
 from handrail.mcp.telling import FRAME
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.problems import nearest

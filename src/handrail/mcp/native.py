@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from handrail.android.found import Found
-from handrail.errors import InvalidAction
+from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of
 from handrail.mcp.answer import Answer
-from handrail.mcp.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.mcp.telling import tell
-from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.observe import GetUiTree, WhatChanged
-from handrail.protocol.read import action_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +36,9 @@ async def native(call: Call) -> Answer:
         case "expect":
             return await _act(call, expectation_of(call.arguments))
         case "desk":
-            return await _act(call, _desk_action(call.arguments))
+            from handrail.mcp.desk import act_on_desk  # noqa: PLC0415
+
+            return await act_on_desk(call)
         case name:
             return await _act(call, action_of(name, call.arguments))
 
@@ -78,15 +77,3 @@ def _devices(listing: Listing, sessions: Sequence[Session]) -> Answer:
     lines = [str(one) if one.usable else f"{one}. {one.what_to_do}" for one in found]
     data = {"devices": [one.to_dict() for one in found], "notes": list(listing.notes)}
     return Answer("\n".join(lines or [NO_DEVICE, *listing.notes]), structured=data)
-
-
-def _desk_action(arguments: dict[str, Any]) -> AnyAction:
-    """`type` and its fields, nested or beside it."""
-    given = dict(arguments)
-    fields = given.pop("fields", None) or {}
-    if not isinstance(fields, dict):
-        raise InvalidAction("fields: should be an object", path="fields")
-    action = action_from({**given, **fields})
-    if action.type not in DESK_ACTIONS:
-        raise InvalidAction(f"type: {action.type!r} is not an action of the desk", path="type")
-    return reasoned(action)

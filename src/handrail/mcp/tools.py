@@ -9,10 +9,10 @@ from typing import Any
 
 from handrail.dialects.rules import unknown_name
 from handrail.mcp.seeds import SEEDS, seed
-from handrail.mcp.slim import input_schema, object_of, reason_if
 from handrail.protocol.act import Act, Effect
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.describe import summary
+from handrail.protocol.slim import input_schema, object_of, reason_if
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
@@ -176,13 +176,17 @@ _OWN: dict[str, Tool] = {
         ),
         _own(
             "desk",
-            "Act on the desk: windows, notifications, toasts, dialogs, badges, shortcuts.",
+            "Act on the person's desk: windows, notifications, toasts, dialogs, badges, shortcuts. "
+            "`events`: what people clicked or wrote there.",
             {
-                "type": {"type": "string", "enum": list(DESK_ACTIONS)},
-                "fields": {"type": "object", "description": "of that action, in camelCase"},
+                "type": {"type": "string", "enum": [*DESK_ACTIONS, "events"]},
+                "fields": {
+                    "type": "object",
+                    "description": "of that action, in camelCase; events: timeoutMs",
+                },
+                "actions": {"type": "array", "items": {"type": "object"}, "description": "several as one"},
             },
             "desk",
-            ("type",),
         ),
     )
 }

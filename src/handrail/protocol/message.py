@@ -53,6 +53,13 @@ class ApprovalRequest(ServerFrame):
     expires_at: Name
     image_data: str | None = None
     """Cropped and marked screenshot, base64 PNG."""
+    why: Text | None = None
+    """What the rule says that asks."""
+    device: Name | None = None
+    asked_by: Name | None = None
+    can_remember: Literal["never", "session", "always"] = "never"
+    wants_data: Flag = False
+    """Something can be provided with a yes, such as a code."""
 
 
 class ApprovalResolved(ServerFrame):
@@ -73,30 +80,42 @@ class AgentStatus(ServerFrame):
     message: Text | None = None
 
 
+class Actor(CamelModel):
+    """Who acts."""
+
+    kind: Name
+    id: Text
+
+
 class EnvelopeFrame(ServerFrame):
-    """An action's state changed; the envelope comes with its end."""
+    """An action's state changed; the envelope comes with its end, without pictures."""
 
     type: Literal["ENVELOPE"] = "ENVELOPE"
     action_id: Name
     lifecycle_state: Name
+    action_type: Name | None = None
+    device: Name | None = None
+    actor: Actor | None = None
     envelope: Envelope | None = None
 
 
 class ErrorFrame(ServerFrame):
-    """A frame of yours was refused; the connection lives on."""
+    """A frame of yours was refused; the connection lives on. For one client: it repeats the last number."""
 
     type: Literal["ERROR"] = "ERROR"
     code: Name
     path: str
     message: Text
+    hint: Text = ""
 
 
 class Hello(CamelModel):
-    """The first frame of a browser."""
+    """The first frame of a browser, where it wants to say who it is."""
 
     type: Literal["HELLO"] = "HELLO"
     client_id: Name
     since: Annotated[int, Field(strict=True, ge=0)] | None = None
+    """The last number that it saw; counts where the address named none."""
 
 
 class UserMessage(CamelModel):

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from handrail.clock import ManualClock
+from handrail.clock import ManualClock, within
 from handrail.errors import Timeout
-from handrail.flow.retry import may_repeat, tries, within
+from handrail.flow.retry import may_repeat, tries
 from handrail.protocol.envelope import Envelope
 
 

@@ -43,7 +43,7 @@ def test_an_action_is_done_by_the_session_that_is_open(tmp_path: Path) -> None:
             ref = await one.ref("Contacts")
             told = await act(tmp_path, {"type": "tap", "target": ref})
             assert told.envelope["success"], told
-            assert "com.android.contacts" in told.screen
+            assert "com.android.contacts" in told.text
             assert one.session.sight.last is not None
             assert one.session.sight.last.screen.package == "com.android.contacts"
             ends = [event for event in one.events() if event.get("terminal")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.mcp.arguments import action_of, expectation_of
+from handrail.dialects.arguments import action_of, expectation_of
 
 WHY = {"reason": "I try it"}
 POINT = {"x": 540, "y": 750}

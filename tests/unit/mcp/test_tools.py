@@ -71,7 +71,7 @@ def test_every_action_has_a_tool_in_all() -> None:
     assert set(ACTIONS) - set(DESK_ACTIONS) - checks <= names
     assert {"expect", "desk", "run_flow", "connect", "devices"} <= names
     [desk] = [tool for tool in tools("all") if tool.name == "desk"]
-    assert set(desk.input_schema["properties"]["type"]["enum"]) == set(DESK_ACTIONS)
+    assert set(desk.input_schema["properties"]["type"]["enum"]) == {*DESK_ACTIONS, "events"}
 
 
 def test_profiles_add_up() -> None:

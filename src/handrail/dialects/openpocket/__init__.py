@@ -1,6 +1,16 @@
 """Seed 000: OpenPocket's model step and its ten actions, with its normalisation and its defaults."""
 
 from handrail.dialects.openpocket.normalise import SHAPES, Normalised, normalise, write_action
-from handrail.dialects.openpocket.step import ModelStep, parse_step
+from handrail.dialects.openpocket.step import MAX_CHARS, ModelStep, find_action, parse_step, unwrap
 
-__all__ = ["SHAPES", "ModelStep", "Normalised", "normalise", "parse_step", "write_action"]
+__all__ = [
+    "MAX_CHARS",
+    "SHAPES",
+    "ModelStep",
+    "Normalised",
+    "find_action",
+    "normalise",
+    "parse_step",
+    "unwrap",
+    "write_action",
+]

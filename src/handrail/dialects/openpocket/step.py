@@ -6,7 +6,7 @@ Tried in this order: a tool-call object, JSON, JSON in a fence or in prose, `nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,11 +51,11 @@ class ModelStep:
 def parse_step(output: str | Mapping[str, Any], thought: str = "") -> ModelStep:
     """One step from a model's text or tool call. Never fails."""
     if isinstance(output, Mapping):
-        payload, said, repairs = _unwrap(dict(output))
+        payload, said, repairs = unwrap(dict(output))
         return ModelStep(said or thought, normalise(payload), _raw_of(output), repairs)
     text = output[:MAX_CHARS]
     cut = ["the answer was cut"] if len(output) > MAX_CHARS else []
-    found = _find(text)
+    found = find_action(text)
     if found is None:
         return ModelStep(thought or text.strip(), normalise(None), output, [*cut, "no action was found"])
     payload, said, repairs = found
@@ -71,10 +71,10 @@ def _raw_of(output: Mapping[str, Any]) -> str:
         return "…"
 
 
-def _find(text: str) -> Found | None:
-    """The first object that is an action, else the first that could be one, else a call in words."""
-    found = [_unwrap(value, repairs) for value, repairs in _objects(text)]
-    actions = [one for one in found if _kind_of(one[0]) in SHAPES]
+def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> Found | None:
+    """The first object that is an action of these kinds, else the first that could be one, else a call."""
+    found = [unwrap(value, kinds, repairs) for value, repairs in _objects(text)]
+    actions = [one for one in found if _kind_of(one[0]) in kinds]
     if actions:
         payload, said, repairs = actions[0]
         several = [f"{len(actions)} actions, the first was taken"] if len(actions) > 1 else []
@@ -124,22 +124,24 @@ def _strict(text: str) -> list[dict[str, Any]] | None:
     return [one for one in values if isinstance(one, dict)]
 
 
-def _unwrap(value: dict[str, Any], repairs: list[str] | None = None) -> Found:
+def unwrap(
+    value: dict[str, Any], kinds: Collection[str] = SHAPES.keys(), repairs: list[str] | None = None
+) -> Found:
     """Peel tool calls and `{thought, action}` off; the payload, the thought, the repairs."""
     notes = list(repairs or [])
     said = ""
     for _ in range(8):
         said = said or next((value[key] for key in _THOUGHTS if isinstance(value.get(key), str)), "")
-        inner = _inner(value, notes)
+        inner = _inner(value, kinds, notes)
         if inner is None:
             return value, said, notes
         value = inner
     return value, said, notes
 
 
-def _inner(value: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
+def _inner(value: dict[str, Any], kinds: Collection[str], notes: list[str]) -> dict[str, Any] | None:
     """One layer down, or None at the action itself."""
-    if _kind_of(value) in SHAPES:
+    if _kind_of(value) in kinds:
         return None
     for layer in _LAYERS:
         calls = _calls(value.get(layer))
@@ -148,7 +150,7 @@ def _inner(value: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
         if calls:
             return calls[0]
     name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
-    return {"type": name, **_arguments(value)} if name else _named_otherwise(value, notes)
+    return {"type": name, **_arguments(value)} if name else _named_otherwise(value, kinds, notes)
 
 
 def _calls(layer: Any) -> list[dict[str, Any]]:
@@ -157,14 +159,16 @@ def _calls(layer: Any) -> list[dict[str, Any]]:
     return [one for one in several if isinstance(one, dict) and one.get("type") not in _SPOKEN]
 
 
-def _named_otherwise(value: dict[str, Any], notes: list[str]) -> dict[str, Any] | None:
+def _named_otherwise(
+    value: dict[str, Any], kinds: Collection[str], notes: list[str]
+) -> dict[str, Any] | None:
     """`{"action": "tap", "x": 1}` and `{"tap": {"x": 1}}`."""
     action = value.get("action")
     if isinstance(action, str) and "type" not in value:
         notes.append("the action was named by `action`")
         return {**{key: item for key, item in value.items() if key != "action"}, "type": action}
     key = next(iter(value), "")
-    if len(value) == 1 and key in SHAPES and isinstance(value[key], dict):
+    if len(value) == 1 and key in kinds and isinstance(value[key], dict):
         notes.append("the action was named by its key")
         return {**value[key], "type": key}
     return None

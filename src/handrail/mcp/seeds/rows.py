@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.mcp.slim import object_of
 from handrail.mcp.tools import Tool, annotations_of
 from handrail.protocol.actions import ACTIONS
+from handrail.protocol.slim import object_of
 
 Row = tuple[str, str]
 """What it does, and its parameters: `x:number y:number duration:number? reason`."""

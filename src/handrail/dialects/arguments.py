@@ -46,13 +46,16 @@ _NO_CHECK = "Give visible, absent or app, or target with equals, contains, or pr
 
 def action_of(name: str, arguments: Arguments) -> AnyAction:
     """The action of a tool that is one; what touches the device has a reason."""
+    return reasoned(action_from({"type": name, **spelled(name, arguments)}))
+
+
+def spelled(name: str, arguments: Arguments) -> dict[str, Any]:
+    """A tool's arguments as its action's own fields."""
     cls = ACTIONS[name]
     fields = _spelled(cls, arguments)
     if name == "wait_for":
-        fields = _condition(fields)
-    elif "target" in cls.model_fields:
-        fields = _target(cls, fields)
-    return reasoned(action_from({"type": name, **fields}))
+        return _condition(fields)
+    return _target(cls, fields) if "target" in cls.model_fields else fields
 
 
 def reasoned(action: AnyAction) -> AnyAction:

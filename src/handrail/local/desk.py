@@ -1,0 +1,74 @@
+"""The desk of the Handrail that runs already, for a process that has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from handrail.engine.caller import Caller
+from handrail.errors import InvalidAction, Unsupported
+from handrail.local.client import LocalDoor, error_from, gone
+from handrail.local.wire import Message
+from handrail.protocol.act import DeskAct
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.read import action_from
+
+if TYPE_CHECKING:
+    from handrail.protocol.actions import AnyAction
+
+
+class LocalDesk:
+    """Every request is a connection of its own: a server that was restarted is found again."""
+
+    def __init__(self, home: Path, caller: Caller) -> None:
+        self._home = home
+        self._caller = caller
+
+    async def run(
+        self,
+        action: AnyAction | Mapping[str, Any],
+        *,
+        reason: str | None = None,
+        caller: Caller | None = None,
+    ) -> Envelope:
+        """One OS action; the server journals it."""
+        act = action_from(dict(action)) if isinstance(action, Mapping) else action
+        if reason is not None:
+            act = act.model_copy(update={"reason": reason})
+        return (await self.run_all([act], caller=caller))[0]
+
+    async def run_all(
+        self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
+    ) -> list[Envelope]:
+        """Several as one change."""
+        acts = [action_from(dict(one)) if isinstance(one, Mapping) else one for one in actions]
+        for act in acts:
+            if not isinstance(act, DeskAct):
+                raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
+        who = (caller or self._caller).to_dict()
+        told = await self._ask({"desk": [act.to_dict() for act in acts], "caller": who})
+        return [Envelope.model_validate(one) for one in told["envelopes"]]
+
+    async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
+        """What people did for this caller."""
+        told = await self._ask({"heard": by, "timeout_ms": timeout_ms})
+        return list(told["events"])
+
+    async def state(self) -> dict[str, Any]:
+        """The whole desk, as browsers are told it."""
+        return dict((await self._ask({"desk_state": True}))["state"])
+
+    async def _ask(self, message: Message) -> Message:
+        door = await LocalDoor.open(self._home, "desk")
+        if door is None:
+            raise Unsupported("There is no desk", hint="Start `handrail serve` to get one.")
+        try:
+            answer = await door.ask(message)
+        finally:
+            await door.close()
+        if answer is None:
+            raise gone("the desk's action")
+        if "error" in answer:
+            raise error_from(answer["error"])
+        return answer
