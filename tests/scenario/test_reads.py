@@ -188,3 +188,15 @@ def test_a_secure_screen_gives_text_and_no_black_picture(tmp_path: Path) -> None
             assert "Security code" in text["text"]
 
     play(story())
+
+
+def test_a_snapshot_is_the_picture_with_what_stands_beside_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            await w.open("com.android.contacts")
+            snapshot = await w.session.snapshot()
+            assert (snapshot.device_id, snapshot.current_app) == (w.session.serial, "com.android.contacts")
+            assert (snapshot.width, snapshot.height) == (1080, 2400)
+            assert base64.b64decode(snapshot.screenshot_base64).startswith(b"\x89PNG")
+
+    play(story())

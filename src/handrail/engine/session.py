@@ -35,12 +35,13 @@ from handrail.engine.stage import DeskSurface, Stage
 from handrail.engine.stops import POLL_MS, Stops
 from handrail.engine.telling import Telling
 from handrail.engine.turn import Turn
-from handrail.errors import Cancelled, HandrailError
+from handrail.errors import ERRORS, Cancelled, HandrailError
 from handrail.protocol.act import Settle
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, action_id
-from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.observe import RequestHumanAuth, Screenshot
 from handrail.protocol.read import action_from
+from handrail.protocol.screen import ScreenSnapshot
 
 if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
@@ -145,6 +146,15 @@ class Session(ShortForms):
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
         work = live(self._stage(run, turn), self._permit, turn)
         return await self._flights.fly(act.type, work, partial(self._land, run))
+
+    async def snapshot(self) -> ScreenSnapshot:
+        """The screen as a picture with what stands beside it (seed 000). Raises what the picture failed with."""
+        envelope = await self.run(Screenshot())
+        if envelope.failure_code is not None:
+            raise ERRORS[envelope.failure_code](envelope.message or "", hint=envelope.hint)
+        names = {field.serialization_alias for field in ScreenSnapshot.model_fields.values()}
+        told = envelope.details or {}
+        return ScreenSnapshot.model_validate({name: told[name] for name in told if name in names})
 
     async def stop(self) -> int:
         """End everything in flight on this session; how much that was. Each answers with its envelope."""
