@@ -148,7 +148,7 @@ class Session(ShortForms):
         return await self._flights.fly(act.type, work, partial(self._land, run))
 
     async def snapshot(self) -> ScreenSnapshot:
-        """The screen as a picture with what stands beside it (seed 000). Raises what the picture failed with."""
+        """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
         envelope = await self.run(Screenshot())
         if envelope.failure_code is not None:
             raise ERRORS[envelope.failure_code](envelope.message or "", hint=envelope.hint)
