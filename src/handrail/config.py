@@ -18,6 +18,7 @@ T = TypeVar("T")
 Helper = Literal["auto", "u2", "http", "none"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 ADB_PORT = 5037
+METRO = "127.0.0.1:8081"
 PORTS = range(1, 65536)
 _ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:\s/]+):(\d{1,5})")
 
@@ -78,10 +79,27 @@ VARIABLES: tuple[Variable, ...] = (
         "folder with the APKs of the HTTP helper",
         also="AGENTEST_HELPER_APK_DIR",
     ),
+    Variable(
+        "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
+        "1: debug builds of React Native, Flutter and Compose apps are not asked whether they are busy",
+        "0",
+        also="AGENTEST_DISABLE_FRAMEWORK_SYNC",
+    ),
+    Variable(
+        "HANDRAIL_DISABLE_FIBER_INFERENCE",
+        "1: nameless elements are not named after their React components",
+        "0",
+        also="AGENTEST_DISABLE_FIBER_INFERENCE",
+    ),
+    Variable("HANDRAIL_METRO", "where React Native's bundler listens: `host:port`", METRO),
     Variable("HANDRAIL_LOG", "how much is logged: `debug`, `info`, `warning` or `error`", "`warning`"),
     Variable("HANDRAIL_SIM_SEED", "seed of the phone that `--sim` starts", "1"),
     Variable("HANDRAIL_SIM_APPS", "apps of the phone that `--sim` starts, separated by commas", "all"),
     Variable("HANDRAIL_SECRET_…", "value of a secret: `${secret:NAME}` reads `HANDRAIL_SECRET_NAME`"),
+    Variable("OPENAI_API_KEY", "key for `--model openai:…`; a local server needs none"),
+    Variable("OPENAI_BASE_URL", "another server with OpenAI's protocol; `--base-url` wins over it"),
+    Variable("ANTHROPIC_API_KEY", "key for `--model anthropic:…`"),
+    Variable("ANTHROPIC_BASE_URL", "another server with Anthropic's protocol; `--base-url` wins over it"),
     Variable("HANDRAIL_RUN", "set by Handrail for the scripts that it runs: which run they belong to"),
     Variable("HANDRAIL_CORPUS", "tests only: a folder of recorded UI dumps", "`../shared/corpus`"),
     Variable(
@@ -123,6 +141,9 @@ class Config:
         """Raises `InvalidAction`; `path` is the variable's name."""
         read = _Reader(env)
         disabled = read.flag("HANDRAIL_DISABLE_HELPER")
+        for name in ("HANDRAIL_DISABLE_FRAMEWORK_SYNC", "HANDRAIL_DISABLE_FIBER_INFERENCE"):
+            read.flag(name)  # used where a device is opened, refused before anything is done
+        metro(env)
         host, port = read.socket("ADB_SERVER_SOCKET")
         return cls(
             home=_home(env),
@@ -189,6 +210,17 @@ class Config:
                 path="HANDRAIL_HOME",
             ) from None
         return self.home
+
+
+def switch(env: Mapping[str, str], name: str) -> bool:
+    """Whether a variable of the table that is 1 or 0 is set to 1, in either of its spellings."""
+    return _Reader(env).flag(name)
+
+
+def metro(env: Mapping[str, str]) -> tuple[str, int]:
+    """Where React Native's bundler listens."""
+    text = _Reader(env).text("HANDRAIL_METRO") or METRO
+    return host_port(text) or _bad("HANDRAIL_METRO", text, "an address host:port, such as 127.0.0.1:8081")
 
 
 def warnings(env: Mapping[str, str]) -> list[str]:

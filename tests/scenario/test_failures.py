@@ -234,7 +234,10 @@ HERE: dict[str, Story] = {
 }
 """Code → the story that provokes it."""
 
-ELSEWHERE = {"GRPC_RPC_ERROR": "tests/unit/android/test_emulator.py"}
+ELSEWHERE = {
+    "GRPC_RPC_ERROR": "tests/unit/android/test_emulator.py",
+    "MODEL_UNAVAILABLE": "tests/unit/agent/test_models_patience.py",
+}
 """Codes that need a peer which only another suite has."""
 
 BEFORE_DISPATCH = {

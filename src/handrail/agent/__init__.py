@@ -1,1 +1,1 @@
-"""A model that works on a phone: it is shown the screen, chooses one action at a time, and is held to bounds."""
+"""A model that works on a phone: shown the screen, it chooses one action at a time, within bounds."""

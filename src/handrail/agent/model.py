@@ -27,6 +27,8 @@ class Prompt:
     turns: tuple[Turn, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
     """`{name, description, input_schema}`, one per action that it may choose."""
+    step: int = 1
+    """Which step of the run this is; a question that is asked again has the same number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model said: the action as it wrote it, unchecked; None where it wrote none that can be read."""
+    """What the model said: the action as it wrote it, unchecked; None where none can be read."""
 
     thought: str
     action: Mapping[str, Any] | None

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from handrail.engine.turn import Turn
 from handrail.errors import HandrailError
 
 T = TypeVar("T")
@@ -17,7 +18,7 @@ class Flights:
     """Two tasks for every action: one does it and can be stopped, the other tells how it ended and can't."""
 
     def __init__(self) -> None:
-        self._flights: dict[asyncio.Task[Any], Work] = {}
+        self._flights: dict[asyncio.Task[Any], tuple[Work, Turn | None]] = {}
 
     def __len__(self) -> int:
         return len(self._flights)
@@ -27,11 +28,12 @@ class Flights:
         name: str,
         work: Coroutine[Any, Any, HandrailError | None],
         land: Callable[[Work], Coroutine[Any, Any, T]],
+        turn: Turn | None = None,
     ) -> T:
         """A caller that goes away stops the work; `land` waits for its end and tells it all the same."""
         task: Work = asyncio.create_task(work, name=name)
         flight = asyncio.create_task(land(task), name=f"end of {name}")
-        self._flights[flight] = task
+        self._flights[flight] = task, turn
         flight.add_done_callback(self._flights.pop)
         try:
             return await asyncio.shield(flight)
@@ -42,9 +44,16 @@ class Flights:
 
     async def stop(self) -> int:
         """End everything under way; how much that was."""
-        flights = dict(self._flights)
-        for work in flights.values():
-            work.cancel()
+        return await self._end(list(self._flights), "")
+
+    async def stop_those_that_act(self, why: str) -> int:
+        """End what has its turn, and leave alone what waits for one or for a person's answer."""
+        acting = [flight for flight, (_, turn) in self._flights.items() if turn is not None and turn.is_mine]
+        return await self._end(acting, why)
+
+    async def _end(self, flights: list[asyncio.Task[Any]], why: str) -> int:
+        for flight in flights:
+            self._flights[flight][0].cancel(why or None)
         if flights:
             await asyncio.wait(flights)
         return len(flights)

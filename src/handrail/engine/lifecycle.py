@@ -44,8 +44,9 @@ async def live(stage: Stage, permit: Permit, turn: Turn) -> HandrailError | None
             await turn.take()
         await _do(stage, permit)
         return None
-    except asyncio.CancelledError:
-        failure: HandrailError = Cancelled(f"{run.action.type} was stopped")
+    except asyncio.CancelledError as stop:
+        why = f": {stop.args[0]}" if stop.args and stop.args[0] else ""
+        failure: HandrailError = Cancelled(f"{run.action.type} was stopped{why}")
     except HandrailError as error:
         failure = error
         await _look_after_failure(stage)

@@ -145,7 +145,7 @@ class Session(ShortForms):
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
         work = live(self._stage(run, turn), self._permit, turn)
-        return await self._flights.fly(act.type, work, partial(self._land, run))
+        return await self._flights.fly(act.type, work, partial(self._land, run), turn)
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
@@ -159,6 +159,10 @@ class Session(ShortForms):
     async def stop(self) -> int:
         """End everything in flight on this session; how much that was. Each answers with its envelope."""
         return await self._flights.stop()
+
+    async def make_way(self, why: str) -> int:
+        """End what keeps the device busy; actions that wait for a person's answer go on waiting."""
+        return await self._flights.stop_those_that_act(why)
 
     async def holder(self) -> Held | None:
         """Who else has the device now; None when it is free or ours."""

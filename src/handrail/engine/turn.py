@@ -14,6 +14,11 @@ class Turn:
         self._lock = lock
         self._mine = False
 
+    @property
+    def is_mine(self) -> bool:
+        """True while everybody else waits for this action."""
+        return self._mine
+
     async def take(self) -> None:
         """Wait for it. Refused to one who has it: it would wait for itself."""
         if self._mine:

@@ -1,0 +1,198 @@
+"""The agent behind the desk's Console: every message is a task, and what is said during one is a note to it.
+
+Knows the desk only as an inbox and a voice; which phone and which model are others' decisions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from handrail.agent.budget import DEFAULT, Budget, Spend
+from handrail.agent.loop import Terms, run_task
+from handrail.agent.model import Model
+from handrail.agent.present import spent
+from handrail.agent.presenter import Presenter
+from handrail.agent.progress import Phase, Progress, Tell
+from handrail.agent.record import new_folder
+from handrail.agent.result import RunResult
+from handrail.agent.task import Task
+from handrail.clock import Clock
+from handrail.engine.desk_session import DeskRunner
+from handrail.engine.session import Session
+from handrail.errors import HandrailError
+
+NAME = "console"
+WAIT_MS = 60_000.0
+_STATUS: dict[Phase, str] = {
+    "started": "thinking",
+    "thinking": "thinking",
+    "acting": "acting",
+    "waiting": "waiting",
+    "step": "thinking",
+}
+
+
+class Letters(Protocol):
+    """What people wrote."""
+
+    def take(self) -> list[dict[str, Any]]: ...
+
+    async def wait(self, timeout_ms: float) -> None: ...
+
+
+class Voice(Protocol):
+    """The desk, as far as the console needs it."""
+
+    def inbox(self, agent_id: str) -> Letters: ...
+
+    def publish(self, frame_type: str, **fields: Any) -> None: ...
+
+
+SessionOf = Callable[[], Awaitable[Session]]
+ModelOf = Callable[[], Model]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where runs are kept and how, by which clock, and how much each may spend."""
+
+    runs: Path
+    clock: Clock
+    budget: Budget = DEFAULT
+    pictures: bool = True
+
+
+class Console:
+    """One conversation; one task at a time."""
+
+    def __init__(
+        self,
+        session_of: SessionOf,
+        model_of: ModelOf,
+        desk: Voice,
+        place: Place,
+        windows: DeskRunner | None = None,
+    ) -> None:
+        self._session_of = session_of
+        self._model_of = model_of
+        self._desk = desk
+        self._windows = windows
+        self._place = place
+        self._stop: asyncio.Event | None = None
+        self._notes: list[str] = []
+        self._heard = 0
+        """Notes that the model was told."""
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        inbox = self._desk.inbox(NAME)
+        self._say("idle", "")
+        while True:
+            await inbox.wait(WAIT_MS)
+            waiting = _messages(inbox.take())
+            while waiting:
+                waiting += await self._work(waiting.pop(0), inbox)
+
+    def interrupt(self) -> bool:
+        """End the task that is being worked on; False when there is none."""
+        if self._stop is None:
+            return False
+        self._stop.set()
+        return True
+
+    async def _work(self, words: str, inbox: Letters) -> list[str]:
+        """One task. What was said too late for it is given back: it is the next one.
+
+        A failure to begin is told like any other: the console lives on.
+        """
+        self._stop, self._notes, self._heard = asyncio.Event(), [], 0
+        listening = asyncio.create_task(self._listen(inbox), name="notes to the agent")
+        try:
+            result = await self._run(Task.of(words))
+        except HandrailError as error:
+            self._say("failed", f"{error.message}. {error.hint}")
+        else:
+            self._say(_ended(result), f"{result.message} ({spent(result.spend)})")
+        finally:
+            self._stop = None
+            listening.cancel()
+            await asyncio.wait({listening})
+        return self._notes[self._heard :]
+
+    async def _run(self, task: Task) -> RunResult:
+        model = self._model_of()
+        presenting: asyncio.Task[None] | None = None
+        try:
+            session = await self._session_of()
+            folder = new_folder(self._place.runs, self._place.clock)
+            tells: list[Tell] = [self._tell]
+            if self._windows is not None:
+                presenter = Presenter(self._windows, folder.name, task.text)
+                presenting = asyncio.create_task(presenter.run(), name="agent's windows")
+                tells.append(presenter.tell)
+            result = await run_task(
+                session,
+                task,
+                model,
+                clock=self._place.clock,
+                budget=self._place.budget,
+                folder=folder,
+                ask=True,
+                terms=Terms(
+                    stop=self._stop,
+                    tell=_each(tells),
+                    notes=self._notes,
+                    desk=self._windows,
+                    pictures=self._place.pictures,
+                ),
+            )
+            if presenting is not None:
+                await presenting
+            return result
+        finally:
+            if presenting is not None:
+                presenting.cancel()
+                await asyncio.wait({presenting})
+            await model.close()
+
+    async def _listen(self, inbox: Letters) -> None:
+        while True:
+            await inbox.wait(WAIT_MS)
+            self._notes += _messages(inbox.take())
+
+    def _tell(self, progress: Progress) -> None:
+        if progress.phase == "thinking":
+            self._heard = len(self._notes)  # the prompt is made next, with all of them
+        if progress.phase in _STATUS:
+            said = progress.thought if progress.phase != "step" else progress.doing
+            self._say(_STATUS[progress.phase], said or _so_far(progress.spend))
+
+    def _say(self, status: str, message: str) -> None:
+        words = {"message": message[:100_000]} if message else {}
+        self._desk.publish("AGENT_STATUS", agent_id=NAME, status=status, **words)
+
+
+def _messages(letters: list[dict[str, Any]]) -> list[str]:
+    """The words of people; clicks and the like are not for a conversation."""
+    said = [str(one.get("content", "")) for one in letters if one.get("type") == "user_message"]
+    return [words for words in said if words.strip()]
+
+
+def _each(tells: list[Tell]) -> Tell:
+    def tell(progress: Progress) -> None:
+        for one in tells:
+            one(progress)
+
+    return tell
+
+
+def _ended(result: RunResult) -> str:
+    return {"finished": "finished", "stopped": "stopped"}.get(result.outcome, "failed")
+
+
+def _so_far(spend: Spend) -> str:
+    return spent(spend) if spend.steps else ""

@@ -1,0 +1,131 @@
+"""What a model is told of its own past: the last steps in a line each, older ones as one sum, by rule.
+
+The device's words in it are quoted and cut: they are data.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from handrail.agent.step import GOOD, Came, Step
+from handrail.dialects.interaction import sentence
+from handrail.engine.answer import answer_text
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.device import ClearText, TypeText
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.observe import Finish, RequestHumanAuth
+from handrail.tree.quote import clean, cut, quoted
+
+LAST = 8
+"""Steps with a line of their own."""
+_LABEL = 60
+_LINE = 240
+_THOUGHT = 120
+_APPS = 6
+_ANSWER = 6_000
+_WORDS: dict[Came, str] = {
+    "verified": "verified",
+    "changed": "the screen changed",
+    "unchanged": "nothing changed on the screen",
+    "done": "done",
+}
+
+
+def came_of(action: AnyAction, envelope: Envelope) -> Came:
+    """How an action ended, as far as anybody can tell."""
+    if not envelope.success:
+        return "refused" if envelope.failure_code == "ACTION_REJECTED" else "failed"
+    verified = envelope.verification is not None and envelope.verification.outcome == "verified"
+    if verified:
+        return "verified"
+    if action.effect in ("read", "desk"):
+        return "done"
+    return "changed" if envelope.changes else "unchanged"
+
+
+def line_of(action: AnyAction, envelope: Envelope) -> str:
+    """`Tapped "Save": the screen changed`, `Typed "Ada": verified`, `Tapped "Pay": ACTION_REJECTED, …`."""
+    done = cut(clean(_done(action, envelope)).rstrip("."), _LINE)
+    came = came_of(action, envelope)
+    if came in ("failed", "refused"):
+        why = cut(clean(envelope.message or ""), _LINE)
+        return f"{_tried(action, envelope)}: {envelope.failure_code}, {why}"
+    if isinstance(action, Finish):
+        return done
+    answer = _answer(action, envelope)
+    return f"{done}: {_WORDS[came]}{answer}"
+
+
+def answer_of(action: AnyAction, envelope: Envelope) -> str:
+    """What the model is shown of its last action besides the line; '' where the line says it all."""
+    changes = envelope.changes or ()
+    if any(change["type"] == "navigated" for change in changes):
+        return ""  # the new screen is shown anyway
+    if envelope.success and action.effect not in ("read", "desk") and not (changes or envelope.details):
+        return ""
+    return cut(answer_text(action, envelope), _ANSWER)
+
+
+def _done(action: AnyAction, envelope: Envelope) -> str:
+    if isinstance(action, TypeText) and is_hidden(action, envelope):
+        return "Typed a text that nobody may read"
+    if isinstance(action, Finish):
+        return f"Finished: {quoted(cut(clean(action.message), _LINE))}"
+    return sentence(action, label=None if isinstance(action, TypeText | ClearText) else _label(envelope))
+
+
+def _tried(action: AnyAction, envelope: Envelope) -> str:
+    """What did not go well is named by what was asked for: there may be no element at all."""
+    if isinstance(action, TypeText):
+        return "type_text"
+    target = getattr(action, "target", None)
+    aim = getattr(target, "text", None) or getattr(target, "handle", None) if target is not None else None
+    label = _label(envelope) or (quoted(cut(clean(str(aim)), _LABEL))[1:-1] if aim else "")
+    return f'{action.type} "{label}"' if label else action.type
+
+
+def _answer(action: AnyAction, envelope: Envelope) -> str:
+    """What a person gave; a secret is only its place."""
+    data = (envelope.details or {}).get("data") if isinstance(action, RequestHumanAuth) else None
+    return "" if data is None else f", answered {quoted(cut(clean(str(data)), _LINE))}"
+
+
+def _label(envelope: Envelope) -> str | None:
+    found = envelope.target.resolved if envelope.target else None
+    label = (found.text or found.accessibility_id or found.ref) if found else None
+    return quoted(cut(clean(label), _LABEL))[1:-1] if label else None
+
+
+def is_hidden(action: TypeText, envelope: Envelope) -> bool:
+    """Typed into a password field, or nobody knows into what: then it is written nowhere."""
+    if "${secret:" in action.text:
+        return False
+    details, told = envelope.details or {}, envelope.verification
+    is_masked = told is not None and told.expected == f"{len(action.text)} characters"
+    return details.get("password") is True or is_masked or not envelope.success
+
+
+def history_text(steps: Sequence[Step], last: int = LAST) -> str:
+    """Everything so far, short."""
+    if not steps:
+        return "Nothing was done yet."
+    older, recent = steps[:-last], steps[-last:]
+    return "\n".join([*([summary(older)] if older else []), *map(_told, recent)])
+
+
+def _told(step: Step) -> str:
+    thought = f" (you thought: {quoted(cut(clean(step.thought), _THOUGHT))})" if step.thought else ""
+    return f"{step.number}. {step.told}{thought}"
+
+
+def summary(steps: Sequence[Step]) -> str:
+    """`Steps 1-14: 9 tap, 3 type_text, 2 swipe in 2 apps (…); 3 without success: ELEMENT_NOT_FOUND.`"""
+    kinds = Counter(step.kind for step in steps if step.action)
+    apps = list(dict.fromkeys(step.app for step in steps if step.app))
+    bad = [step for step in steps if step.outcome not in GOOD]
+    codes = list(dict.fromkeys(step.code or step.outcome for step in bad))
+    acts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "no action"
+    where = f" in {', '.join(apps[:_APPS])}" if apps else ""
+    failed = f"; {len(bad)} without success ({', '.join(codes)})" if bad else ""
+    return f"Steps {steps[0].number}-{steps[-1].number}: {acts}{where}{failed}."

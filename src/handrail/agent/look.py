@@ -1,0 +1,74 @@
+"""What a step sees: the screen as text, read through the engine, and a picture where one may be shown."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from handrail.engine.session import Session
+from handrail.engine.sight import Seen
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.observe import GetUiTree, Screenshot
+
+MOST_LINES = 200
+REPORT_WIDTH = 400
+"""Pixels; enough to read a button."""
+PLACEHOLDER = "${secret:"
+"""Where it stands in a text of the engine's, a secret would be read on the screen."""
+
+Act = Callable[[AnyAction], Awaitable[Envelope]]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One look."""
+
+    text: str
+    """Compact text with refs, or why there is none."""
+    seen: Seen | None = None
+    """None where the screen could not be read."""
+    revision: str = ""
+    device: str = ""
+    captured_at: str = ""
+    picture: bytes | None = None
+    """PNG."""
+    code: str | None = None
+
+    @property
+    def app(self) -> str:
+        return self.seen.screen.package if self.seen else ""
+
+    @property
+    def fingerprint(self) -> str:
+        return self.seen.fingerprint if self.seen else ""
+
+    @property
+    def shows_secret(self) -> bool:
+        """Then no picture of it is taken: pictures can't be redacted."""
+        return PLACEHOLDER in self.text
+
+
+async def look(session: Session, act: Act) -> View:
+    """The screen as it is now."""
+    envelope = await act(GetUiTree(max_lines=MOST_LINES))
+    if not envelope.success or not envelope.details:
+        why = f"The screen could not be read: {envelope.failure_code}, {envelope.message}"
+        return View(why, code=envelope.failure_code)
+    details = envelope.details
+    return View(
+        str(details["text"]),
+        session.sight.last,
+        str(details["revision"]),
+        session.serial,
+        envelope.timestamp,
+    )
+
+
+async def photograph(act: Act, width: int, *, for_model: bool) -> bytes | None:
+    """PNG, as large as models use it or as a report does; None for a secure window or a failed read."""
+    small = min(1.0, max(0.05, REPORT_WIDTH / max(1, width)))
+    envelope = await act(Screenshot(marks=True) if for_model else Screenshot(scale=small))
+    data = (envelope.details or {}).get("screenshotBase64") if envelope.success else None
+    return base64.b64decode(data) if data else None

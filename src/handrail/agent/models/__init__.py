@@ -1,0 +1,64 @@
+"""Which model answers, by its name: `openai:NAME`, `anthropic:NAME`, or one that needs no network.
+
+The packages of the makers are imported when one of their models is opened, not before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from handrail.agent.model import Mode, Model
+from handrail.agent.models.nothing import Nothing
+from handrail.agent.models.random_taps import RandomTaps
+from handrail.agent.models.recorded import open_recording
+from handrail.agent.models.scripted import open_script
+from handrail.agent.models.wishes import Wishes
+from handrail.clock import Clock
+from handrail.errors import InvalidAction, Unsupported
+
+SPECS = ("openai:NAME", "anthropic:NAME", "scripted:FILE", "recorded:FOLDER", "random[:SEED]", "nothing")
+
+
+def open_model(
+    spec: str,
+    *,
+    env: Mapping[str, str],
+    clock: Clock,
+    base_url: str | None = None,
+    mode: Mode | None = None,
+    sees: bool | None = None,
+    stream: bool = False,
+) -> Model:
+    """The model of this name. Raises `InvalidAction` with the path `model`, or `Unsupported`."""
+    kind, _, rest = spec.strip().partition(":")
+    match kind:
+        case "openai" | "anthropic" if rest:
+            return _hosted(kind, rest, Wishes(base_url, mode, sees, stream), env, clock)
+        case "scripted" if rest:
+            return open_script(Path(rest).expanduser())
+        case "recorded" if rest:
+            return open_recording(Path(rest).expanduser())
+        case "random" if re.fullmatch(r"[0-9]{0,9}", rest):
+            return RandomTaps(int(rest or 1))
+        case "nothing" if not rest:
+            return Nothing()
+        case _:
+            raise InvalidAction(
+                f"model: {spec[:60]!r} is not a model", path="model", hint=f"One of: {', '.join(SPECS)}."
+            )
+
+
+def _hosted(kind: str, name: str, wishes: Wishes, env: Mapping[str, str], clock: Clock) -> Model:
+    try:
+        from handrail.agent.models.hosted import open_hosted  # noqa: PLC0415
+
+        return open_hosted(kind, name, wishes, env=env, clock=clock)
+    except ImportError as error:
+        if (error.name or "").startswith("handrail"):
+            raise
+        raise Unsupported(
+            f"{kind}:{name} needs a package that is not installed: {error.name or error}",
+            hint="pip install 'handrail[agent]'",
+        ) from None

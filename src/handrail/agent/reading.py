@@ -1,0 +1,87 @@
+"""From what a model wrote to an action that may be run, or to the reason why it may not. Never guesses.
+
+Native actions and OpenPocket's ten are understood. What would have to be invented (a place, a key, a text) is
+a reason to ask again: a default is good for how long to wait, never for where to tap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handrail.agent.model import Reply
+from handrail.dialects.arguments import spelled
+from handrail.dialects.openpocket import SHAPES, normalise
+from handrail.errors import InvalidAction
+from handrail.protocol.actions import ACTIONS, AnyAction
+from handrail.protocol.read import action_from
+from handrail.protocol.target import Point
+
+_HARMLESS = frozenset({"durationMs", "timeoutSec", "capability", "instruction", "message"})
+"""Fields of OpenPocket's actions whose defaults decide nothing."""
+_ALSO = {"type_text": "type"}
+_ENDS = ("target", "from_", "to")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An action, or words for the model that say what is wrong with its answer."""
+
+    action: AnyAction | None
+    problem: str = ""
+
+
+def read_reply(reply: Reply) -> Choice:
+    """Exactly one of both is there."""
+    if reply.action is None:
+        return Choice(None, reply.problem or "There was no action in your answer.")
+    if not isinstance(reply.action, Mapping):
+        return Choice(None, f"The action is a {type(reply.action).__name__}, not an object.")
+    choice = _choose(dict(reply.action))
+    if choice.action is not None and (nowhere := _nowhere(choice.action)):
+        return Choice(None, nowhere)
+    return choice
+
+
+def _choose(given: dict[str, Any]) -> Choice:
+    """Native first; the seed's form where that says no."""
+    given.pop("device", None)  # the run's own phone, whatever the model thinks
+    kind = given.get("type")
+    if not isinstance(kind, str):
+        return Choice(None, "The action has no `type`.")
+    try:
+        return Choice(_native(kind, given))
+    except InvalidAction as error:
+        native = error
+    seed = _ALSO.get(kind, kind)
+    if seed not in SHAPES or (kind in ACTIONS and "target" in given):
+        return Choice(None, f"{native.message}. {native.hint}")
+    return _by_seed({**given, "type": seed})
+
+
+def _native(kind: str, given: dict[str, Any]) -> AnyAction:
+    if kind not in ACTIONS:
+        return action_from(given)
+    fields = {name: value for name, value in given.items() if name != "type"}
+    return action_from({"type": kind, **spelled(kind, fields)})
+
+
+def _by_seed(given: dict[str, Any]) -> Choice:
+    made = normalise(given)
+    if made.native is None:
+        return Choice(
+            None, f"{given['type']}: {made.not_executable}. Name an element by its ref, such as @b1."
+        )
+    invented = [name for name in made.defaulted if name not in _HARMLESS]
+    if invented:
+        return Choice(None, f"{given['type']}: {', '.join(invented)} is missing or invalid.")
+    return Choice(made.native)
+
+
+def _nowhere(action: AnyAction) -> str:
+    """(0, 0) is what a model or its wrapper writes when it knows no place."""
+    points = [end for end in (getattr(action, name, None) for name in _ENDS) if isinstance(end, Point)]
+    if points and all(point.x == 0 and point.y == 0 for point in points):
+        return f"{action.type}: (0, 0) is no place to touch. Name an element by its ref, such as @b1."
+    return ""

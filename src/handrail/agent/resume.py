@@ -1,0 +1,118 @@
+"""Where a killed run goes on: its folder and the journal are brought to agree before the next step.
+
+Every action of a run has the run's name as its actor. What the journal has and the folder lacks was done by a
+step that died before it was written down; it becomes a step of its own, so that it is not done twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from handrail.agent.history import line_of
+from handrail.agent.record import RunFolder
+from handrail.agent.step import Came, Step
+from handrail.clock import iso_time
+from handrail.engine.journal import Journal
+from handrail.errors import InvalidAction
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.read import action_from
+
+_READS = frozenset({"get_ui_tree", "screenshot"})
+"""What the loop does by itself; alone they are no step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A run as it was left."""
+
+    task: Mapping[str, Any]
+    steps: tuple[Step, ...]
+    recovered: int = 0
+    """Steps that only the journal knew."""
+
+
+def load(folder: RunFolder, journal: Journal) -> Saved:
+    """Read a run's folder, and write into it what the journal has besides."""
+    task, steps = folder.task(), folder.steps()
+    folder.mend()
+    known = {id_ for step in steps for id_ in step.action_ids}
+    lost = _lost(folder.id, known, journal, _since(task))
+    number = steps[-1].number if steps else 0
+    made = _recovered(lost, number)
+    for step in made:
+        folder.add(step)
+    return Saved(task, (*steps, *made), len(made))
+
+
+def _since(task: Mapping[str, Any]) -> int | None:
+    """When the run began, in ms: nothing before it can be its own."""
+    try:
+        return int(datetime.fromisoformat(str(task.get("started"))).timestamp() * 1000)
+    except ValueError:
+        return None
+
+
+def _lost(run: str, known: set[str], journal: Journal, since: int | None) -> list[list[dict[str, Any]]]:
+    """The lives of the run's actions that no step knows, oldest first."""
+    lives: dict[str, list[dict[str, Any]]] = {}
+    for line in journal.export(since=since):
+        event = json.loads(line)
+        if "action_id" not in event or (event.get("actor") or {}).get("id") != run:
+            continue
+        if event["action_id"] not in known:
+            lives.setdefault(event["action_id"], []).append(event)
+    return list(lives.values())
+
+
+def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Step]:
+    """One step per act, with the looks before it; looks that led to nothing go with the last one."""
+    made: list[Step] = []
+    looks: list[str] = []
+    for events in lives:
+        first = events[0]
+        kind = (first.get("action") or {}).get("type")
+        if kind in _READS:
+            looks.append(first["action_id"])
+            continue
+        number += 1
+        made.append(_step(events, number, (*looks, first["action_id"])))
+        looks.clear()
+    if looks:
+        note = "Looked at the screen; the run was interrupted before anything was chosen."
+        made.append(Step(number + 1, "", None, "unfinished", note, action_ids=tuple(looks)))
+    return made
+
+
+def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> Step:
+    first, last = events[0], events[-1]
+    action = first.get("action") or {}
+    envelope = last.get("envelope")
+    told, came, code = _told(action, envelope)
+    return Step(
+        number=number,
+        thought=str(first.get("reason") or ""),
+        action=action,
+        outcome=came,
+        told=told,
+        code=code,
+        action_id=first["action_id"],
+        action_ids=ids,
+        at=iso_time(int(first["at_ms"])),
+    )
+
+
+def _told(action: Mapping[str, Any], envelope: Mapping[str, Any] | None) -> tuple[str, Came, str | None]:
+    kind = str(action.get("type"))
+    if envelope is None:
+        return f"{kind}: interrupted, it may have been done; look before you repeat it", "unfinished", None
+    ended = Envelope.model_validate(envelope)
+    try:
+        told = line_of(action_from(dict(action)), ended)
+    except InvalidAction:  # written by another version
+        told = kind
+    came: Came = "verified" if ended.lifecycle_state == "verified" else "done" if ended.success else "failed"
+    return f"{told} (before an interruption)", came, ended.failure_code

@@ -1,0 +1,69 @@
+"""What a run is to achieve: the person's words, and the condition that proves it. Knows no device."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from handrail.errors import InvalidAction
+from handrail.protocol.observe import WaitFor
+from handrail.protocol.read import action_from
+from handrail.protocol.target import Condition
+
+LONGEST = 20_000
+"""Characters of a task; more than that is a document, not a wish."""
+_NAMED = re.compile(rf"({'|'.join(Condition.model_fields)})\s*:\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One wish of one person."""
+
+    text: str
+    until: Condition | None = None
+    """`finish` counts only while this holds."""
+
+    @classmethod
+    def of(cls, text: str, until: str | Mapping[str, Any] | None = None) -> Task:
+        """Raises `InvalidAction` for a task that says nothing and a condition that can't be read."""
+        words = text.strip()
+        if not words:
+            raise InvalidAction("The task is empty", path="task", hint="Say what should be achieved.")
+        if len(words) > LONGEST:
+            raise InvalidAction(f"The task has {len(words):,} characters; at most {LONGEST:,}", path="task")
+        return cls(words, None if until is None else read_condition(until))
+
+    def to_dict(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"task": self.text}
+        return told | ({"until": self.until.to_dict()} if self.until else {})
+
+
+def read_condition(given: str | Mapping[str, Any]) -> Condition:
+    """`Saved` is visible; `app: com.android.settings` and `{"absent": "Loading"}` as in flows."""
+    value: Any = given
+    if isinstance(given, str):
+        value = _mapping(given) if given.lstrip().startswith("{") or _NAMED.match(given) else given
+    try:
+        made = action_from({"type": "wait_for", "condition": value})
+    except InvalidAction as error:
+        raise InvalidAction(
+            error.message.replace("condition", "until", 1),
+            path=str(error.details.get("path", "")).replace("condition", "until", 1),
+            hint="A text that must be seen, or a condition such as `app: com.android.settings`.",
+        ) from None
+    return made.condition if isinstance(made, WaitFor) else Condition(visible=value)
+
+
+def _mapping(text: str) -> Any:
+    """JSON is YAML, too."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        why = str(error).splitlines()[0]
+        raise InvalidAction(
+            f"until: {text[:60]!r} can't be read: {why}", path="until", hint="Quote it as JSON."
+        ) from None
