@@ -1,4 +1,4 @@
-"""The doors of one home, each as a caller uses it: in-process, MCP over stdio, MCP over HTTP, commands.
+"""The doors of one home, each as a caller uses it: in-process, MCP by stdio and HTTP, commands, REST.
 
 A door takes an action as data and gives back what the caller is told: an envelope and a text.
 """
@@ -12,7 +12,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,7 +96,7 @@ class InProcess:
 
 
 @asynccontextmanager
-async def in_process(home: Path) -> AsyncIterator[Door]:
+async def in_process(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
     env = environment(home)
     async with Runtime.open(Config.from_env(env), env=env) as runtime:
         yield InProcess(runtime)
@@ -138,7 +138,7 @@ def as_tool(action: Action) -> tuple[str, Action]:
 
 
 @asynccontextmanager
-async def mcp_over_stdio(home: Path) -> AsyncIterator[Door]:
+async def mcp_over_stdio(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
     command, *words = HANDRAIL
     server = StdioServerParameters(command=command, args=[*words, "mcp"], env=environment(home))
     with (home / "stdio.log").open("w") as log:
@@ -147,7 +147,7 @@ async def mcp_over_stdio(home: Path) -> AsyncIterator[Door]:
 
 
 @asynccontextmanager
-async def mcp_over_http(home: Path) -> AsyncIterator[Door]:
+async def mcp_over_http(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
     port = free_port()
     with (home / "http.log").open("w") as log:
         process = await asyncio.create_subprocess_exec(
@@ -170,6 +170,82 @@ def free_port() -> int:
 def listens(port: int) -> bool:
     with socket.socket() as knocking:
         return knocking.connect_ex(("127.0.0.1", port)) == 0
+
+
+# the desk's server
+
+
+@dataclass(frozen=True)
+class Server:
+    """`handrail serve` of a home: its address, and the tokens of a program and of the owner."""
+
+    port: int
+    token: str
+    key: str
+
+
+@asynccontextmanager
+async def server(home: Path, phones: Sequence[str] = (), *words: str) -> AsyncIterator[Server]:
+    """As anybody starts it."""
+    env = environment(home) | {"HANDRAIL_DEVICES": ",".join(phones)}
+    with (home / "serve.log").open("w") as log:
+        process = await asyncio.create_subprocess_exec(
+            *HANDRAIL, "serve", "--port", "0", *words, env=env, stdout=log, stderr=log
+        )
+        notice = Config.from_env(env).desk
+        try:
+            await until(lambda: notice.exists() or process.returncode is not None)
+            told = json.loads(notice.read_text())
+            yield Server(int(told["address"].rpartition(":")[2]), told["token"], told["key"])
+        finally:
+            process.terminate()
+            await process.wait()
+
+
+class Http:
+    """`POST /api/actions`, a connection each; hanging up is how a caller leaves."""
+
+    word = "http"
+
+    def __init__(self, at: Server, agent: str = "ada") -> None:
+        self._at = at
+        self._agent = agent
+
+    async def act(self, action: Action) -> Told:
+        status, answer = await self.post("/api/actions", action)
+        text = f"{answer.get('failure_code') or answer.get('code')}: {answer.get('message')}"
+        return Told(text, status >= 400, answer if "action_id" in answer else None)
+
+    async def post(self, path: str, body: Any) -> tuple[int, Any]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._at.port)
+        try:
+            payload = json.dumps(body).encode()
+            writer.write(self._head(path, len(payload)) + payload)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            return int(head.split()[1]), json.loads(await reader.read())
+        finally:
+            writer.close()
+
+    def _head(self, path: str, length: int) -> bytes:
+        lines = (
+            f"POST {path} HTTP/1.1",
+            f"Host: 127.0.0.1:{self._at.port}",
+            f"Authorization: Bearer {self._at.token}",
+            f"Handrail-Agent: {self._agent}",
+            "Content-Type: application/json",
+            f"Content-Length: {length}",
+            "Connection: close",
+        )
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+    async def leave(self, doing: asyncio.Task[Told]) -> None:
+        await cancelled(doing)
+
+
+@asynccontextmanager
+async def http(home: Path, phones: Sequence[str] = ()) -> AsyncIterator[Door]:
+    async with server(home, phones, "--no-mcp") as at:
+        yield Http(at)
 
 
 # commands
@@ -203,7 +279,7 @@ class Commands:
 
 
 @asynccontextmanager
-async def commands(home: Path) -> AsyncIterator[Door]:
+async def commands(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
     yield Commands(home)
 
 
@@ -230,11 +306,12 @@ POSITIONAL = {
 }
 """The field that a bare word of a command fills."""
 
-DOORS: dict[str, Callable[[Path], AbstractAsyncContextManager[Door]]] = {
+DOORS: dict[str, Callable[[Path, Sequence[str]], AbstractAsyncContextManager[Door]]] = {
     "in-process": in_process,
     "mcp-stdio": mcp_over_stdio,
     "mcp-http": mcp_over_http,
     "commands": commands,
+    "http": http,
 }
 
 

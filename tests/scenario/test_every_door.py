@@ -10,7 +10,7 @@ import difflib
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -241,7 +241,9 @@ class House:
 @asynccontextmanager
 async def furnished(name: str, home: Path) -> AsyncIterator[tuple[Door, dict[Story, Served]]]:
     phones = [Phone(clock=SystemClock()) for _ in STORIES]
-    async with serve(phones, port=0) as served, DOORS[name](home) as door:
+    async with AsyncExitStack() as stack:
+        served = await stack.enter_async_context(serve(phones, port=0))
+        door = await stack.enter_async_context(DOORS[name](home, [one.address for one in served]))
         yield door, dict(zip(STORIES, served, strict=True))
 
 

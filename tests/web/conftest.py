@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+
+from tests.web.desk_person import Person
+from tests.web.desk_server import DeskServer
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -31,3 +35,36 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="module")
+def desk_server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeskServer]:
+    """One desk for a module; `person` clears it before each test."""
+    server = DeskServer(tmp_path_factory.mktemp("home"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def _lasting(browser: Browser, desk_server: DeskServer) -> Iterator[Person]:
+    one = Person.enter(browser, desk_server)
+    yield one
+    one.leave()
+
+
+@pytest.fixture
+def person(_lasting: Person) -> Iterator[Person]:
+    """Somebody at an empty desk. A complaint of the browser that no test took fails that test."""
+    _lasting.clear()
+    yield _lasting
+    assert _lasting.take_complaints() == []
+
+
+@pytest.fixture
+def own_server(browser: Browser, tmp_path: Path) -> Iterator[DeskServer]:
+    """A desk for one test alone, which may kill it."""
+    server = DeskServer(tmp_path / "home")
+    server.start()
+    yield server
+    server.stop()

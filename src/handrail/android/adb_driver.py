@@ -34,6 +34,7 @@ class AdbDriver:
     """One phone by adb alone."""
 
     waits_for_idle = True
+    sync = None
 
     def __init__(self, device: AdbDevice, clock: Clock) -> None:
         self.device = device

@@ -13,7 +13,9 @@ from handrail.android.console import console_port
 from handrail.android.door import Door, Opener, Say
 from handrail.android.driver import Driver
 from handrail.android.routing import RoutedDriver
+from handrail.android.syncs import Syncs
 from handrail.clock import Clock
+from handrail.config import switch
 
 Helper = Literal["auto", "u2", "http", "none"]
 DISABLING = ("HANDRAIL_DISABLE_HELPER", "AGENTEST_DISABLE_HELPER")
@@ -39,7 +41,9 @@ async def connect(
         for door in doors:
             await door.close()
         raise
-    return RoutedDriver(adb, doors, clock, lines)
+    is_off = switch(env, "HANDRAIL_DISABLE_FRAMEWORK_SYNC")
+    sync = None if is_off else Syncs(device, clock, env, lines.append)
+    return RoutedDriver(adb, doors, clock, lines, sync)
 
 
 def _doors(

@@ -8,10 +8,13 @@ first byte of them was sent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from handrail.adb.shell import Shell
 from handrail.tree.node import Screen
+
+if TYPE_CHECKING:
+    from handrail.android.syncs import Syncs
 
 Channel = Literal["grpc", "helper", "u2", "adb"]
 
@@ -86,6 +89,10 @@ class Driver(Protocol):
     @property
     def waits_for_idle(self) -> bool:
         """True while `look` is served by a channel that itself waits for a quiet screen: plain adb's dump."""
+
+    @property
+    def sync(self) -> Syncs | None:
+        """What debug builds tell of themselves; None where they are not asked."""
 
     async def facts(self) -> Facts: ...
 

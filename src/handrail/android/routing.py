@@ -17,6 +17,7 @@ from handrail.android.door import Door
 from handrail.android.driver import Display, Driver, Facts, Foreground, IdleResult, Typed
 from handrail.android.keys import key_code
 from handrail.android.picture import guarded
+from handrail.android.syncs import Syncs
 from handrail.android.text.typist import Typist
 from handrail.clock import Clock
 from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
@@ -31,8 +32,16 @@ TEXT_WAYS = {"type_text": {"type_ascii", "set_text", "paste"}, "clear_text": {"c
 class RoutedDriver:
     """One phone through the best channel that works at the moment. `doors` are in the order of preference."""
 
-    def __init__(self, adb: Driver, doors: Sequence[Door], clock: Clock, lines: deque[str]) -> None:
+    def __init__(
+        self,
+        adb: Driver,
+        doors: Sequence[Door],
+        clock: Clock,
+        lines: deque[str],
+        sync: Syncs | None = None,
+    ) -> None:
         self.adb = adb
+        self.sync = sync
         self.shell: Shell = adb.shell
         self.serial = adb.serial
         self.doors = doors
@@ -145,6 +154,8 @@ class RoutedDriver:
         return lines
 
     async def close(self) -> None:
+        if self.sync is not None:
+            await self.sync.close()
         for door in self.doors:
             await door.close()
         await self.adb.close()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.demo_desk import app, desk_on, kept_open, window
 from handrail.cli.demo_page import Page
 from handrail.clock import SystemClock
 from handrail.config import Config
@@ -33,13 +34,27 @@ if TYPE_CHECKING:
     from handrail.engine.session import Session
     from handrail.protocol.envelope import Envelope
 
+PHONE = app("phone", "Phone", 24, 16, 400, 640)
+PLAN = {"renderer": "markdown", "data": "# A new contact\n\nI add **Ada Lovelace** to the contacts."}
+RESULT = {"renderer": "table", "data": {"headers": ["field", "value"], "rows": [["name", "Ada Lovelace"]]}}
 AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "desk",
+        {"actions": [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)], "reason": "I show my plan"},
+    ),
     ("start_app", {"package": "com.android.contacts", "reason": "I open the contacts to add one"}),
     ("tap", {"target": "Create new contact", "reason": "I start a new one", "expect": "First name"}),
     ("type_text", {"target": "First name", "text": "Ada", "reason": "I type the first name"}),
     ("type_text", {"target": "Last name", "text": "Lovelace", "reason": "I type the last name"}),
     ("tap", {"target": "Save", "reason": "I save the contact", "expect": "Edit contact"}),
     ("expect", {"visible": "Ada Lovelace"}),
+    (
+        "desk",
+        {
+            "actions": [window("result", "The result", RESULT, 448, 300, 420, 240)],
+            "reason": "I show the result",
+        },
+    ),
 )
 """What the agent calls, as a model would."""
 
@@ -70,14 +85,17 @@ async def play(home: Path, page: Page) -> None:
     async with serve([phone], port=0) as [served]:
         click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
         page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
-        await agent_by_mcp(served.address, env, page)
-        async with _runtime(env) as runtime:
-            session = await runtime.session(served.address)
-            shown = await flow_with_report(runtime, session, home / "report", page)
-            await payment(runtime, session, page)
-            await failure(session, page)
-            journal(runtime, page)
-    whats_next(home, shown, page)
+        async with desk_on(served.address, env) as desk:
+            page.say(f"Watch it on the desk: {desk.link}")
+            await agent_by_mcp(served.address, env, page)
+            async with _runtime(env) as runtime:
+                session = await runtime.session(served.address)
+                shown = await flow_with_report(runtime, session, home / "report", page)
+                await payment(runtime, session, page)
+                await failure(session, page)
+                journal(runtime, page)
+            whats_next(home, shown, page)
+            await kept_open(desk)
 
 
 @asynccontextmanager
@@ -92,7 +110,7 @@ async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None
     from mcp import Client, StdioServerParameters  # noqa: PLC0415  (most of a second)
 
     page.act("An agent makes a contact", "through `handrail mcp` over stdio, with the official MCP client")
-    command = ["-m", "handrail.cli.main", "mcp", "--device", address]
+    command = ["-m", "handrail.cli.main", "mcp", "--tools", "core,desk", "--device", address]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(env))
     async with Client(server) as client:
         tools = (await client.list_tools()).tools
@@ -103,6 +121,7 @@ async def agent_by_mcp(address: str, env: Mapping[str, str], page: Page) -> None
             page.done(_call(name, arguments), text, good=not result.is_error, note=_proof(result.meta))
             if result.is_error:
                 raise AssertionFailed(f"{name} failed: {text}")
+        page.say("The first and the last call opened windows on the desk; the journal has them, too.")
 
 
 def _proof(meta: Mapping[str, Any] | None) -> str:
@@ -114,6 +133,8 @@ def _proof(meta: Mapping[str, Any] | None) -> str:
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> str:
+    if "actions" in arguments:
+        return f"{name}({', '.join(one['type'] + ' ' + one['windowId'] for one in arguments['actions'])})"
     words = [str(value) for key, value in arguments.items() if key not in ("reason", "expect")]
     return f"{name}({', '.join(words)})"
 
@@ -190,10 +211,10 @@ def whats_next(home: Path, shown: Path, page: Page) -> None:
     """Lines to paste."""
     page.act("Your turn")
     for line in (
-        f"open {shown}",
+        f"{shown.as_uri()}   the flow's report",
         f"HANDRAIL_HOME={home} handrail journal list",
-        "handrail sim &                          # a phone to play with",
-        "handrail ui --device 127.0.0.1:6555     # what an agent sees",
+        "handrail serve --sim 1                  # a phone to play with, and the desk",
+        "handrail ui                             # what an agent sees of it",
         "claude mcp add handrail -- handrail mcp # give it to an agent",
     ):
         page.say(line)

@@ -17,6 +17,7 @@ from handrail.cli.device_option import DeviceOptions, device_from, device_option
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from handrail.local.desk import LocalDesk
     from handrail.mcp.state import DoorState
 
 PORT = 8421
@@ -105,9 +106,18 @@ async def _main(options: Options) -> None:
         state = DoorState(runtime, options.profile, device=options.target.device, flows=options.flows)
         if opened is not None:
             state.adopt(await runtime.session_on(opened.device))
-        runtime.use_desk_of(LocalDesk(config.home, runtime.caller))
+        desk = LocalDesk(config.home, runtime.caller)
+        runtime.use_desk_of(desk)
+        if "desk" in (tool.name for tool in tools(options.profile)):
+            stack.push_async_callback(_leave, desk, state)
         await stack.enter_async_context(serve_local(runtime))
         await _serve(options, state, stack)
+
+
+async def _leave(desk: LocalDesk, state: DoorState) -> None:
+    """What this server's clients had locked on the desk is free again."""
+    for caller in state.callers:
+        await desk.left(caller)
 
 
 async def _serve(options: Options, state: DoorState, stack: AsyncExitStack) -> None:

@@ -33,6 +33,8 @@ from handrail.protocol.read import action_from
 
 DESK = "desk"
 """Its name where the journal has a device's serial."""
+TAKEN = frozenset({"person", "console"})
+"""Names that mean somebody on the desk: an agent that calls itself so gets another one there."""
 
 
 class DeskRunner(Protocol):
@@ -51,6 +53,8 @@ class DeskRunner(Protocol):
     ) -> list[Envelope]: ...
 
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]: ...
+
+    async def left(self, by: str) -> None: ...
 
 
 class DeskSession:
@@ -104,10 +108,14 @@ class DeskSession:
 
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
         """What people did for this caller since it was last told; waits for the first of it."""
-        inbox = self._desk.inbox(by)
+        inbox = self._desk.inbox(_name_of(by))
         if timeout_ms > 0:
             await inbox.wait(timeout_ms)
         return inbox.take()
+
+    async def left(self, by: str) -> None:
+        """An agent has gone: what it had locked is free."""
+        self._desk.end_agent(_name_of(by))
 
     async def stop(self) -> int:
         """End what waits; how much that was."""
@@ -159,7 +167,9 @@ class DeskSession:
         return failure
 
     async def _apply(self, runs: list[Run]) -> None:
-        by, is_person = runs[0].caller.id, runs[0].caller.actor == "person"
+        who = runs[0].caller
+        is_person = who.actor == "person"
+        by = who.id if is_person else _name_of(who.id)
         for run in runs:
             run.advance("dispatched")
         acts = [run.action for run in runs]
@@ -186,6 +196,10 @@ class DeskSession:
         envelope = self._telling.clean(envelope_of(run, None, DESK, error))
         await self._telling.seal(run, envelope)
         return envelope
+
+
+def _name_of(agent: str) -> str:
+    return f"agent {agent}" if agent in TAKEN else agent
 
 
 def _as_screenshot(details: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,8 @@ class Aim:
     ref: str | None
     element_id: str | None
     label: str
+    is_framework_label: bool = False
+    """Nothing on the screen says it: only the app's framework knows."""
 
     @property
     def node(self) -> Node:
@@ -78,6 +80,8 @@ class Aim:
             class_=node.class_name or None,
             bounds=tuple(node.bounds),
             index=node.order,
+            label=self.label if self.is_framework_label else None,
+            label_source="framework" if self.is_framework_label else None,
         )
 
 
@@ -101,6 +105,7 @@ def aim_at(sight: Sight, target: Selector | PointTarget, node: Node) -> Aim:
 def _aim(sight: Sight, target: Selector | PointTarget, found: Found) -> Aim:
     registry, touched = sight.registry, found.receiver
     ref = registry.ref_of(found.node) or registry.ref_of(touched)
+    element = registry.element_of(touched)
     return Aim(
         target=target,
         found=found,
@@ -109,4 +114,5 @@ def _aim(sight: Sight, target: Selector | PointTarget, found: Found) -> Aim:
         label=registry.label_of(touched)
         or name_of(touched)
         or effective_text(found.screen, found.node, registry),
+        is_framework_label=element is not None and element.source == "external",
     )

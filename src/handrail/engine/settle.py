@@ -12,10 +12,11 @@ from typing import Literal
 
 from handrail.android.constants import LOADING_WAIT_MS
 from handrail.android.driver import Driver
+from handrail.android.syncs import Synced
 from handrail.clock import Clock
 from handrail.engine.sight import Seen, Sight
 from handrail.engine.sure import sure
-from handrail.protocol.envelope import SettleReport
+from handrail.protocol.envelope import SettleReport, SyncReport
 from handrail.tree.node import Screen
 
 FIRST_GAP_MS = 20.0
@@ -38,6 +39,8 @@ NEARLY = 1.5
 FULL_MS = 10_000.0
 HELPER_MS = 250.0
 """A helper that hears events for so long is not asked again: only looks can tell what is restless."""
+SYNC_MS = 3_000.0
+"""For all probes of the app's own framework together; what still goes on then is said and left."""
 WAKE_MS = 0.05
 """A sleeper may wake a moment early; a look that began then would not count."""
 
@@ -92,6 +95,7 @@ class Settling:
         self._gap = FIRST_GAP_MS
         self._reads = 0
         self._asks_helper = True
+        self._synced: list[Synced] = []
         self.waited_ms = 0.0
 
     async def wait(self) -> Settled:
@@ -100,10 +104,34 @@ class Settling:
         while True:
             seen = await self._sight.look()
             self._reads += 1
+            if self._driver.sync is not None:
+                self._driver.sync.notice(seen.screen)
             self._compare(seen)
-            if reason := self._reason(seen, rested):
+            reason = self._reason(seen, rested)
+            if reason is None:
+                rested = await self._pause(seen)
+            elif await self._is_synced(seen, reason):
+                await self._sight.name(seen)
                 return self._settled(seen, reason)
-            rested = await self._pause(seen)
+            else:
+                rested = False
+
+    async def _is_synced(self, seen: Seen, reason: Reason) -> bool:
+        """The tail: whether the app itself is at rest. If not, it is waited for, and there is more to see."""
+        sync, spent = self._driver.sync, sum(one.ms for one in self._synced)
+        if sync is None or reason in ("budget", "loading") or spent >= SYNC_MS:
+            return True
+        synced = await sync.wait(seen.screen, SYNC_MS - spent)
+        if synced is None:
+            return True
+        self._synced.append(synced)
+        self.waited_ms += synced.ms
+        if not synced.has_moved:
+            return True
+        self._deadline += synced.ms
+        self._first = self._met_since = None
+        self._gap = FIRST_GAP_MS
+        return False
 
     def _compare(self, seen: Seen) -> None:
         """Keep track of since when this content and the proof are there."""
@@ -217,5 +245,26 @@ class Settling:
 
     def _settled(self, seen: Seen, reason: Reason) -> Settled:
         took = round(self._clock.monotonic_ms() - self._start, 1)
-        report = SettleReport(ms=took, reads=self._reads, reason=reason, loading=self._waited_for)
+        report = SettleReport(
+            ms=took,
+            reads=self._reads,
+            reason=reason,
+            loading=self._waited_for,
+            sync=_told(self._synced),
+        )
         return Settled(seen, report)
+
+
+def _told(probes: list[Synced]) -> SyncReport | None:
+    """All probes of one wait as one."""
+    if not probes:
+        return None
+    last = probes[-1]
+    waited_for = dict.fromkeys(name for one in probes for name in one.waited_for)
+    return SyncReport(
+        framework=last.framework,
+        channels=last.channels,
+        ms=round(sum(one.ms for one in probes), 1),
+        idle=last.idle,
+        waited_for=tuple(waited_for) or None,
+    )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -33,6 +34,8 @@ COMPARED = 16
 MAY_REBOOT_MS = 1_000.0
 """No phone reboots in less; after a longer silence it is asked which boot it is living through."""
 
+NO_LABELS: Mapping[str, str] = {}
+
 _Verdict = tuple[Screen, Screen, int, bool]
 """Two screens, what was known of restlessness then, and whether they were the same."""
 
@@ -42,6 +45,9 @@ class Reading:
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
+        self.labels = NO_LABELS
+        """The framework's names for elements that say nothing, by node id; given by `Sight.name`."""
+        self.is_named = False
 
     @cached_property
     def fingerprint(self) -> str:
@@ -116,6 +122,7 @@ class Sight:
         self._kept: dict[int, Screen] = {}
         self._latest: Reading | None = None
         self._view: View | None = None
+        self._labels = NO_LABELS  # of the last look that was taken
         self._heard_ms = clock.monotonic_ms()
         self._usual_ms = 0.0  # what the last look took
         self._anchor: Screen | None = None  # the first look since the last touch that showed this content
@@ -194,8 +201,20 @@ class Sight:
         self.restless.learn(seen.screen, kinds)
         return bool(kinds)
 
+    async def name(self, seen: Seen) -> None:
+        """Ask the app's framework, where it can be asked, what it calls its elements; once per screen."""
+        reading, sync = seen.reading, self._driver.sync
+        if sync is None or reading.is_named:
+            return
+        labels = await sync.labels(seen.screen)
+        if labels is not None:
+            reading.labels, reading.is_named = labels, True
+
     async def look_and_take(self) -> Seen:
         seen = await self.look()
+        if self._driver.sync is not None and await self._driver.sync.refresh(seen.screen):
+            seen = await self.look()
+        await self.name(seen)
         self.take(seen)
         return seen
 
@@ -203,11 +222,12 @@ class Sight:
         """While there is time: what taking this look will need, should it come to that."""
         if self.last is None or seen.screen is not self.last.screen:
             _ = seen.reading.signature, seen.reading.fingerprint, seen.reading.flags
-            self.registry.prepare(seen.screen)
+            self.registry.prepare(seen.screen, seen.reading.labels)
 
     def take(self, seen: Seen) -> None:
         """Make this look the session's present: elements that are still there keep their refs."""
-        if self.last is None or seen.screen is not self.last.screen:
+        labels, self._labels = self._labels, seen.reading.labels
+        if self.last is None or seen.screen is not self.last.screen or labels != self._labels:
             self._count(seen.reading)
             self.registry.rebuild(seen.screen, self._options(seen))
         self.last = seen
@@ -223,7 +243,11 @@ class Sight:
     def _options(self, seen: Seen, **more: Any) -> CompactOptions:
         reading = seen.reading
         return CompactOptions(
-            fingerprint=reading.fingerprint, revision=self.revision, flags=reading.flags, **more
+            fingerprint=reading.fingerprint,
+            revision=self.revision,
+            flags=reading.flags,
+            external_labels=reading.labels,
+            **more,
         )
 
     def render(self, **options: Any) -> CompactResult:
@@ -256,8 +280,9 @@ class Sight:
 
     def view(self, seen: Seen) -> View:
         """Handles for a look that was not taken."""
-        if self._view is None or not self._view.fits(seen.screen):
-            self._view = View(seen.screen, self.registry)
+        labels = seen.reading.labels
+        if self._view is None or not self._view.fits(seen.screen, labels):
+            self._view = View(seen.screen, self.registry, labels)
         return self._view
 
     def forget(self) -> None:

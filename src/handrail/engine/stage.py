@@ -45,6 +45,8 @@ class DeskSurface(Protocol):
 
     def snapshot(self) -> dict[str, Any]: ...
 
+    def end_agent(self, agent_id: str) -> None: ...
+
 
 @dataclass(slots=True)
 class Stage:

@@ -14,15 +14,17 @@ from handrail.tree.refs import Registry
 class View:
     """Elements are followed to this screen from the last one that the registry has taken."""
 
-    def __init__(self, screen: Screen, registry: Registry) -> None:
+    def __init__(self, screen: Screen, registry: Registry, labels: Mapping[str, str]) -> None:
         self._screen = screen
+        self._external = labels
         self._registry = registry
         self._base = registry.screen
         self._is_taken = self._base is screen
 
-    def fits(self, screen: Screen) -> bool:
-        """Nothing was taken since: it still tells the truth about this screen."""
-        return self._screen is screen and self._base is self._registry.screen
+    def fits(self, screen: Screen, labels: Mapping[str, str]) -> bool:
+        """Nothing was taken or named since: it still tells the truth about this screen."""
+        is_same = self._screen is screen and self._external is labels
+        return is_same and self._base is self._registry.screen
 
     @cached_property
     def _matching(self) -> Matching | None:
@@ -30,7 +32,7 @@ class View:
 
     @cached_property
     def _labels(self) -> Mapping[Node, str]:
-        return {element.node: element.label for element in elements(self._screen)}
+        return {element.node: element.label for element in elements(self._screen, self._external)}
 
     def resolve(self, ref: str) -> Node:
         node = self._registry.resolve(ref)

@@ -25,6 +25,8 @@ async def wait_until(sight: Sight, clock: Clock, check: Check, timeout_ms: float
     last: Seen | None = None
     while True:
         seen = await sight.look()
+        if last is not None and seen.screen is last.screen:  # at rest: worth asking for its names
+            await sight.name(seen)
         verdict = check(seen)
         if isinstance(verdict, Awaitable):
             verdict = await verdict

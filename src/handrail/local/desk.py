@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,11 @@ class LocalDesk:
         """What people did for this caller."""
         told = await self._ask({"heard": by, "timeout_ms": timeout_ms})
         return list(told["events"])
+
+    async def left(self, by: str) -> None:
+        """This caller has gone; where there is no desk any more, so have its locks."""
+        with suppress(Unsupported):
+            await self._ask({"left": by})
 
     async def state(self) -> dict[str, Any]:
         """The whole desk, as browsers are told it."""

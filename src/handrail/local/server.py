@@ -109,6 +109,9 @@ class _Door:
         session = self._runtime.desk_session()
         if "desk_state" in asked:
             return {"state": desk.snapshot()}
+        if "left" in asked:
+            await session.left(str(asked["left"]))
+            return {}
         if "heard" in asked:
             patience = float(asked.get("timeout_ms") or 0)
             heard = await _while_connected(session.heard(str(asked["heard"]), patience), reader)

@@ -8,6 +8,7 @@ server: {"envelope": {…}, "text": TEXT} | {"error": {…}} | {"elsewhere": tru
 
 client: {"desk": [{…}], "caller": {…}}           the desk's actions, as one change → {"envelopes": […]}
 client: {"heard": CALLER, "timeout_ms": MS}      what people did for it            → {"events": […]}
+client: {"left": CALLER}                         it has gone, its locks are free   → {}
 client: {"desk_state": true}                     the desk as browsers are told it  → {"state": {…}}
 """
 

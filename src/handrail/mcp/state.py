@@ -73,6 +73,11 @@ class DoorState:
         return self._sessions[name]
 
     @property
+    def callers(self) -> list[str]:
+        """Who was heard of."""
+        return list(self._callers)
+
+    @property
     def sessions(self) -> list[Session]:
         """Those that are open, each once."""
         return list({one.serial: one for one in self._sessions.values()}.values())

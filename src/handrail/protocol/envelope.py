@@ -102,6 +102,9 @@ class ResolvedElement(Model):
     bounds: tuple[Pixel, Pixel, Pixel, Pixel] | None = None
     """left, top, right, bottom."""
     index: int | None = None
+    label: str | None = None
+    """What it is called by, where nothing on the screen says so."""
+    label_source: Literal["framework"] | None = None
 
 
 class EnvelopeTarget(Model):
@@ -120,6 +123,19 @@ class Verification(Model):
     outcome: Literal["verified", "failed", "changed", "unchanged", "not_checked"]
 
 
+class SyncReport(Model):
+    """What the app's own framework said before the wait ended."""
+
+    framework: Literal["flutter", "react_native", "compose"]
+    channels: tuple[str, ...]
+    """hermes, dart_vm, idling."""
+    ms: float
+    idle: Flag
+    """False when it was still busy at the end of the time it got."""
+    waited_for: tuple[str, ...] | None = None
+    """Requests, timers, frames and idling resources that were under way."""
+
+
 class SettleReport(Model):
     """How the screen came to rest."""
 
@@ -127,6 +143,7 @@ class SettleReport(Model):
     reads: int
     reason: Literal["verified", "quiet", "volatile", "budget", "loading"]
     loading: str | None = None
+    sync: SyncReport | None = None
 
 
 class Approval(Model):

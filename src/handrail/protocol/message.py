@@ -36,7 +36,7 @@ class Actions(ServerFrame):
     actions: tuple[_WindowAction, ...]
     monitor_id: Name | None = None
     agent_id: Name | None = None
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any]
     """A part of the state: windows by key with the fields that changed (null: gone), the rest whole."""
 
 
@@ -57,8 +57,8 @@ class ApprovalRequest(ServerFrame):
     """What the rule says that asks."""
     device: Name | None = None
     asked_by: Name | None = None
-    can_remember: Literal["never", "session", "always"] = "never"
-    wants_data: Flag = False
+    can_remember: Literal["never", "session", "always"]
+    wants_data: Flag
     """Something can be provided with a yes, such as a code."""
 
 
@@ -106,7 +106,7 @@ class ErrorFrame(ServerFrame):
     code: Name
     path: str
     message: Text
-    hint: Text = ""
+    hint: Text
 
 
 class Hello(CamelModel):

@@ -13,6 +13,7 @@ from handrail.sim import paint, state
 from handrail.sim.apps import load
 from handrail.sim.channels.attach import attach
 from handrail.sim.device import Device
+from handrail.sim.disk.image import fill_libraries
 from handrail.sim.input import gestures, keys
 from handrail.sim.input.editing import Editing
 from handrail.sim.input.ime import Ime
@@ -75,6 +76,7 @@ class Phone(Device):
         for app in [*load(names), *classes]:
             package = self.packages.add_app(app)
             self.files.make_app_data(app.package, package.uid)
+            fill_libraries(self.files, app.package, app.libraries)
 
     def _move(self, now_ms: float) -> None:
         self.motion.advance(now_ms)

@@ -22,6 +22,8 @@ Shows = Callable[[float], Screen]
 class ScriptedDriver:
     """Looks take `read_ms` and show the screen of their last moment; the rest of a driver is never asked."""
 
+    sync = None
+
     def __init__(
         self, clock: ManualClock, shows: Shows, *, read_ms: float = 2.0, patient: bool = False
     ) -> None:

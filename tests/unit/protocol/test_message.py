@@ -21,16 +21,28 @@ APPROVAL = {"approvalId": "a", "dialogId": "d"}
 # Each frame of the design: required fields, then optional ones.
 SERVER: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "SNAPSHOT": ({"state": {"windows": {}}}, {}),
-    "ACTIONS": ({"actions": [CLOSE]}, {"monitorId": "monitor-0", "agentId": "agent-1"}),
+    "ACTIONS": (
+        {"actions": [CLOSE], "changes": {"windows": {"monitor-0/w": None}}},
+        {"monitorId": "monitor-0", "agentId": "agent-1"},
+    ),
     "APPROVAL_REQUEST": (
-        {**APPROVAL, "title": "Allow?", "message": "It types.", "expiresAt": "2026-04-23T08:05:00.000Z"},
-        {"reason": "I log in.", "capability": "2fa", "imageData": "aGk="},
+        {
+            **APPROVAL, "title": "Allow?", "message": "It types.", "expiresAt": "2026-04-23T08:05:00.000Z",
+            "canRemember": "session", "wantsData": True,
+        },
+        {
+            "reason": "I log in.", "capability": "2fa", "imageData": "aGk=", "why": "It types a password.",
+            "device": "phone", "askedBy": "agent-1",
+        },
     ),
     "APPROVAL_RESOLVED": ({**APPROVAL, "decision": "approved"}, {}),
     "AGENT_STATUS": ({"agentId": "a", "status": "thinking"}, {"message": "I look."}),
-    "ENVELOPE": ({"actionId": "tap_1_1", "lifecycleState": "verified"}, {"envelope": ENVELOPE}),
-    "ERROR": ({"code": "INVALID_ACTION", "path": "x", "message": "x: is required"}, {}),
-}
+    "ENVELOPE": (
+        {"actionId": "tap_1_1", "lifecycleState": "verified"},
+        {"envelope": ENVELOPE, "actionType": "tap", "device": "phone", "actor": {"kind": "agent", "id": "a"}},
+    ),
+    "ERROR": ({"code": "INVALID_ACTION", "path": "x", "message": "x: is required", "hint": "Say x."}, {}),
+}  # fmt: skip
 CLIENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "HELLO": ({"clientId": "c"}, {"since": 0}),
     "USER_MESSAGE": ({"messageId": "m", "content": "hi"}, {"monitorId": "monitor-0"}),

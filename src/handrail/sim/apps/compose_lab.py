@@ -1,4 +1,7 @@
-"""Compose lab: the tree of a Jetpack Compose app. No ids, merged rows, words in descriptions and states."""
+"""Compose lab: the tree of a Jetpack Compose app. No ids, merged rows, words in descriptions and states.
+
+Its debug build has the idling provider of seed 003: it tells of an upload that nothing on the screen shows.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ VIEW = "android.view.View"
 _BUTTON = Style(kind="button", role="tonal", size=14.0, bold=True, radius=20.0, align="center")
 _TOGGLES = ("Wi-Fi calling", "Data saver", "Read aloud")
 _ROLES = {"switch": VIEW, "checkbox": "android.widget.CheckBox"}
+UPLOAD_MS = 800.0
+UPLOAD = "draft upload"
 _LEVELS = ("Off", "Partially on", "On")
 
 
@@ -27,7 +32,15 @@ class Main(Activity):
 
     def on_create(self) -> None:
         self.state.update(
-            count=0, toggles=[False, True, False], level=0, open=False, volume=40.0, tab=0, name=""
+            count=0,
+            toggles=[False, True, False],
+            level=0,
+            open=False,
+            volume=40.0,
+            tab=0,
+            name="",
+            uploads=0,
+            uploaded=0,
         )
 
     def build(self) -> View:
@@ -63,6 +76,7 @@ class Main(Activity):
                 field("=", hint="Your name", key="name", on_change=self.set_name),
                 text(f"Hello, {self.state['name']}") if self.state["name"] else None,
                 self.pressable("Save", self.save),
+                text(f"Uploaded: {self.state['uploaded']}") if self.state["uploaded"] else None,
                 width="fill",
                 padding=16.0,
                 gap=12.0,
@@ -172,6 +186,12 @@ class Main(Activity):
     def save(self) -> None:
         self.app.prefs("lab")["saved"] = f"{self.state['count']} {self.state['name']}".strip()
         self.toast("Saved")
+        self.state["uploads"] += 1
+        self.later(UPLOAD_MS, self.uploaded)
+
+    def uploaded(self) -> None:
+        self.state["uploads"] -= 1
+        self.state["uploaded"] += 1
 
 
 def labelled(words: str, state: str, kind: str, checked: bool, **options: Any) -> View:
@@ -206,10 +226,22 @@ class ComposeLab(App):
     label = "Compose lab"
     icon = "layers"
     version = "1.6"
+    debuggable = True
     activities = {"MainActivity": Main}
+    providers = {"com.handrail.composelab.agentest.idling/state": "idling"}
 
     def state(self) -> dict[str, Any]:
-        return {"saved": str(self.prefs("lab").get("saved", ""))}
+        return {"saved": str(self.prefs("lab").get("saved", "")), "uploads": self.uploads()}
+
+    def uploads(self) -> int:
+        """How many are under way."""
+        screens = [one for task in self.phone.tasks.tasks for one in task.activities if isinstance(one, Main)]
+        return sum(screen.state["uploads"] for screen in screens)
+
+    def idling(self) -> list[dict[str, Any]]:
+        """The provider's one row: how many resources are busy, and their names."""
+        busy = self.uploads()
+        return [{"idle_count": 1 if busy else 0, "idle_names": UPLOAD if busy else "", "version": 1}]
 
 
 APP = ComposeLab

@@ -1,16 +1,29 @@
-"""Flutter lab: one canvas. What is on it becomes known only when an accessibility client has asked."""
+"""Flutter lab: one canvas. What is on it becomes known only when somebody has asked for its semantics.
+
+A debug build: its Dart VM service says in the log where it listens. Saving a task draws frames, and nothing
+that accessibility sees moves until it is done.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from base64 import urlsafe_b64encode
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+from uuid import NAMESPACE_OID, uuid5
 
 from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
 
+if TYPE_CHECKING:
+    from handrail.sim.adbd.stream import Stream
+    from handrail.sim.phone import Phone
+
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it
 _ADD = Style(kind="text", size=14.0, bold=True, color="on_primary")
+SAVE_MS = 900.0
+FIRST_PORT = 41000
 _TASKS = ("Oil the hinge", "Return the book", "Buy stamps")
 
 
@@ -20,7 +33,7 @@ class Main(Activity):
     title = "Flutter lab"
 
     def on_create(self) -> None:
-        self.state.update(tasks=[[name, False] for name in _TASKS], speed=30.0, counter=0)
+        self.state.update(tasks=[[name, False] for name in _TASKS], speed=30.0, counter=0, saving=0)
 
     def build(self) -> View:
         content = frame(
@@ -29,9 +42,17 @@ class Main(Activity):
             cls=VIEW,
             height="fill",
         )
-        if not self.phone.accessibility_requested:
+        if not self.phone.accessibility_requested and not self.lab.semantics:
             content.accessible = False
         return frame(content, cls=CANVAS, height="fill", focusable=True)
+
+    @property
+    def lab(self) -> FlutterLab:
+        return cast("FlutterLab", self.app)
+
+    def changed(self) -> None:
+        super().changed()
+        self.lab.draw()
 
     def bar(self) -> View:
         """Flutter tells words as descriptions, not as text."""
@@ -41,7 +62,7 @@ class Main(Activity):
         return row(
             field("=", hint="New task", key="task", width="wrap", weight=1.0, on_submit=self.add),
             frame(
-                text("Add", style=_ADD, align="center", accessible=False),
+                text("…" if self.state["saving"] else "Add", style=_ADD, align="center", accessible=False),
                 cls="android.widget.Button",
                 desc="Add",
                 key="add",
@@ -96,8 +117,14 @@ class Main(Activity):
     def add(self) -> None:
         words = self.field("task").strip()
         if words:
-            self.state["tasks"].append([words, False])
             self.set_field("task", "")
+            self.state["saving"] += 1
+            self.lab.draw(SAVE_MS)
+            self.later(SAVE_MS, partial(self.saved, words))
+
+    def saved(self, words: str) -> None:
+        self.state["saving"] -= 1
+        self.state["tasks"].append([words, False])
 
     def set_done(self, number: int, done: bool) -> None:
         self.state["tasks"][number][1] = done
@@ -125,8 +152,63 @@ class FlutterLab(App):
     label = "Flutter lab"
     icon = "flash"
     version = "3.22"
+    debuggable = True
     libraries = ("libflutter.so", "libapp.so")
     activities = {"MainActivity": Main}
+
+    def __init__(self, phone: Phone) -> None:
+        super().__init__(phone)
+        self.semantics = False
+        self.drawing_until_ms = 0.0
+        self.viewers: set[asyncio.Event] = set()
+        self.secret = self._port = ""
+        self._debuggers: set[Stream] = set()
+
+    def on_create(self) -> None:
+        """As every debug build does: another port and another secret for each process."""
+        pid = self.phone.packages.pid_of(self.package) or 0
+        number = FIRST_PORT + pid % 1000
+        self.secret = urlsafe_b64encode(
+            uuid5(NAMESPACE_OID, f"{self.phone.boot_id} {pid}").bytes[:8]
+        ).decode()
+        self._port = f"tcp:{number}"
+        self.phone.ports.setdefault(self._port, self._vm_service)
+        address = f"http://127.0.0.1:{number}/{self.secret}/"
+        self.phone.logcat("I", "flutter", f"The Dart VM service is listening on {address}", self.package)
+
+    async def _vm_service(self, stream: Stream) -> None:
+        from handrail.sim.channels.dart_vm import serve_app  # noqa: PLC0415 - only debugged phones pay for it
+
+        self._debuggers.add(stream)
+        try:
+            await serve_app(self, stream)
+        finally:
+            self._debuggers.discard(stream)
+
+    def draw(self, duration_ms: float = 0.0) -> None:
+        """Frames from now on, one at least."""
+        self.drawing_until_ms = max(self.drawing_until_ms, self.phone.now_ms() + duration_ms)
+        for viewer in self.viewers:
+            viewer.set()
+
+    def build_semantics(self) -> None:
+        """Somebody in the process holds a SemanticsHandle from now on."""
+        self.semantics = True
+        self.phone.touched_app()
+
+    def close(self) -> None:
+        super().close()
+        if self.phone.ports.get(self._port) == self._vm_service:
+            del self.phone.ports[self._port]
+        for stream in list(self._debuggers):
+            stream.close()
+
+    def state(self) -> dict[str, Any]:
+        screens = [one for task in self.phone.tasks.tasks for one in task.activities if isinstance(one, Main)]
+        return {
+            "tasks": [name for screen in screens for name, _ in screen.state["tasks"]],
+            "saving": sum(screen.state["saving"] for screen in screens),
+        }
 
 
 APP = FlutterLab

@@ -77,13 +77,18 @@ class BadRequest(Exception):
 
 
 Answer = Callable[[Request], Awaitable[Response]]
+Upgrade = Callable[[Request, Stream], Awaitable[None]]
+"""Takes over a connection that asks for another protocol."""
 
 
-async def serve(stream: Stream, answer: Answer) -> None:
+async def serve(stream: Stream, answer: Answer, upgrade: Upgrade | None = None) -> None:
     """Answer the requests of one connection until it ends."""
     held = bytearray()
     try:
         while (request := await _read(stream, held)) is not None:
+            if upgrade is not None and request.headers.get("upgrade", "").lower() == "websocket":
+                await upgrade(request, stream)
+                break
             response = await answer(request)
             await stream.write(response.encode(keep_alive=request.keeps_alive))
             if not request.keeps_alive:

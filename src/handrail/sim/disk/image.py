@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from handrail.sim.disk.lookup import MEDIA_RW, ROOT, SHELL, SYSTEM
@@ -84,3 +85,12 @@ def fill_app_data(files: Files, package: str, uid: int) -> None:
         if not files.is_dir(path):
             files.mkdir(path, 0o771)
             files.chown(path, uid, uid)
+
+
+def fill_libraries(files: Files, package: str, names: Iterable[str]) -> None:
+    """An APK's native libraries, unpacked beside it, for everybody to see."""
+    for name in names:
+        folder = f"/data/app/{package}/lib/arm64"
+        if not files.is_dir(folder):
+            files.mkdir(folder, 0o755, parents=True)
+        files.write(f"{folder}/{name}", b"\x7fELF", mode=0o755)

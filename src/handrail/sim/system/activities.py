@@ -43,6 +43,7 @@ class App:
     activities: ClassVar[dict[str, type[Activity]]] = {}  # by class name; the first is the launcher's
     handles: ClassVar[tuple[Handles, ...]] = ()
     intents: ClassVar[dict[str, str]] = {}  # action -> activity, for filters without data
+    providers: ClassVar[dict[str, str]] = {}  # authority/path -> method that gives the rows of a query
     home: ClassVar[bool] = False  # the launcher
 
     def __init__(self, phone: Phone) -> None:

@@ -1,4 +1,4 @@
-"""`content query|insert|update|delete|call`: the settings, contacts and SMS providers."""
+"""`content query|insert|update|delete|call`: the settings, contacts and SMS providers, and those of apps."""
 
 from __future__ import annotations
 
@@ -72,6 +72,24 @@ PROVIDERS: dict[str, Callable[[Call], list[Row]]] = {
 }
 
 
+def _provider(call: Call, address: str) -> Callable[[Call], list[Row]] | None:
+    """The system's, or one that an installed app declares; asking it starts the app's process."""
+    known = PROVIDERS.get(address.removesuffix("/inbox").removesuffix("/sent"))
+    if known is not None:
+        return known
+    owner = next((app for app in call.phone.apps if address in app.providers), None)
+    if owner is None:
+        return None
+
+    def rows(call: Call) -> list[Row]:
+        call.phone.catch_up()
+        app = call.phone.app(owner.package)
+        found: list[Row] = getattr(app, owner.providers[address])()
+        return found
+
+    return rows
+
+
 def _wanted(row: Row, where: str) -> bool:
     """`name='x'` and `name="x" AND …`: all that shells ask for."""
     for name, _, text, plain in re.findall(r"(\w+)\s*=\s*(?:(['\"])(.*?)\2|(\S+))", where):
@@ -94,7 +112,8 @@ async def run(call: Call) -> int:
         await call.err("[ERROR] Content provider URI not specified. Did you specify --uri argument?")
         return 1
     address = re.sub(r"/\d+$", "", args.address)
-    if address not in {*PROVIDERS, "sms/inbox", "sms/sent"}:
+    rows = _provider(call, address)
+    if rows is None:
         provider = address.partition("/")[0]
         await call.err(
             f"Error while accessing provider:{provider}\njava.lang.IllegalStateException: Could "
@@ -102,12 +121,11 @@ async def run(call: Call) -> int:
         )
         return 1
     if verb == "query":
-        return await _query(call, args, address)
+        return await _query(call, args, address, rows(call))
     return await _change(call, verb, args, address)
 
 
-async def _query(call: Call, args: _Args, address: str) -> int:
-    rows = PROVIDERS[address.removesuffix("/inbox").removesuffix("/sent")](call)
+async def _query(call: Call, args: _Args, address: str, rows: list[Row]) -> int:
     kind = {"sms/inbox": "1", "sms/sent": "2"}.get(address)
     rows = [row for row in rows if kind is None or str(row["type"]) == kind]
     rows = [row for row in rows if _wanted(row, args.values.get("--where", ""))]

@@ -1,0 +1,187 @@
+"""Writes `docs/img/desk-*.png` (`make docs`): the desk as Chromium shows it, with an agent's work on it.
+
+It serves a real desk with a simulated phone, lets a scripted agent act over HTTP, and photographs the page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+IMAGES = Path(__file__).parent / "img"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WIDE = {"width": 1280, "height": 800}
+NARROW = {"width": 390, "height": 780}
+PAUSE_MS = 1_500
+"""For pictures of the phone to arrive."""
+REPORT = """# Weekly shopping
+
+I put the basket together and compared it with last week's.
+
+| Item | Shop | Price |
+|---|---|---|
+| Oat milk | Corner | 1.99 |
+| Coffee | Market | 7.49 |
+| Apples | Market | 2.80 |
+
+> Delivery is free above 10.00.
+
+Next I go to the **checkout**; paying is up to you.
+"""
+ORDER: dict[str, Any] = {
+    "components": [
+        {"type": "text", "content": "Delivery", "variant": "heading"},
+        {"type": "text", "content": "Check the address and choose a slot.", "color": "muted"},
+        {"type": "input", "name": "address", "formId": "f", "label": "Address",
+         "defaultValue": "4 Ferry Lane"},
+        {"type": "select", "name": "slot", "formId": "f", "label": "Slot",
+         "options": [{"value": "am", "label": "Tomorrow, 9 to 11"}]},
+        {"type": "progress", "value": 72, "label": "Basket", "showValue": True, "variant": "success"},
+        {"type": "button", "label": "Use this", "action": "deliver", "variant": "primary", "submitForm": "f"},
+    ],
+}  # fmt: skip
+
+
+FIELDS = {
+    "name": "Ada Marrow",
+    "street": "4 Ferry Lane",
+    "city": "NW1 4AB Northwick",
+    "email": "ada@example.org",
+}
+PERSON = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "ada")
+PAY = {"type": "tap", "target": {"id": "pay"}, "reason": "I pay for the mug that you asked for"}
+
+
+class Desk:
+    """A served desk, and an agent that acts on it over HTTP."""
+
+    def __init__(self, home: Path) -> None:
+        said = json.loads((home / "config" / "desk.json").read_text())
+        self.address, self._token = str(said["address"]), str(said["token"])
+
+    def act(self, action: dict[str, Any]) -> None:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        headers["Handrail-Agent"] = "shopper"
+        body = json.dumps(action).encode()
+        asked = urllib.request.Request(f"{self.address}/api/actions", body, headers)  # noqa: S310
+        with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
+            answer.read()
+
+    def pay(self) -> None:
+        """Asks the person, who will say no."""
+        with suppress(urllib.error.HTTPError):
+            self.act(PAY)
+
+    def window(self, id_: str, title: str, content: dict[str, Any], x: int, y: int, w: int, h: int) -> None:
+        bounds = {"x": x, "y": y, "w": w, "h": h}
+        told = {"windowId": id_, "title": title, "content": content, "bounds": bounds}
+        self.act({"type": "window.create", **told})
+
+
+@contextmanager
+def served(home: Path) -> Iterator[tuple[Desk, str]]:
+    """The desk, and a link that logs one browser in."""
+    command = [sys.executable, "-m", "handrail.cli.main", "serve", "--sim", "1", "--port", "0"]
+    env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_ADB": str(home / "no-adb"), **PERSON}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
+        link = ""
+        for line in process.stdout or ():
+            found = re.search(r"http\S+/login\?code=\S+", line)
+            link = found[0] if found else link
+            if "Ctrl-C" in line:
+                break
+        try:
+            yield Desk(home), link
+        finally:
+            process.terminate()
+
+
+def shop(desk: Desk) -> None:
+    """Up to the button that costs money."""
+    desk.act({"type": "start_app", "package": "com.handrail.shop", "reason": "I do the weekly shopping"})
+    for target in ({"description": "Add Blue mug to cart"}, {"id": "cart"}, {"text": "Checkout"}):
+        desk.act({"type": "tap", "target": target, "reason": "I fill the cart and go to the checkout"})
+    for field, text in FIELDS.items():
+        desk.act({"type": "type_text", "target": {"id": field}, "text": text, "reason": "I fill in the form"})
+
+
+def furnish(desk: Desk) -> None:
+    desk.window("phone", "Phone", {"renderer": "iframe", "data": "app:phone"}, 780, 20, 470, 700)
+    desk.window("report", "Weekly shopping", {"renderer": "markdown", "data": REPORT}, 120, 24, 420, 480)
+    desk.window("order", "Delivery", {"renderer": "component", "data": ORDER}, 450, 290, 310, 420)
+    desk.act({"type": "window.lock", "windowId": "order", "agentId": "shopper"})
+
+
+def enter(browser: Browser, link: str, scheme: Any) -> Page:
+    page = browser.new_context(viewport=WIDE, color_scheme=scheme, reduced_motion="reduce").new_page()
+    page.goto(link)
+    page.locator(".desk-icon").first.wait_for()
+    return page
+
+
+def photograph(page: Page, name: str) -> None:
+    path = IMAGES / f"desk-{name}.png"
+    page.screenshot(path=path)
+    Image.open(path).convert("RGB").save(path, optimize=True)
+    print(f"{path.relative_to(IMAGES.parent.parent)}: {path.stat().st_size // 1024} KB")  # noqa: T201
+
+
+def stories(page: Page, desk: Desk) -> None:
+    furnish(desk)
+    page.locator(".app-phone canvas").first.wait_for()
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "light")
+    page.get_by_role("button", name="Use the dark theme").click()
+    photograph(page, "dark")
+    asking = threading.Thread(target=desk.pay, daemon=True)
+    asking.start()
+    page.get_by_role("button", name="Approve").and_(page.locator(":enabled")).wait_for()
+    photograph(page, "approval")
+    page.get_by_role("button", name="Reject").click()
+    asking.join()
+    page.get_by_role("button", name="Use the light theme").click()
+    desk.act({"type": "window.minimize", "windowId": "order"})
+    desk.window("journal", "Journal", {"renderer": "iframe", "data": "app:journal"}, 140, 40, 1000, 660)
+    page.locator(".app-journal").get_by_text("tap", exact=False).first.click()
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "journal")
+    desk.act({"type": "window.close", "windowId": "journal"})
+    desk.act({"type": "window.focus", "windowId": "report"})
+    page.set_viewport_size(NARROW)
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "narrow")
+
+
+def main() -> None:
+    path = os.environ.get("CHROME_BIN") or next(filter(None, map(shutil.which, NAMES)), None)
+    if path is None:
+        raise SystemExit("no Chromium found: install it, or name it in CHROME_BIN")
+    with (
+        tempfile.TemporaryDirectory() as home,
+        served(Path(home)) as (desk, link),
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        desk.act({"type": "notification.show", "id": "n", "title": "Basket ready", "body": "Three items."})
+        shop(desk)
+        stories(enter(browser, link, "light"), desk)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

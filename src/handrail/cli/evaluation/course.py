@@ -1,0 +1,34 @@
+"""Many tasks at once: so many phones beside one another, results as they come, and an end at any moment."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from handrail.cli.evaluation.result import TaskResult
+from handrail.cli.evaluation.run import Plan, run_one
+from handrail.cli.evaluation.task import EvalTask
+
+PER_CORE = 4
+"""Runs mostly wait: for a screen to settle, for a model to answer."""
+Done = Callable[[TaskResult], None]
+
+
+def usual_jobs() -> int:
+    """For this machine."""
+    return PER_CORE * (os.cpu_count() or 1)
+
+
+async def run_all(tasks: Sequence[EvalTask], plan: Plan, jobs: int, done: Done) -> None:
+    """Every task once. Cancelled, it ends what runs; what was done has been told."""
+    waiting = deque(tasks)
+
+    async def work() -> None:
+        while waiting:
+            done(await run_one(waiting.popleft(), plan))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(jobs, len(tasks))):
+            group.create_task(work())

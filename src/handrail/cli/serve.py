@@ -1,0 +1,207 @@
+"""`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import webbrowser
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.errors import DeviceBusy
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from socket import socket
+
+    from starlette.routing import BaseRoute
+
+    from handrail.config import Config
+    from handrail.desk.desk import Desk
+    from handrail.runtime import Runtime
+
+PORT = 8420
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    host: str
+    port: int
+    sim: int
+    device: tuple[str, ...]
+    token: str | None
+    open_: bool
+    with_mcp: bool
+    profile: str
+    flows: tuple[Path, ...]
+    model: str | None
+    base_url: str | None
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs --token.")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free.")
+@click.option("--sim", type=click.IntRange(0, 20), default=0, metavar="N", help="So many simulated phones.")
+@click.option("--device", multiple=True, metavar="SERIAL", help="Open this phone at once; may be repeated.")
+@click.option(
+    "--token",
+    metavar="TOKEN|@FILE",
+    callback=lambda _, __, value: _token(value),
+    help="The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
+)
+@click.option("--open", "open_", is_flag=True, help="Show the desk in a browser.")
+@click.option("--mcp/--no-mcp", "with_mcp", default=True, show_default=True, help="Serve MCP at /mcp, too.")
+@click.option(
+    "--tools", "profile", default="desk", show_default=True, help="Which MCP tools; see handrail mcp."
+)
+@click.option(
+    "--flows",
+    multiple=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where flows are; may be repeated.  [default: flows, examples/flows, flows in HANDRAIL_HOME]",
+)
+@click.option("--model", metavar="MODEL", help="Who answers in the Console; see handrail agent.")
+@click.option("--base-url", metavar="URL", help="With --model: another server with the maker's protocol.")
+def serve(**given: Any) -> None:
+    """Serve the desk until Ctrl-C; a link that logs one browser in is printed.
+
+    For example: handrail serve --sim 1 --open
+    """
+    asyncio.run(_main(Options(**given)))
+
+
+def _token(given: str | None) -> str | None:
+    if given is None or not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{given[1:]}: {error}") from None
+
+
+async def _main(options: Options) -> None:
+    from handrail.config import Config  # noqa: PLC0415
+    from handrail.http.origin import check_bind  # noqa: PLC0415
+    from handrail.http.serve import listen  # noqa: PLC0415
+
+    check_bind(options.host, options.token)
+    config = Config.from_env(os.environ)
+    bound = listen(options.host, options.port)
+    async with AsyncExitStack() as stack:
+        stack.callback(bound.close)
+        runtime, desk = await _open(options, config, stack)
+        await _serve(options, runtime, desk, bound, stack)
+
+
+async def _open(options: Options, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
+    """The desk before the phones: a session takes the desk that is there when it is opened."""
+    from handrail.desk.desk import Desk  # noqa: PLC0415
+    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.http.remember import recall_from, remember_in  # noqa: PLC0415
+    from handrail.local.server import serve_local  # noqa: PLC0415
+    from handrail.runtime import Runtime  # noqa: PLC0415
+
+    simulated = await _simulated(options.sim, config, stack)
+    runtime = await stack.enter_async_context(Runtime.open(config, caller=Caller("desk", "agent", "http")))
+    if await stack.enter_async_context(serve_local(runtime, "desk")) is None:
+        raise DeviceBusy(
+            f"Another process has the desk of {config.home}",
+            hint="`handrail desk link` logs a browser in there; or stop it, or set HANDRAIL_HOME.",
+        )
+    known = runtime.permissions
+    desk = await Desk.open(
+        runtime.store, runtime.clock, remember=remember_in(known), recall=recall_from(known)
+    )
+    stack.push_async_callback(desk.close)
+    runtime.attach_desk(desk)
+    for address in simulated:
+        await runtime.session(address)
+    for serial in options.device:
+        await runtime.session(serial)
+    await stack.enter_async_context(serve_local(runtime))
+    return runtime, desk
+
+
+async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[str]:
+    """Their addresses: they are reached like any other phone."""
+    if count == 0:
+        return []
+    from handrail.cli.sim import make_phones  # noqa: PLC0415
+    from handrail.sim.adbd.server import serve as serve_phones  # noqa: PLC0415
+
+    apps = None if config.sim_apps is None else list(config.sim_apps)
+    phones = make_phones(count, seed=config.sim_seed, apps=apps, faults=None)
+    served = await stack.enter_async_context(serve_phones(phones, port=0))
+    return [one.address for one in served]
+
+
+async def _serve(
+    options: Options, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
+) -> None:
+    from handrail.cli.serve_agent import answering  # noqa: PLC0415
+    from handrail.http.app import build  # noqa: PLC0415
+    from handrail.http.notice import Notice  # noqa: PLC0415
+    from handrail.http.origin import hosts_of  # noqa: PLC0415
+    from handrail.http.serve import serving  # noqa: PLC0415
+
+    port = bound.getsockname()[1]
+    notice = Notice.renew(runtime.config.desk, options.host, port, options.token)
+    app = build(
+        runtime,
+        desk,
+        token=notice.token,
+        key=notice.key,
+        allowed_hosts=hosts_of(options.host, port),
+        routes=await _mcp(options, runtime, stack),
+        flow_folders=_flow_folders(options, runtime.config),
+    )
+    stop = _until_signal(stack)
+    async with serving(app, bound), answering(options.model, options.base_url, runtime, desk) as console:
+        app.state.context.on_interrupt.append(console.interrupt)
+        notice.write(runtime.config.desk)
+        link = f"{notice.address}/login?code={app.state.context.auth.link_code()}"
+        _tell(notice.address, link, options, runtime)
+        if options.open_:
+            await asyncio.to_thread(webbrowser.open, link)
+        await stop.wait()
+
+
+async def _mcp(options: Options, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:
+    if not options.with_mcp:
+        return ()
+    from handrail.cli.serve_mcp import mcp_routes  # noqa: PLC0415
+
+    return await mcp_routes(runtime, options.profile, options.flows[0] if options.flows else None, stack)
+
+
+def _flow_folders(options: Options, config: Config) -> list[Path]:
+    found = [one for one in (Path("flows"), Path("examples/flows")) if one.is_dir()][:1]
+    return [*(options.flows or found), config.home / "flows"]
+
+
+def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stop.set)
+        stack.callback(loop.remove_signal_handler, number)
+    return stop
+
+
+def _tell(address: str, link: str, options: Options, runtime: Runtime) -> None:
+    click.echo(f"The desk is at {address}")
+    click.echo(f"Log one browser in:  {link}")
+    click.echo("Another one:         handrail desk link")
+    for serial, session in runtime.sessions.items():
+        click.echo(f"Phone:               {serial} ({session.facts.model})")
+    if options.with_mcp:
+        click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
+    click.echo("Ctrl-C stops it.")

@@ -1,0 +1,188 @@
+"""The desk: the one holder of the state. Actions go in, frames and answers come out.
+
+Knows the reducer, the hub, the store and the clock; knows no socket, no device and no policy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from handrail.clock import Clock
+from handrail.desk import browser, locks
+from handrail.desk.client import Client
+from handrail.desk.desktop import badge
+from handrail.desk.dialogs import Dialogs, Recall, Remember
+from handrail.desk.draft import Closed, Draft, Expired, Reduced
+from handrail.desk.errands import Errands, prepared
+from handrail.desk.expiry import Alarm
+from handrail.desk.hub import Hub
+from handrail.desk.inbox import Inbox
+from handrail.desk.letters import Letter, window_closed
+from handrail.desk.overlays import expire, next_expiry
+from handrail.desk.pending import Pending
+from handrail.desk.reduce import reduce, reduce_batch
+from handrail.desk.state import DeskState
+from handrail.desk.store import TABLES, Keeper, restore
+from handrail.desk.wire import state_json
+from handrail.errors import Unsupported
+from handrail.protocol.act import Act
+from handrail.store import Store
+
+
+class Desk:
+    """One session's desk. Make it with `Desk.open`, end it with `close`."""
+
+    def __init__(self, clock: Clock, state: DeskState, hub: Hub, keeper: Keeper, dialogs: Dialogs) -> None:
+        self.state = state
+        self.hub = hub
+        self.dialogs = dialogs
+        self.pending = Pending(clock)
+        self.own_hosts: frozenset[str] = frozenset()
+        """`host:port` of the desk's own pages, which no frame may show; its door says so."""
+        self.on_publish: list[Callable[[str, dict[str, Any]], None]] = []
+        """Told of every published frame, without being a browser."""
+        self._clock = clock
+        self._keeper = keeper
+        self._inboxes: dict[str, Inbox] = {}
+        self._errands = Errands(self)
+        self._alarm = Alarm(clock, self._ring)
+        self._closed = False
+        hub.left.append(self.pending.left)
+
+    @classmethod
+    async def open(
+        cls,
+        store: Store,
+        clock: Clock,
+        *,
+        session: str = "default",
+        remember: Remember | None = None,
+        recall: Recall | None = None,
+    ) -> Desk:
+        """The desk as it was left. `remember` and `recall` keep answers to agents' own dialogs."""
+        store.prepare("desk", TABLES)
+        state, last = await store.read(restore(session, clock.now_ms()))
+        hub = Hub(clock, lambda: state_json(desk.state), last)
+        keeper = Keeper(store, clock, session, state)
+        await keeper.begin(last)
+        desk = cls(clock, state, hub, keeper, Dialogs(remember, recall))
+        desk._alarm.set(next_expiry(state))
+        return desk
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as browsers have it."""
+        return state_json(self.state)
+
+    async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]:
+        """One OS action; its details once it is done, which for a dialog means answered."""
+        answered = await self._errands.answered_before(action, by)
+        if answered is not None:
+            return answered
+        [details] = await self._perform([action], by, is_person, single=True)
+        return details
+
+    async def apply_batch(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]:
+        """All of them or none, in one transaction; captures, dialogs and load feedback follow after it.
+
+        Once it is applied, the failure of such a follower stands as `error` in the details of its action.
+        """
+        return await self._perform(actions, by, is_person, single=False)
+
+    async def _perform(
+        self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool
+    ) -> list[dict[str, Any]]:
+        ready = prepared(actions)
+        self._errands.refuse_impossible(ready, self.state)
+        reduced = self.transact(ready, by, is_person, single=single)
+        return await self._errands.run(reduced, is_person, single=single)
+
+    def transact(self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool = False) -> Reduced:
+        """Reduce, keep and tell; what has to follow is the caller's."""
+        if self._closed:
+            raise Unsupported("the desk is closed", hint="Start `handrail serve` again.")
+        who = (by, is_person, self._clock.now_ms(), self.own_hosts)
+        reduced = reduce(self.state, actions[0], *who) if single else reduce_batch(self.state, actions, *who)
+        self.commit(actions, reduced, by)
+        for _, effect in reduced.effects:
+            if isinstance(effect, Closed) and effect.agent_id != by:
+                self.post(window_closed(effect.key, effect.agent_id))
+        return reduced
+
+    def commit(self, actions: Sequence[Act], reduced: Reduced, by: str | None = None) -> None:
+        """Make a reduced state the desk's own. A closed desk stays as it was written."""
+        if self._closed:
+            return
+        self._alarm.set(reduced.wake_ms)
+        if reduced.state is self.state:
+            return
+        self.state = reduced.state
+        self.hub.commit(actions, reduced, by)
+        self._keeper.saw(self.state, self.hub.ring.last)
+
+    def join(self, client_id: str, since: int | None) -> Client:
+        """A browser comes: a snapshot, or what it missed since that number."""
+        return self.hub.join(client_id, since)
+
+    async def interact(self, client: Client, frame: browser.Frame) -> None:
+        """A frame from a browser. Raises `HandrailError`, for which the door sends ERROR."""
+        await browser.interact(self, client, frame)
+
+    def awaits_capture(self, client: Client) -> bool:
+        """True while this browser was asked for a picture of a window."""
+        return self.pending.awaits_capture(client)
+
+    def publish(self, frame_type: str, **fields: Any) -> None:
+        """A frame for all browsers that is no change of the state."""
+        if self._closed:
+            return
+        self.hub.publish(frame_type, fields)
+        for listener in self.on_publish:
+            listener(frame_type, fields)
+        self._keeper.numbered(self.hub.ring.last)
+
+    def send(self, client: Client, frame_type: str, **fields: Any) -> None:
+        """A frame for one browser; it takes no number of its own."""
+        self.hub.send(client, frame_type, fields)
+
+    def set_approvals(self, listed: list[dict[str, Any]]) -> None:
+        """The engine's open questions, and their number on the icon of Approvals."""
+        draft = Draft(self.state, self._clock.now_ms())
+        draft.put("approvals", tuple(listed))
+        badge(draft, "approvals", len(listed))
+        self.commit((), draft.finish(()))
+
+    def inbox(self, agent_id: str) -> Inbox:
+        """What people did for this agent."""
+        return self._inboxes.setdefault(agent_id, Inbox(self._clock))
+
+    def post(self, letter: Letter) -> None:
+        to, said = letter
+        self.inbox(to).put(said)
+
+    def end_agent(self, agent_id: str) -> None:
+        """An agent's session is over: its locks are free; letters that were not fetched wait for it."""
+        self.commit((), locks.release_all(self.state, agent_id, self._clock.now_ms()), agent_id)
+        if not self._inboxes.get(agent_id):
+            self._inboxes.pop(agent_id, None)
+
+    async def close(self) -> None:
+        """Write what is not written yet, and send every browser away."""
+        if self._closed:
+            return
+        self._closed = True
+        self._alarm.cancel()
+        self.dialogs.close()
+        self.hub.close()
+        await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
+        await self._keeper.close(self.hub.ring.last)
+
+    def _ring(self) -> int | None:
+        """Something's time is over."""
+        reduced = expire(self.state, self._clock.now_ms())
+        self.commit((), reduced)
+        for _, effect in reduced.effects:
+            if isinstance(effect, Expired):
+                self.dialogs.expire(effect.dialog_id)
+        return reduced.wake_ms

@@ -1,0 +1,159 @@
+"""Tells every browser what changed: numbers frames without a gap, merges what comes close together.
+
+Each frame is written once, whatever the number of browsers. Knows no reducer: it gets changes, and asks for
+a snapshot when somebody needs one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
+
+from handrail.clock import Clock, iso_time
+from handrail.desk.client import Client
+from handrail.desk.draft import Reduced, Touched
+from handrail.desk.ring import Ring
+from handrail.desk.state import DeskState
+from handrail.protocol.act import Act
+from handrail.protocol.model import Model, camel
+
+PACE_SEC = 0.008
+"""Transactions that follow within this time go out as one frame."""
+MOST_MERGED = 200
+"""Actions in one frame."""
+
+
+class Hub:
+    """All browsers of one session. `snapshot` gives the state as JSON data."""
+
+    def __init__(self, clock: Clock, snapshot: Callable[[], dict[str, Any]], last: int) -> None:
+        self.ring = Ring(last)
+        self.clients: list[Client] = []
+        self.left: list[Callable[[Client], None]] = []
+        """Told of every browser that goes."""
+        self._clock = clock
+        self._snapshot = snapshot
+        self._snapshot_seen: tuple[int, str] | None = None
+        self._touches = 0
+        self._actions: list[Act] = []
+        self._touched = Touched()
+        self._states: tuple[DeskState, DeskState] | None = None
+        self._senders: set[str | None] = set()
+        self._flush_at: asyncio.TimerHandle | asyncio.Handle | None = None
+        self._flushed_at = 0.0
+
+    def join(self, client_id: str, since: int | None) -> Client:
+        """A snapshot first, or what was missed since that number if it is all still here."""
+        self.flush()
+        known = since if since is not None and self.ring.covers(since) else None
+        client = Client(client_id, self, known)
+        self.clients.append(client)
+        return client
+
+    def leave(self, client: Client) -> None:
+        if client in self.clients:
+            self.clients.remove(client)
+            for told in self.left:
+                told(client)
+
+    def touch(self, client: Client) -> None:
+        """Its person is at this browser now."""
+        self._touches += 1
+        client.touched = self._touches
+
+    def in_use(self, monitor_id: str) -> Client | None:
+        """The browser to ask about a window: one that draws, best its monitor, of those the one used last."""
+        newest = (client for client in reversed(self.clients) if client.draws)
+        return max(newest, key=lambda client: (client.monitor == monitor_id, client.touched), default=None)
+
+    def commit(self, actions: Sequence[Act], reduced: Reduced, agent_id: str | None) -> None:
+        """One transaction. It goes out at once, or with the next ones where they come thick and fast."""
+        if self._states is None:
+            self._states = (reduced.base, reduced.state)
+        self._states = (self._states[0], reduced.state)
+        self._touched.add(reduced.touched)
+        self._actions.extend(actions)
+        self._senders.add(agent_id)
+        if len(self._actions) >= MOST_MERGED:
+            self.flush()
+        elif self._flush_at is None:
+            # Pacing of a transport, not logic: the loop's own clock, also where time is simulated.
+            loop = asyncio.get_running_loop()
+            wait = self._flushed_at + PACE_SEC - loop.time()
+            self._flush_at = loop.call_later(wait, self.flush) if wait > 0 else loop.call_soon(self.flush)
+
+    def flush(self) -> None:
+        """Number what was merged so far and send it."""
+        if self._flush_at is not None:
+            self._flush_at.cancel()
+            self._flush_at = None
+        if self._states is None:
+            return
+        changes = self._touched.written(*self._states)
+        written = [action.to_json() for action in self._actions]
+        head = self._head("ACTIONS", self.ring.last + 1)
+        sender = next(iter(self._senders)) if len(self._senders) == 1 else None
+        if sender is not None:
+            head["agentId"] = sender
+        frame = _joined(head, f'"actions":[{",".join(written)}],"changes":{_text(changes)}')
+        self._actions, self._touched, self._states, self._senders = [], Touched(), None, set()
+        self._flushed_at = asyncio.get_running_loop().time()
+        self._append(frame)
+
+    def publish(self, frame_type: str, fields: dict[str, Any]) -> None:
+        """A frame for everybody that is no change of the state."""
+        self.flush()
+        self._append(_text(self._head(frame_type, self.ring.last + 1) | _spelt(fields)))
+
+    def send(self, client: Client, frame_type: str, fields: dict[str, Any]) -> None:
+        """A frame for one browser. It bears the number of the last frame for all and takes none itself."""
+        self.flush()
+        client.send(_text(self._head(frame_type, self.ring.last) | _spelt(fields)))
+
+    def snapshot_frame(self) -> str:
+        """The whole state, under the number of the last frame that is part of it."""
+        self.flush()
+        seen = self._snapshot_seen
+        if seen is None or seen[0] != self.ring.last:
+            frame = _text(self._head("SNAPSHOT", self.ring.last) | {"state": self._snapshot()})
+            self._snapshot_seen = seen = (self.ring.last, frame)
+        return seen[1]
+
+    def close(self) -> None:
+        self.flush()
+        for client in list(self.clients):
+            client.close()
+
+    def _append(self, frame: str) -> None:
+        self._snapshot_seen = None
+        self.ring.append(frame)
+        for client in self.clients:
+            client.wake()
+
+    def _head(self, frame_type: str, seq: int) -> dict[str, Any]:
+        return {"type": frame_type, "seq": seq, "ts": iso_time(self._clock.now_ms())}
+
+
+def _spelt(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields as the wire writes them; those that say nothing are left out."""
+    return {
+        camel(name): value.to_dict() if isinstance(value, Model) else value
+        for name, value in fields.items()
+        if value is not None
+    }
+
+
+def _text(data: dict[str, Any]) -> str:
+    """JSON that every browser reads, whatever a phone's text or a measurement put into it."""
+    try:
+        return to_json(data, inf_nan_mode="null").decode()
+    except PydanticSerializationError:  # a lone surrogate, which only an escape can say
+        return json.dumps(data)
+
+
+def _joined(head: dict[str, Any], rest: str) -> str:
+    return f"{_text(head)[:-1]},{rest}}}"

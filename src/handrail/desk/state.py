@@ -1,0 +1,148 @@
+"""The desk as one frozen value: windows, monitors and what lies over them. Knows no action, clock or wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Variant = Literal["standard", "widget", "panel"]
+DockEdge = Literal["top", "bottom"]
+
+FIRST_MONITOR = "monitor-0"
+VIEWPORT = (1280, 720)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Position and size in logical pixels."""
+
+    x: int
+    y: int
+    w: int
+    h: int
+
+
+@dataclass(frozen=True, slots=True)
+class Viewport:
+    """The logical size of a monitor."""
+
+    w: int = VIEWPORT[0]
+    h: int = VIEWPORT[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a window shows: `data` is plain JSON data that fits the renderer."""
+
+    renderer: str
+    data: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lease: one agent alone may change the window until then."""
+
+    holder: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """What a window was made with and keeps for life."""
+
+    key: str
+    window_id: str
+    monitor_id: str
+    variant: Variant
+    dock_edge: DockEdge | None
+    frameless: bool
+    style: Mapping[str, str]
+    agent_id: str
+    is_persons: bool
+    created_ms: int
+    request_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window: its birth, and everything about it that changes."""
+
+    birth: Birth
+    title: str
+    bounds: Bounds
+    content: Content
+    content_rev: int
+    previous_bounds: Bounds | None = None
+    minimized: bool = False
+    maximized: bool = False
+    lock: Lock | None = None
+
+    @property
+    def is_shown(self) -> bool:
+        return not self.minimized
+
+
+@dataclass(frozen=True, slots=True)
+class Monitor:
+    """One virtual desktop. `order` runs from bottom to top: widgets, then standard windows."""
+
+    id: str
+    viewport: Viewport = Viewport()
+    order: tuple[str, ...] = ()
+    panels: tuple[str, ...] = ()
+    focused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that stays until it is dismissed, or until its time is over."""
+
+    id: str
+    title: str
+    body: str
+    icon: str | None
+    agent_id: str
+    expires_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """A short message that goes by itself."""
+
+    id: str
+    message: str
+    variant: str
+    action: Mapping[str, str] | None
+    agent_id: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A question to the person; the first of the queue is shown."""
+
+    id: str
+    title: str
+    message: str
+    confirm_text: str
+    cancel_text: str
+    permission_options: Mapping[str, Any] | None
+    agent_id: str
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeskState:
+    """Everything that browsers show. Never changed, only replaced; mappings are not written to either."""
+
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    monitors: Mapping[str, Monitor] = field(default_factory=lambda: {FIRST_MONITOR: Monitor(FIRST_MONITOR)})
+    active_monitor: str = FIRST_MONITOR
+    notifications: tuple[Notification, ...] = ()
+    toasts: tuple[Toast, ...] = ()
+    dialogs: tuple[Dialog, ...] = ()
+    badges: Mapping[str, int] = field(default_factory=dict)
+    shortcuts: tuple[Mapping[str, Any], ...] = ()
+    apps_rev: int = 0
+    approvals: tuple[Mapping[str, Any], ...] = ()

@@ -1,0 +1,74 @@
+"""How this door says things: JSON, and every failure with the same keys and the status of its family."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, cast
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
+from handrail.http.headers import DEFAULTS
+from handrail.http.origin import Refusal
+from handrail.protocol.read import read_json
+
+_log = logging.getLogger(__name__)
+
+
+def refused(refusal: Refusal) -> JSONResponse:
+    """Turned away at the door."""
+    told = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "retryable": False}
+    headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
+    return JSONResponse(told, refusal.status, headers)
+
+
+def status_of(failure_code: str | None) -> int:
+    """Of an envelope: that of its failure's family, 200 for none."""
+    if failure_code is None:
+        return 200
+    return FAMILIES[ERRORS.get(failure_code, HandrailError).family].http_status
+
+
+async def on_failure(_: Request, error: Exception) -> JSONResponse:
+    """A failure with a name."""
+    told = cast("HandrailError", error)  # as app.py registers it
+    return JSONResponse(told.to_dict(), told.exits.http_status)
+
+
+async def on_http(_: Request, error: Exception) -> JSONResponse:
+    """What the router says: not found, wrong method."""
+    known = cast("HTTPException", error)
+    told = {
+        "code": f"HTTP_{known.status_code}",
+        "message": known.detail,
+        "hint": "/api/openapi.json lists what there is.",
+        "retryable": False,
+    }
+    return JSONResponse(told, known.status_code, known.headers)
+
+
+async def on_unknown(request: Request, error: Exception) -> JSONResponse:
+    """A failure without a name: its words stay in the log. Sent from outside the guard, hence the headers."""
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    told = HandrailError("Something failed that has no name; the server's log says more.").to_dict()
+    return JSONResponse(told, 500, DEFAULTS)
+
+
+async def json_object(request: Request) -> dict[str, Any]:
+    """The body, which has to be one object."""
+    value = read_json(await request.body())
+    if not isinstance(value, dict):
+        raise InvalidAction("The body is no JSON object", path="", hint="Send one JSON object.")
+    return value
+
+
+def number(request: Request, name: str, default: int, most: int) -> int:
+    """A whole number from the query."""
+    given = request.query_params.get(name)
+    if given is None:
+        return default
+    if not given.isascii() or not given.isdecimal() or len(given) > 18 or int(given) > most:
+        raise InvalidAction(f"{name}: {given!r:.40} is no whole number from 0 to {most}", path=name)
+    return int(given)

@@ -1,0 +1,106 @@
+"""Actions by HTTP: the vocabulary's schema, one action in and its envelope out, the desk's state."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from handrail import __version__
+from handrail.engine.caller import Caller
+from handrail.engine.session import Session
+from handrail.errors import InvalidAction
+from handrail.http.answers import number, status_of
+from handrail.http.context import Context
+from handrail.http.hang_up import unless_left
+from handrail.protocol.act import DeskAct
+from handrail.protocol.actions import json_schema
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.read import action_from, read_action, read_json
+
+MOST_AT_ONCE = 100
+"""Actions of one batch."""
+LONGEST_WAIT_MS = 60_000
+
+_schema = cache(json_schema)
+
+
+async def health(_: Request) -> JSONResponse:
+    """That somebody answers."""
+    return JSONResponse({"ok": True, "handrail": __version__})
+
+
+async def vocabulary(_: Request) -> JSONResponse:
+    """JSON Schema of every action."""
+    return JSONResponse(_schema())
+
+
+async def act(request: Request) -> JSONResponse:
+    """One action → its envelope; a list of desk actions → one change, their envelopes."""
+    body = await request.body()
+    context: Context = request.app.state.context
+    caller = request.state.visitor.caller()
+    if body.lstrip()[:1] == b"[":
+        envelopes = await unless_left(request, _run_all(context, body, caller))
+        failed = next((one.failure_code for one in envelopes if not one.success), None)
+        return JSONResponse([one.to_dict() for one in envelopes], status_of(failed))
+    envelope = await unless_left(request, _run(context, body, caller))
+    return JSONResponse(envelope.to_dict(), status_of(envelope.failure_code))
+
+
+async def _run(context: Context, body: bytes, caller: Caller) -> Envelope:
+    action = read_action(body)
+    if isinstance(action, DeskAct):
+        return await context.runtime.desk_session().run(action, caller=caller)
+    return await (await _session(context, action.device)).run(action, caller=caller)
+
+
+async def _session(context: Context, name: str | None) -> Session:
+    """The named phone, the only one that is open, or the only one that there is."""
+    if name is not None:
+        return await context.phones.session(name)
+    opened = list(context.runtime.sessions.values())
+    return opened[0] if len(opened) == 1 else await context.runtime.session()
+
+
+async def _run_all(context: Context, body: bytes, caller: Caller) -> list[Envelope]:
+    given = read_json(body)
+    if not 0 < len(given) <= MOST_AT_ONCE:
+        raise InvalidAction(
+            f"{len(given):,} actions are too many or too few; 1 to {MOST_AT_ONCE} make a batch",
+            path="",
+            hint="Send several batches.",
+        )
+    actions = [action_from(one) for one in given]
+    return await context.runtime.desk_session().run_all(actions, caller=caller)
+
+
+async def state(request: Request) -> JSONResponse:
+    """The whole desk, as browsers are told it."""
+    return JSONResponse(request.app.state.context.desk.snapshot())
+
+
+async def inbox(request: Request) -> JSONResponse:
+    """What people did for this caller since it last asked; `wait` is in milliseconds."""
+    wait_ms = number(request, "wait", 0, LONGEST_WAIT_MS)
+    name = request.state.visitor.caller().id
+    desk = request.app.state.context.runtime.desk_session()
+    return JSONResponse({"events": await unless_left(request, desk.heard(name, wait_ms))})
+
+
+async def interrupt(request: Request) -> JSONResponse:
+    """Stop everything that is being done."""
+    stopped = await request.app.state.context.interrupt(request.state.visitor)
+    return JSONResponse({"stopped": stopped})
+
+
+ROUTES = [
+    Route("/healthz", health),
+    Route("/api/actions", vocabulary),
+    Route("/api/actions", act, methods=["POST"]),
+    Route("/api/desk", state),
+    Route("/api/inbox", inbox),
+    Route("/api/interrupt", interrupt, methods=["POST"]),
+]

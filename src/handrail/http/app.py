@@ -1,0 +1,110 @@
+"""The HTTP door as one application: the page, REST, WebSocket, and whatever a program adds to it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
+
+from handrail.desk.desk import Desk
+from handrail.errors import HandrailError
+from handrail.http import (
+    api,
+    approvals,
+    apps,
+    console,
+    devices,
+    flows,
+    journal,
+    openapi,
+    pages,
+    phone,
+    socket,
+    storage,
+    windows,
+)
+from handrail.http.answers import on_failure, on_http, on_unknown
+from handrail.http.auth import Auth, Keys
+from handrail.http.context import Context
+from handrail.http.follow import Follower
+from handrail.http.guard import Guard
+from handrail.http.origin import Rules
+from handrail.runtime import Runtime
+
+_log = logging.getLogger(__name__)
+_PARTS = (
+    api,
+    approvals,
+    apps,
+    console,
+    devices,
+    flows,
+    journal,
+    openapi,
+    pages,
+    phone,
+    socket,
+    storage,
+    windows,
+)
+
+
+def build(
+    runtime: Runtime,
+    desk: Desk,
+    *,
+    token: str | None = None,
+    key: str | None = None,
+    allowed_hosts: Collection[str] | None = None,
+    routes: Sequence[BaseRoute] = (),
+    flow_folders: Sequence[Path] = (),
+) -> Starlette:
+    """`token` is a program's and `key` the owner's, made where none is given: nobody comes in without one.
+
+    `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
+    for an address that others can reach.
+    """
+    auth = Auth(runtime.store, runtime.clock, Keys.make(token, key))
+    rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts))
+    context = Context(runtime, desk, auth, flow_folders)
+    desk.own_hosts = rules.hosts or frozenset()
+    app = Starlette(
+        routes=[*(route for part in _PARTS for route in part.ROUTES), *routes],
+        middleware=[Middleware(Guard, auth=auth, rules=rules)],
+        exception_handlers={HandrailError: on_failure, HTTPException: on_http, Exception: on_unknown},
+        lifespan=_life,
+    )
+    app.state.context = context
+    return app
+
+
+@asynccontextmanager
+async def _life(app: Starlette) -> AsyncIterator[None]:
+    context: Context = app.state.context
+    await context.auth.logins.load()
+    watching = {
+        asyncio.create_task(context.approvals.run(), name="approvals on the desk"),
+        asyncio.create_task(Follower(context).run(), name="actions on the desk"),
+    }
+    for task in watching:
+        task.add_done_callback(_log_failure)
+    try:
+        yield
+    finally:
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+        await context.close()
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    """Whatever it was, the desk goes on without it; nobody should have to guess why it tells nothing."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("%s ended", task.get_name(), exc_info=error)

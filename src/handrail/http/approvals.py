@@ -1,0 +1,207 @@
+"""The engine's questions on the desk: also those of other processes of this home, found in the store.
+
+An answer goes where every answer goes; what it brings along is passed on, and neither kept nor logged here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import Any, Literal, cast
+
+from pydantic import ValidationError
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from handrail.clock import iso_time
+from handrail.desk.desk import Desk
+from handrail.engine.approval import Approval
+from handrail.engine.policy import Span
+from handrail.errors import InvalidAction
+from handrail.http.answers import json_object, number
+from handrail.http.who import Visitor
+from handrail.protocol.message import DialogFeedback
+from handrail.protocol.model import CamelModel, Flag, Name, Text
+from handrail.protocol.problems import invalid_action
+from handrail.runtime import Runtime
+
+TICK_MS = 250.0
+"""How soon a question, or its answer elsewhere, is seen."""
+DIALOG = "approval:"
+"""Dialogs of the engine begin so; no agent's dialog may."""
+
+
+class Bridge:
+    """From the store to every screen, and back."""
+
+    def __init__(self, runtime: Runtime, desk: Desk) -> None:
+        self._runtime = runtime
+        self._desk = desk
+        self._shown: dict[str, dict[str, Any]] = {}
+        self._looking = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await self.look()
+            await self._runtime.clock.sleep_ms(TICK_MS)
+
+    async def look(self) -> None:
+        """Show what is new, take away what is answered."""
+        async with self._looking:
+            await self._look()
+
+    async def _look(self) -> None:
+        pending = {one.id: one for one in await self._runtime.approvals.pending()}
+        gone = [id_ for id_ in self._shown if id_ not in pending]
+        new = [one for id_, one in pending.items() if id_ not in self._shown]
+        for one in new:
+            self._shown[one.id] = await self._described(one)
+        for id_ in gone:
+            del self._shown[id_]
+        if gone or new:
+            self._desk.set_approvals(list(self._shown.values()))
+        for one in new:
+            self._desk.publish("APPROVAL_REQUEST", **self._shown[one.id])
+        for id_ in gone:
+            await self._tell_end(id_)
+
+    async def _tell_end(self, id_: str) -> None:
+        try:
+            one = await self._runtime.approvals.get(id_)
+        except InvalidAction:  # deleted from the store
+            decision = "withdrawn"
+        else:
+            decision = one.state_at(self._runtime.clock.now_ms())
+        self._desk.publish("APPROVAL_RESOLVED", approvalId=id_, dialogId=DIALOG + id_, decision=decision)
+
+    async def _described(self, one: Approval) -> dict[str, Any]:
+        asked = one.request
+        is_person = asked.kind == "human_auth"
+        told = {
+            "approvalId": one.id,
+            "dialogId": DIALOG + one.id,
+            "title": f"The agent asks for {asked.capability}" if is_person else f"Allow {one.action_type}?",
+            "message": asked.instruction,
+            "reason": asked.reason or None,
+            "why": asked.why or None,
+            "device": asked.device or None,
+            "askedBy": asked.asked_by or None,
+            "capability": asked.capability if is_person else None,
+            "expiresAt": iso_time(one.expires_ms),
+            "imageData": await self._picture(asked.screenshot),
+        }
+        kept = {name: value for name, value in told.items() if value is not None}
+        return kept | {"canRemember": asked.remember, "wantsData": is_person}
+
+    async def _picture(self, name: str | None) -> str | None:
+        png = await asyncio.to_thread(self._runtime.journal.blob, name) if name else None
+        return base64.b64encode(png).decode() if png else None
+
+    async def hear(self, feedback: DialogFeedback, visitor: Visitor) -> None:
+        """The answer to a dialog of the engine's."""
+        await self.answer(
+            AnswerBody(
+                id=feedback.dialog_id.removeprefix(DIALOG),
+                approve=feedback.confirmed,
+                data=_data(feedback.data),
+                remember=feedback.remember,
+            ),
+            visitor,
+        )
+
+    async def answer(self, given: AnswerBody, visitor: Visitor) -> Approval:
+        """From whatever door; the first answer counts, and every screen hears of it at once."""
+        visitor.must_be_person("Answering a request")
+        approvals = self._runtime.approvals
+        known = await approvals.get(given.id)
+        done = await approvals.answer(
+            known.id,
+            given.approve,
+            f"{visitor.name} at the desk",
+            data=given.data,
+            remember=_span(given.remember, known),
+            note=given.note,
+        )
+        await self.look()
+        return done
+
+
+class AnswerBody(CamelModel):
+    """What `POST /api/approvals` takes."""
+
+    id: Name
+    approve: Flag
+    data: Any = None
+    """What was asked for: a code, a text, a choice."""
+    remember: Literal["session", "always"] | Flag | None = None
+    """True: for as long as the rule allows."""
+    note: Text = ""
+
+
+def _data(given: dict[str, str] | None) -> Any:
+    """The page has one field, `value`: what stands in it is given as it is, as from every other door."""
+    return given["value"] if given and list(given) == ["value"] else given or None
+
+
+def _span(remember: str | bool | None, known: Approval) -> Span | None:
+    if remember is True:
+        return known.request.remember if known.request.remember != "never" else None
+    return cast("Span", remember) if remember else None
+
+
+async def list_approvals(request: Request) -> JSONResponse:
+    """What waits for an answer; with `history=1` everything, newest first."""
+    runtime: Runtime = request.app.state.context.runtime
+    if request.query_params.get("history") != "1":
+        return JSONResponse(
+            {"approvals": [_shown(one, runtime) for one in await runtime.approvals.pending()]}
+        )
+    limit = max(1, number(request, "limit", 50, 500))
+    before = number(request, "before", 0, 10**15) or None
+    found = await runtime.approvals.history(limit, before)
+    last = found[-1].seq if len(found) == limit else None
+    return JSONResponse({"approvals": [_shown(one, runtime) for one in found], "next": last})
+
+
+async def answer_approval(request: Request) -> JSONResponse:
+    """A person's yes or no."""
+    given = await json_object(request)
+    try:
+        body = AnswerBody.model_validate(given)
+    except ValidationError as error:
+        raise invalid_action(error, given) from None
+    context = request.app.state.context
+    done = await context.approvals.answer(body, request.state.visitor)
+    return JSONResponse(_shown(done, context.runtime))
+
+
+def _shown(one: Approval, runtime: Runtime) -> dict[str, Any]:
+    told = one.to_dict() | {"state": one.state_at(runtime.clock.now_ms())}
+    picture = one.request.screenshot
+    return told | ({"picture": f"/api/journal/blob/{picture}"} if picture else {})
+
+
+async def list_permissions(request: Request) -> JSONResponse:
+    """Answers that count again."""
+    known = await asyncio.to_thread(request.app.state.context.runtime.permissions.all)
+    return JSONResponse({"permissions": [{"key": key, "allow": allow} for key, allow in known.items()]})
+
+
+async def forget_permission(request: Request) -> JSONResponse:
+    """Revoke one of them: `key` names it."""
+    request.state.visitor.must_be_person("Revoking a permission")
+    key = request.query_params.get("key")
+    if not key:
+        raise InvalidAction("key: is required", path="key", hint="GET /api/permissions lists the keys.")
+    await asyncio.to_thread(request.app.state.context.runtime.permissions.forget, key)
+    return JSONResponse({"forgotten": key})
+
+
+ROUTES = [
+    Route("/api/approvals", list_approvals),
+    Route("/api/approvals", answer_approval, methods=["POST"]),
+    Route("/api/permissions", list_permissions),
+    Route("/api/permissions", forget_permission, methods=["DELETE"]),
+]

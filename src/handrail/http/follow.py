@@ -1,0 +1,149 @@
+"""What is being done, told to every screen: here as it happens, in other processes from the journal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from handrail.engine.desk_session import DeskSession
+from handrail.engine.events import Event, Listener
+from handrail.engine.journal.query import UNFINISHED, ActionRow
+from handrail.engine.session import Session
+
+if TYPE_CHECKING:
+    from handrail.http.context import Context
+
+_log = logging.getLogger(__name__)
+TICK_MS = 250.0
+PAGE = 20
+MOST_KNOWN = 2_000
+"""Actions of this process that are remembered, so that the journal does not tell them again."""
+_PICTURES = ("screenshotBase64", "imageData")
+_LONGEST = 20_000
+"""Characters of one text in the details; who wants all of it asks the journal."""
+
+
+class Follower:
+    """One server's ear."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._runtime = context.runtime
+        self._ears: dict[int, asyncio.Task[None]] = {}
+        self._told: dict[str, None] = {}
+        self._seq = 0
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        newest = self._runtime.journal.actions(1)
+        self._seq = newest[0].seq if newest else 0
+        try:
+            while True:
+                self._hear_new_sessions()
+                self._read_journal()
+                await self._runtime.clock.sleep_ms(TICK_MS)
+        finally:
+            for ear in self._ears.values():
+                ear.cancel()
+            await asyncio.gather(*self._ears.values(), return_exceptions=True)
+
+    # this process
+
+    def _hear_new_sessions(self) -> None:
+        for number in [number for number, ear in self._ears.items() if ear.done()]:
+            _log_failure(self._ears.pop(number))
+        desk = self._runtime.desk_session()
+        here: list[Session | DeskSession] = [*self._runtime.sessions.values()]
+        for session in [*here, *([desk] if isinstance(desk, DeskSession) else [])]:
+            if id(session) not in self._ears:
+                ear = self._hear(session, session.events())
+                self._ears[id(session)] = asyncio.create_task(ear, name=f"ear on {session.serial}")
+
+    async def _hear(self, session: Session | DeskSession, events: Listener) -> None:
+        """Of the desk's own actions only the end: that they were done is told by the change itself.
+
+        The session is held here, so that its number stays its own.
+        """
+        async for event in events:
+            self._remember(event.action_id)
+            if event.terminal or isinstance(session, Session):
+                self._context.desk.publish("ENVELOPE", **_frame_of_event(event))
+            if isinstance(session, Session):
+                self._context.phones.heard(session, event)
+
+    def _remember(self, action_id: str) -> None:
+        self._told[action_id] = None
+        while len(self._told) > MOST_KNOWN:
+            del self._told[next(iter(self._told))]
+
+    # other processes
+
+    def _read_journal(self) -> None:
+        for row in reversed(list(self._new_rows())):
+            self._seq = max(self._seq, row.seq)
+            if row.action_id not in self._told:
+                self._context.desk.publish("ENVELOPE", **self._frame_of_row(row))
+
+    def _new_rows(self) -> Iterator[ActionRow]:
+        """Newest first: one look is enough when nothing happened."""
+        page, before = 1, None
+        while True:
+            rows = self._runtime.journal.actions(page, before)
+            new = [row for row in rows if row.seq > self._seq]
+            yield from new
+            if len(new) < page:
+                return
+            page, before = PAGE, rows[-1].seq
+
+    def _frame_of_row(self, row: ActionRow) -> dict[str, Any]:
+        is_open = row.state == UNFINISHED
+        envelope = None if is_open else self._runtime.journal.show(row.action_id).envelope
+        return _frame(
+            row.action_id, "accepted" if is_open else row.state, row.device, row.type, row.actor, envelope
+        )
+
+
+def _log_failure(ear: asyncio.Task[None]) -> None:
+    if not ear.cancelled() and (error := ear.exception()) is not None:
+        _log.error("%s failed", ear.get_name(), exc_info=error)
+
+
+def _frame_of_event(event: Event) -> dict[str, Any]:
+    envelope = event.envelope.to_dict() if event.envelope else None
+    actor = {"kind": event.actor, "id": event.by} if event.actor else None
+    return _frame(event.action_id, event.state, event.device, event.action_type, actor, envelope)
+
+
+def _frame(
+    action_id: str,
+    state: str,
+    device: str | None,
+    kind: str | None,
+    actor: dict[str, Any] | None,
+    envelope: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """The fields of an ENVELOPE."""
+    told = {
+        "actionId": action_id,
+        "lifecycleState": state,
+        "device": device,
+        "actionType": kind,
+        "actor": actor,
+        "envelope": slim(envelope) if envelope else None,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def slim(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Without pictures and endless texts: a frame is kept for everybody who may come back for it."""
+    details = envelope.get("details")
+    if not isinstance(details, dict):
+        return envelope
+    kept = {
+        name: value[:_LONGEST] if isinstance(value, str) else value
+        for name, value in details.items()
+        if name not in _PICTURES
+    }
+    return envelope | {"details": kept}

@@ -1,0 +1,113 @@
+"""Stands before every request and every WebSocket, as one middleware: routes need not care who may come in.
+
+Host and Origin first, then who it is, then the size and kind of what they bring.
+"""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handrail.http.answers import refused
+from handrail.http.apps import is_app_file
+from handrail.http.auth import NOBODY, Auth
+from handrail.http.headers import secured
+from handrail.http.origin import SAFE, Refusal, Rules, needs_origin
+from handrail.http.who import Visitor
+from handrail.protocol.read import MAX_BYTES
+
+OPEN = frozenset({"/", "/login", "/healthz", "/favicon.ico"})
+"""Paths for everybody; `/` tells strangers how to get in."""
+OPEN_UNDER = "/static/"
+"""The page's own files are no secret."""
+
+
+class Guard:
+    """One server's guard."""
+
+    def __init__(self, app: ASGIApp, auth: Auth, rules: Rules) -> None:
+        self._app = app
+        self._auth = auth
+        self._rules = rules
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        send = secured(send)
+        refusal = self._refusal(scope, Headers(scope=scope))
+        if refusal is not None:
+            await refused(refusal)(scope, receive, send)
+        else:
+            await self._app(scope, _bounded(receive), send)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        """None where the request may go on; who sends it is then in its state."""
+        method, path = scope.get("method", "WEBSOCKET"), scope["path"]
+        if refusal := self._rules.wrong_host(headers):
+            return refusal
+        if method in SAFE and is_app_file(path, self._auth.keys):
+            return None  # the path itself is the secret; its page has no origin that could be checked
+        if refusal := self._rules.wrong_origin(method, headers):
+            return refusal
+        found = self._auth.visitor(headers, _address(scope))
+        if isinstance(found, Refusal):
+            return found
+        if found is None and path not in OPEN and not path.startswith(OPEN_UNDER):
+            return NOBODY
+        if "authorization" not in headers and needs_origin(method) and "origin" not in headers:
+            return _NO_ORIGIN
+        _let_in(scope, found)
+        return _bad_body(method, headers)
+
+
+def _let_in(scope: Scope, visitor: Visitor | None) -> None:
+    scope.setdefault("state", {})["visitor"] = visitor
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _bad_body(method: str, headers: Headers) -> Refusal | None:
+    """A form of another site can send three content types, and JSON is none of them."""
+    if method in SAFE or method == "WEBSOCKET":
+        return None
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if method == "POST" and kind != "application/json":
+        return _NOT_JSON
+    if headers.get("content-encoding", "identity") != "identity":
+        return _PACKED
+    length = headers.get("content-length", "0")
+    return _TOO_LARGE if not length.isdecimal() or int(length) > MAX_BYTES else None
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Also a body that does not say its size is read to the limit only."""
+    taken = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal taken
+        message = await receive()
+        if message["type"] == "http.request":
+            taken += len(message.get("body", b""))
+            if taken > MAX_BYTES:
+                raise HTTPException(413, _TOO_LARGE.message)
+        return message
+
+    return receive_bounded
+
+
+_NO_ORIGIN = Refusal(
+    403,
+    "ORIGIN_NOT_ALLOWED",
+    "A request with a cookie has to say its Origin.",
+    "Programs send a bearer token.",
+)
+_NOT_JSON = Refusal(415, "NOT_JSON", "Only application/json is read.", "Set Content-Type: application/json.")
+_PACKED = Refusal(415, "NOT_JSON", "Compressed bodies are not read.", "Send the JSON as it is.")
+_TOO_LARGE = Refusal(
+    413, "TOO_LARGE", f"At most {MAX_BYTES:,} bytes are read.", "Send less, or in several requests."
+)

@@ -1,0 +1,191 @@
+"""`/ws`: the desk's frames to one client, and its own back. One that is slow or wrong harms only itself."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from contextlib import suppress
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from handrail.errors import ERRORS, ActionRejected, HandrailError, InvalidAction
+from handrail.http import phone
+from handrail.http.approvals import DIALOG
+from handrail.http.console import PERSON as SPEAKER
+from handrail.http.context import Context
+from handrail.http.pace import FRAMES_PER_SECOND, Pace
+from handrail.http.who import Visitor
+from handrail.protocol.message import (
+    CLIENT_MESSAGE,
+    ClientMessage,
+    DialogFeedback,
+    Hello,
+    Interrupt,
+    PhoneInput,
+    UserInteraction,
+    UserMessage,
+)
+from handrail.protocol.problems import invalid_action
+from handrail.protocol.read import read_json
+
+MOST_TEXT = 1_048_576
+"""Bytes of a frame; only a picture that was asked for may be larger."""
+MOST_BAD = 10
+SEND_S = 30.0
+"""A client that takes nothing for so long is gone."""
+FAREWELL_S = 1.0
+
+
+class Connection:
+    """One client, from its joining to its end."""
+
+    def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor) -> None:
+        self._websocket = websocket
+        self._context = context
+        self._visitor = visitor
+        self._pace = Pace(context.runtime.clock)
+        self._bad = 0
+        self._farewell = (1001, "")
+        """Code of RFC 6455, and why."""
+        self._since = _since(websocket.query_params.get("since"))
+        self._client = context.desk.join(f"ws-{secrets.token_hex(6)}", self._since)
+
+    async def run(self) -> None:
+        """Ends when either side does; the other is told, if it still listens."""
+        ways = {asyncio.create_task(self._read()), asyncio.create_task(self._send())}
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._context.phones.leave(self._client)
+            self._client.close()
+            for way in ways:
+                way.cancel()
+            await asyncio.wait(ways)
+        for way in ways:
+            _raise_unforeseen(way)
+        with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):  # RuntimeError: it is closed already
+            async with asyncio.timeout(FAREWELL_S):
+                await self._websocket.close(*self._farewell)
+
+    # to the client
+
+    async def _send(self) -> None:
+        """Until the desk sends this client away, or it takes nothing any more."""
+        while not self._client.is_closed:
+            async for frame in self._client:
+                async with asyncio.timeout(SEND_S):
+                    if isinstance(frame, str):
+                        await self._websocket.send_text(frame)
+                    else:
+                        await self._websocket.send_bytes(frame)
+
+    def _tell(self, error: HandrailError) -> None:
+        path = str(error.details.get("path", ""))
+        told = {"code": error.code, "path": path, "message": error.message, "hint": error.hint}
+        self._context.desk.send(self._client, "ERROR", **told)
+
+    # from the client
+
+    async def _read(self) -> None:
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            if text is not None and self._is_too_big(text):
+                self._farewell = (1009, "the frame is too large")
+                return
+            await self._take(text)
+            if self._bad >= MOST_BAD:
+                self._farewell = (1008, "too many bad frames")
+                return
+
+    async def _take(self, text: str | None) -> None:
+        """What is no frame counts against the client; what can't be done just now does not."""
+        try:
+            frame = self._frame(text)
+        except InvalidAction as error:
+            self._bad += 1
+            self._tell(error)
+            return
+        try:
+            await self._handle(frame)
+        except HandrailError as error:
+            self._tell(error)
+
+    def _is_too_big(self, text: str) -> bool:
+        return len(text) > MOST_TEXT and not self._context.desk.awaits_capture(self._client)
+
+    def _frame(self, text: str | None) -> Any:
+        if not self._pace.allows():
+            rate = f"{FRAMES_PER_SECOND:.0f} in a second"
+            raise InvalidAction(f"Frames come faster than {rate}", path="", hint="Send fewer.")
+        if text is None:
+            raise InvalidAction("Only text frames are read", path="", hint="Send JSON as text.")
+        try:
+            return CLIENT_MESSAGE.validate_json(text)
+        except ValidationError as error:
+            raise invalid_action(error, read_json(text)) from None
+
+    async def _handle(self, frame: ClientMessage) -> None:
+        context, visitor = self._context, self._visitor
+        if isinstance(frame, Hello):
+            self._greet(frame)
+        elif isinstance(frame, UserInteraction) and not visitor.is_person:
+            await self._act(frame)
+        elif not visitor.is_person:
+            raise ActionRejected(
+                f"{frame.type} is for people; {visitor.name!r} came with a program's token",
+                hint="Send USER_INTERACTION, or open the desk in a browser.",
+            )
+        elif isinstance(frame, DialogFeedback) and frame.dialog_id.startswith(DIALOG):
+            await context.approvals.hear(frame, visitor)
+        elif isinstance(frame, PhoneInput):
+            await phone.handle(context, self._client, frame, visitor.caller())
+        elif isinstance(frame, Interrupt):
+            await context.interrupt(visitor)
+        else:
+            if isinstance(frame, UserMessage):
+                context.console.said(SPEAKER, frame.content, frame.message_id)
+            await context.desk.interact(self._client, frame)
+
+    async def _act(self, frame: UserInteraction) -> None:
+        """A program's actions go through the engine; how they end is told to all, a failure also to it."""
+        desk = self._context.runtime.desk_session()
+        for one in await desk.run_all(frame.interactions, caller=self._visitor.caller("ws")):
+            if not one.success:
+                kind = ERRORS.get(one.failure_code or "", HandrailError)
+                self._tell(kind(one.message or "", hint=one.hint, **(one.details or {})))
+
+    def _greet(self, frame: Hello) -> None:
+        """A client that could not name its last number in the address may do it now."""
+        if self._since is not None or frame.since is None:
+            return
+        self._since = frame.since
+        before, self._client = self._client, self._context.desk.join(self._client.id, frame.since)
+        before.close()
+
+
+def _raise_unforeseen(way: asyncio.Task[None]) -> None:
+    """The other side may leave or take nothing; anything else is a mistake of ours, for the log."""
+    error = None if way.cancelled() else way.exception()
+    if error is not None and not isinstance(error, TimeoutError | WebSocketDisconnect):
+        raise error
+
+
+def _since(given: str | None) -> int | None:
+    return int(given) if given and given.isascii() and given.isdecimal() and len(given) < 16 else None
+
+
+async def socket(websocket: WebSocket) -> None:
+    """The desk, live: frames both ways."""
+    await websocket.accept()
+    connection = Connection(websocket, websocket.app.state.context, websocket.state.visitor)
+    with suppress(WebSocketDisconnect):
+        await connection.run()
+
+
+ROUTES = [WebSocketRoute("/ws", socket)]

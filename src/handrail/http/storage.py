@@ -1,0 +1,59 @@
+"""`/api/storage/…`: what agents and flows have left in the home's `storage`, to be looked at. Never runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from handrail.http.files import PICTURES, TEXTS, UNKNOWN, inside
+
+SEALED = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+"""Opened by itself a picture may hold scripts; here they have nowhere to run."""
+MOST = 1_000
+"""Entries of one listing."""
+
+
+async def storage(request: Request) -> Response:
+    """A file of the storage as text, picture or download; a folder as a list."""
+    root = request.app.state.context.runtime.config.storage
+    wanted = request.path_params.get("path", "")
+    if not wanted and not root.is_dir():
+        return JSONResponse({"path": "", "entries": []})
+    found = await asyncio.to_thread(inside, root, wanted)
+    if found.is_dir():
+        entries = await asyncio.to_thread(_entries, found)
+        return JSONResponse({"path": wanted.strip("/"), "entries": entries[:MOST], "total": len(entries)})
+    headers = {"content-security-policy": SEALED}
+    kind = kind_of(found)
+    if kind == UNKNOWN:
+        return FileResponse(found, media_type=kind, headers=headers, filename=found.name)
+    return FileResponse(found, media_type=kind, headers=headers)
+
+
+def kind_of(path: Path) -> str:
+    """A page is shown as its text: it could speak in the desk's name otherwise."""
+    end = path.suffix.lower()
+    if end in TEXTS:
+        return "text/plain; charset=utf-8"
+    return PICTURES.get(end, UNKNOWN)
+
+
+def _entries(folder: Path) -> list[dict[str, Any]]:
+    """Folders first, then by name; links and hidden files are not there."""
+    listed = [one for one in folder.iterdir() if not one.name.startswith(".") and not one.is_symlink()]
+    listed.sort(key=lambda one: (one.is_file(), one.name))
+    return [_entry(one) for one in listed if one.is_file() or one.is_dir()]
+
+
+def _entry(one: Path) -> dict[str, Any]:
+    if one.is_dir():
+        return {"name": one.name, "kind": "folder"}
+    return {"name": one.name, "kind": "file", "bytes": one.stat().st_size}
+
+
+ROUTES = [Route("/api/storage", storage), Route("/api/storage/{path:path}", storage)]

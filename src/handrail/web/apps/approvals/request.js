@@ -1,0 +1,65 @@
+// One question that waits: what, why, on which picture, until when; and the answer with what it may bring.
+
+import { el } from "../../desk/element.js";
+import { icon } from "../../desk/icons.js";
+import { countdown, spaced } from "../words.js";
+
+/** `answer({approve, remember?, data?, note?})` is called once. */
+export function request(one, answer) {
+  const isAuth = one.kind === "human_auth";
+  const data = isAuth ? dataField(one) : null;
+  const remember = one.may_remember && one.may_remember !== "never" ? rememberBox(one.may_remember) : null;
+  const note = el("input", { class: "input", "aria-label": "Note to the agent", placeholder: "A word to the agent (optional)", maxlength: "500" });
+  const buttons = el("div", { class: "buttons" });
+  const send = (approve) => {
+    for (const button of buttons.children) button.disabled = true;
+    answer({
+      approve,
+      ...(remember?.querySelector("input").checked ? { remember: one.may_remember } : {}),
+      ...(approve && data?.querySelector("input").value ? { data: data.querySelector("input").value } : {}),
+      ...(note.value ? { note: note.value } : {}),
+    });
+  };
+  buttons.append(
+    el("button", { class: "btn btn-primary", on: { click: () => send(true) } }, icon("check"), "Approve"),
+    el("button", { class: "btn btn-danger", on: { click: () => send(false) } }, icon("close"), "Reject"));
+  return el("article", { class: "card question", dataset: { id: one.id }, "aria-label": one.instruction },
+    el("div", { class: "question-words" },
+      el("header", {}, el("span", { class: "badge badge-warning", text: isAuth ? one.capability : spaced(one.action.type) }), clock(one.expires)),
+      el("h2", { text: one.instruction }),
+      one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
+      facts(one), data, remember, note, buttons),
+    picture(one));
+}
+
+function clock(expires) {
+  const shown = el("span", { class: "question-clock", dataset: { expires }, title: "Time left to answer; then it counts as no" });
+  shown.update = () => {
+    shown.textContent = `${countdown(expires)} left`;
+    shown.classList.toggle("is-short", new Date(expires) - Date.now() < 30_000);
+  };
+  shown.update();
+  return shown;
+}
+
+function facts(one) {
+  const rows = [["Asked by", [one.asked_by, one.door && `by ${one.door}`].filter(Boolean).join(" ")], ["Phone", one.device], ["Why asked", one.why]];
+  return el("dl", { class: "facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));
+}
+
+function dataField(one) {
+  const isSecret = ["2fa", "sms", "payment", "oauth", "biometric"].includes(one.capability);
+  return el("label", { class: "field" }, el("span", { text: "What the agent needs" }),
+    el("input", { type: isSecret ? "password" : "text", autocomplete: "one-time-code", placeholder: "A code, a text, a choice" }));
+}
+
+function rememberBox(span) {
+  return el("label", { class: "question-remember" }, el("input", { type: "checkbox" }),
+    span === "always" ? "Remember this answer for always" : "Remember this answer for this session");
+}
+
+function picture(one) {
+  if (!one.picture) return null;
+  return el("a", { class: "question-picture", href: one.picture, target: "_blank", rel: "noopener" },
+    el("img", { src: one.picture, alt: `The screen, with what would be touched marked: ${one.label ?? one.instruction}` }));
+}

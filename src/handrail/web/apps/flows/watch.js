@@ -1,0 +1,72 @@
+// One run: its steps as they go, then its report.
+
+import { el } from "../../desk/element.js";
+import { icon } from "../../desk/icons.js";
+import { failure, loading } from "../panes.js";
+import { lasted, moment, toneOf } from "../words.js";
+
+const EVERY_MS = 350;
+const SIGNS = { passed: "check", failed: "close", warned: "alert", skipped: "minus", stopped: "stop" };
+
+export class Watch {
+  constructor(ctx, id, over) {
+    this.ctx = ctx;
+    this.id = id;
+    this.over = over;
+    this.element = el("div", { class: "flows-run" }, loading());
+    this.read();
+  }
+
+  async read() {
+    try {
+      const run = await this.ctx.api(`/api/flows/runs/${encodeURIComponent(this.id)}`);
+      if (this.closed) return;
+      this.show(run);
+      if (run.outcome === "running" || (!run.report && this.wasRunning && (this.waited = (this.waited ?? 0) + 1) < 20)) {
+        this.wasRunning = true;
+        this.timer = setTimeout(() => this.read(), EVERY_MS);
+      } else if (this.wasRunning) {
+        this.over();
+      }
+    } catch (error) {
+      if (!this.closed) this.element.replaceChildren(failure(error, () => this.read()));
+    }
+  }
+
+  show(run) {
+    const isRunning = run.outcome === "running";
+    this.element.dataset.outcome = run.outcome;
+    this.element.replaceChildren(
+      el("header", { class: "flows-head" }, el("h2", { text: run.name }), el("span", { class: `badge badge-${toneOf(run.outcome)}`, text: run.outcome })),
+      el("p", { class: "quiet", text: [Object.values(run.devices).join(", "), moment(run.started), run.duration_ms ? lasted(run.duration_ms) : null].filter(Boolean).join(" · ") }),
+      el("progress", { class: "flows-progress", max: Math.max(1, run.total), value: run.done, "aria-label": `${run.done} of ${run.total} steps` }),
+      el("div", { class: "buttons" },
+        isRunning ? el("button", { class: "btn btn-danger", on: { click: () => this.stop() } }, icon("stop"), "Stop") : null,
+        run.report ? el("a", { class: "btn btn-primary", href: run.report, target: "_blank", rel: "noopener" }, icon("external"), "Report") : null),
+      ...(run.error ? [el("p", { class: "flows-error", role: "alert", text: run.error })] : []),
+      el("ol", { class: "flows-steps", "aria-label": "Steps" }, run.steps.map((one) => this.step(one))));
+  }
+
+  step(one) {
+    const sign = one.outcome === "running" ? el("span", { class: "pane-spinner" }) : one.outcome === "waiting" ? el("span", { class: "flows-waiting" }) : icon(SIGNS[one.outcome] ?? "minus");
+    return el("li", { class: `flows-step is-${one.outcome}`, style: { "--depth": String(one.path.length - 1) }, dataset: { path: one.path.join("."), outcome: one.outcome } },
+      sign,
+      el("span", { class: "flows-label" }, one.label ?? "", one.tries > 1 ? el("span", { class: "quiet", text: ` ${one.tries} tries` }) : null,
+        one.error ? el("p", { class: "flows-error", text: [one.code, one.error, one.hint].filter(Boolean).join(" · ") }) : null),
+      el("span", { class: "row-time", text: one.duration_ms ? lasted(one.duration_ms) : "" }),
+      one.action_id ? el("button", { class: "btn btn-sm btn-ghost", text: "Entry", "aria-label": `Journal entry of ${one.label}`, on: { click: () => this.ctx.open("journal", { entry: one.action_id }) } }) : el("span"));
+  }
+
+  async stop() {
+    try {
+      await this.ctx.api(`/api/flows/runs/${encodeURIComponent(this.id)}/stop`, { method: "POST", body: {} });
+    } catch (error) {
+      this.ctx.toast(error.message, "error");
+    }
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.timer);
+  }
+}

@@ -1,0 +1,180 @@
+// Journal: everything that was done, newest first, one action in full, and the proof that nothing was changed.
+
+import { el } from "../../desk/element.js";
+import { icon } from "../../desk/icons.js";
+import { empty, failure, loading, notice } from "../panes.js";
+import { ended, moment, spaced, toneOf, who } from "../words.js";
+import { detail } from "./detail.js";
+import { Filters } from "./filters.js";
+
+const SOON_MS = 400; // after an action ended, so that a burst is one reading
+
+export default function mount(root, ctx) {
+  const app = new Journal(root, ctx);
+  app.open(ctx.options ?? {});
+  return app;
+}
+
+class Journal {
+  constructor(root, ctx) {
+    this.ctx = ctx;
+    this.filters = new Filters(() => this.load());
+    this.proof = el("button", { class: "btn", on: { click: () => this.verify() } }, icon("shield"), "Verify");
+    this.said = el("div");
+    this.rows = el("div", { class: "split-list", role: "list", "aria-label": "Actions", on: { keydown: (event) => this.arrows(event) } });
+    this.detail = el("div", { class: "split-detail" });
+    this.split = el("div", { class: "split" }, this.rows, this.detail);
+    root.replaceChildren(el("div", { class: "app-bar" }, this.filters.element, el("span", { class: "grow" }), this.proof), this.said, this.split);
+    this.nothing();
+    this.rows.replaceChildren(loading());
+    this.offs = [ctx.on("ENVELOPE", (frame) => { if (frame.envelope) this.loadSoon(); })];
+  }
+
+  open({ entry }) {
+    this.load();
+    if (entry) this.show(entry);
+  }
+
+  nothing() {
+    this.split.classList.remove("has-detail");
+    this.detail.replaceChildren(empty("journal", "Choose an action", "Its pictures, what changed, its timings and its whole envelope are shown here."));
+  }
+
+  loadSoon() {
+    clearTimeout(this.soon);
+    this.soon = setTimeout(() => { if (this.rows.scrollTop < 40) this.load(); }, SOON_MS);
+  }
+
+  async load() {
+    const asked = (this.asked = Symbol("asked"));
+    try {
+      const page = await this.page();
+      if (asked !== this.asked || this.closed) return;
+      this.filters.saw(page.actions.map((one) => one.device));
+      const focused = document.activeElement?.closest?.(".row")?.dataset.action;
+      if (page.actions.length) this.rows.replaceChildren(...this.list(page));
+      else this.rows.replaceChildren(this.none(page));
+      if (focused) this.rows.querySelector(`[data-action="${CSS.escape(focused)}"]`)?.focus();
+    } catch (error) {
+      if (asked === this.asked && !this.closed) this.rows.replaceChildren(failure(error, () => this.load()));
+    }
+  }
+
+  none(page) {
+    if (this.filters.any || page.next) return empty("search", "Nothing fits", "Loosen the filters to see more.", this.more(page));
+    return empty("journal", "The journal is empty", "The first action, by an agent, a flow or by hand, begins it.");
+  }
+
+  page(before = null) {
+    const wanted = new URLSearchParams({ limit: "40", ...this.filters.values, ...(before ? { before } : {}) });
+    return this.ctx.api(`/api/journal?${wanted}`);
+  }
+
+  list(page) {
+    return [...page.actions.map((row) => this.row(row)), this.more(page)].filter(Boolean);
+  }
+
+  more({ next }) {
+    if (!next) return null;
+    const button = el("button", { class: "btn journal-more", text: "Older", on: { click: async () => {
+      button.disabled = true;
+      try {
+        button.replaceWith(...this.list(await this.page(next)));
+      } catch (error) {
+        this.ctx.toast(error.message, "error");
+        button.disabled = false;
+      }
+    } } });
+    return button;
+  }
+
+  row(one) {
+    const end = one.failure_code ?? ended(one.state);
+    return el("div", { role: "listitem" }, el("button", {
+      class: "row", dataset: { action: one.action_id, seq: one.seq, state: one.state },
+      "aria-current": String(one.action_id === this.shown), on: { click: () => this.show(one.action_id) },
+    },
+      el("span", { class: `dot dot-${toneOf(one.state)}`, title: end }),
+      el("span", { class: "row-title", text: [spaced(one.type) + (one.about ? ` “${one.about}”` : ""), ...(["failed", "unfinished"].includes(one.state) ? [end] : [])].join(" · ") }),
+      el("time", { class: "row-time", datetime: new Date(one.at_ms).toISOString(), text: moment(one.at_ms) }),
+      el("span", { class: "row-more", text: [one.reason, who(one.actor)].filter(Boolean).join(" — ") })));
+  }
+
+  arrows(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const all = [...this.rows.querySelectorAll(".row")];
+    const at = all.indexOf(document.activeElement);
+    if (!step || at < 0) return;
+    event.preventDefault();
+    all[at + step]?.focus();
+  }
+
+  async show(action) {
+    this.shown = action;
+    for (const one of this.rows.querySelectorAll(".row")) one.setAttribute("aria-current", String(one.dataset.action === action));
+    this.split.classList.add("has-detail");
+    this.detail.replaceChildren(loading());
+    try {
+      const entry = await this.ctx.api(`/api/journal/entry/${encodeURIComponent(action)}`);
+      if (this.shown !== action || this.closed) return;
+      this.detail.replaceChildren(this.back(), ...detail(entry, { flow: () => this.flow(entry) }));
+      this.detail.scrollTop = 0;
+    } catch (error) {
+      if (this.shown === action) this.detail.replaceChildren(this.back(), failure(error, () => this.show(action)));
+    }
+  }
+
+  back() {
+    return el("button", { class: "btn btn-sm split-back", text: "← All actions", on: { click: () => { this.shown = null; this.nothing(); } } });
+  }
+
+  async flow(entry) {
+    const wanted = new URLSearchParams({ session: entry.session ?? "", device: entry.device ?? "", name: "recorded" });
+    try {
+      const { text } = await this.ctx.api(`/api/journal/flow?${wanted}`);
+      this.detail.replaceChildren(this.back(), el("h2", { text: "What was done in this session, as a flow" }),
+        el("p", { class: "quiet", text: "Save it as a .yaml file in the flows folder, and it runs again from Flows or with handrail run." }),
+        el("div", { class: "buttons" }, el("button", { class: "btn btn-primary", text: "Copy", on: { click: () => this.copy(text) } }),
+          el("button", { class: "btn", text: "Back to the action", on: { click: () => this.show(entry.action_id) } })),
+        el("pre", { class: "code journal-flow", tabindex: "0", text }));
+    } catch (error) {
+      this.ctx.toast(error.hint ? `${error.message}. ${error.hint}` : error.message, "error");
+    }
+  }
+
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.ctx.toast("Copied.", "success");
+    } catch {
+      this.ctx.toast("This browser does not let the page copy; select the text instead.", "warning");
+    }
+  }
+
+  async verify() {
+    this.proof.disabled = true;
+    this.said.replaceChildren(notice("info", "Recomputing every entry…"));
+    try {
+      const verdict = await this.ctx.api("/api/journal/verify", { method: "POST", body: {} });
+      this.said.replaceChildren(this.verdict(verdict));
+    } catch (error) {
+      this.said.replaceChildren(notice("danger", error.message));
+    } finally {
+      this.proof.disabled = false;
+    }
+  }
+
+  verdict(one) {
+    const close = el("button", { class: "btn btn-sm btn-ghost", "aria-label": "Close the result", on: { click: () => this.said.replaceChildren() } }, icon("close"));
+    if (!one.ok) return notice("danger", `Broken at entry ${one.first_bad}: ${one.why}`, close);
+    const warned = one.warnings.length ? ` ${one.warnings.length} stored pictures or trees are missing or changed.` : "";
+    return notice(one.warnings.length ? "warn" : "ok", `Whole: ${one.count} entries, each sealed by the one before, recomputed in ${Math.round(one.took_ms)} ms.${warned}`,
+      el("code", { class: "journal-head", text: one.head, title: "Keep this elsewhere to prove later that nothing was cut off" }), close);
+  }
+
+  close() {
+    this.closed = true;
+    clearTimeout(this.soon);
+    for (const off of this.offs) off();
+  }
+}

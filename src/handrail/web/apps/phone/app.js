@@ -1,0 +1,218 @@
+// Phone: the live screen of one device, and a person's hands on it. Composes the parts of this folder.
+
+import { el } from "../../desk/element.js";
+import { icon } from "../../desk/icons.js";
+import { empty, failure, loading } from "../panes.js";
+import { Elements } from "./elements.js";
+import { Hands } from "./hands.js";
+import { Hold } from "./hold.js";
+import { Marks } from "./marks.js";
+import { Screen } from "./screen.js";
+import { Story } from "./story.js";
+import { unwatch, watch } from "./watching.js";
+
+const STATE_MS = 2000; // who has the phone may also change at a terminal
+
+export default function mount(root, ctx) {
+  const phone = new Phone(root, ctx);
+  phone.open();
+  return { close: () => phone.close() };
+}
+
+class Phone {
+  constructor(root, ctx) {
+    this.root = root;
+    this.ctx = ctx;
+    this.device = null;
+    this.offs = [];
+  }
+
+  async open() {
+    this.root.replaceChildren(loading("Looking for phones…"));
+    try {
+      const { devices } = await this.ctx.api("/api/devices");
+      const usable = devices.filter((one) => one.usable !== false && (one.state ?? "device") === "device");
+      if (this.closed) return;
+      if (!usable.length) return this.root.replaceChildren(noPhones(() => this.open()));
+      this.build(usable);
+      const wanted = this.ctx.options?.device;
+      this.choose(usable.some((one) => one.serial === wanted) ? wanted : usable[0].serial);
+    } catch (error) {
+      if (!this.closed) this.root.replaceChildren(failure(error, () => this.open()));
+    }
+  }
+
+  build(devices) {
+    const send = (fields) => this.ctx.send({ type: "PHONE_INPUT", device: this.device, ...fields });
+    this.screen = new Screen();
+    this.marks = new Marks(this.screen.glass);
+    this.story = new Story();
+    this.elements = new Elements((ref) => this.hands.act({ type: "tap", target: { ref } }));
+    this.hold = new Hold(this.ctx, () => this.device, (state) => this.show(state));
+    this.hands = new Hands(this.screen, (action) => send({ action }), () => this.hold.may());
+    this.send = send;
+    this.root.replaceChildren(this.bar(devices), this.hold.banner, this.body(), this.foot());
+    this.offs = [
+      this.ctx.on("ENVELOPE", (frame) => this.heard(frame)),
+      this.ctx.on("open", () => this.again()),
+    ];
+    this.watching = () => this.watch(!document.hidden);
+    document.addEventListener("visibilitychange", this.watching);
+    this.timer = setInterval(() => this.refresh(), STATE_MS);
+  }
+
+  bar(devices) {
+    this.picker = el("select", { class: "input", "aria-label": "Phone", on: { change: () => this.choose(this.picker.value) } },
+      devices.map((one) => el("option", { value: one.serial, text: one.model ? `${one.model} · ${one.serial}` : one.serial })));
+    this.stop = el("button", { class: "btn btn-danger", on: { click: () => this.stopAll() } }, icon("stop"), "Stop");
+    return el("div", { class: "app-bar" }, this.picker, this.hold.chip, el("span", { class: "grow" }), this.hold.button, this.stop);
+  }
+
+  body() {
+    const keys = el("div", { class: "phone-keys", role: "group", "aria-label": "Keys of the phone" },
+      this.key("Back", "back", "M15 5l-8 7 8 7z"), this.key("Home", "home", "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z"),
+      this.key("Recent apps", "recents", "M6.5 6.5h11v11h-11z"));
+    this.overlay = el("button", { class: "btn btn-sm", "aria-pressed": "false", on: { click: () => this.toggleRefs() } }, icon("search"), "Refs");
+    return el("div", { class: "phone-body" },
+      el("div", { class: "phone-stage" }, this.screen.stage, el("div", { class: "phone-under" }, keys, this.overlay)),
+      el("div", { class: "phone-side" }, this.story.section, this.elements.section));
+  }
+
+  key(label, name, path) {
+    const picture = icon("menu");
+    picture.firstChild.setAttribute("d", path);
+    return el("button", { class: "btn-icon", "aria-label": label, title: label,
+      on: { click: () => this.hands.act({ type: "press_key", key: name }) } }, picture);
+  }
+
+  foot() {
+    this.line = el("span", { class: "phone-app" });
+    return el("div", { class: "phone-foot", role: "status" }, this.line, this.screen.pace);
+  }
+
+  async choose(device) {
+    if (this.device) this.watch(false);
+    this.device = this.serial = device;
+    this.picker.value = device;
+    this.screen.clear();
+    this.marks.clear();
+    this.story.clear();
+    this.offFrame?.();
+    this.offFrame = this.ctx.onFrame(device, (frame) => this.picture(frame));
+    this.watch(!document.hidden);
+    await this.refresh();
+    if (this.showsRefs) await this.look();
+  }
+
+  /** Pictures come only while somebody can see them. */
+  watch(on) {
+    if (on === this.watches) return;
+    this.watches = on;
+    (on ? watch : unwatch)((frame) => this.ctx.send(frame), this.device);
+  }
+
+  /** The server may be another one: what it knew of this page is gone, and it counts its pictures anew. */
+  again() {
+    this.screen.restart();
+    if (this.watches) this.send({ control: "watch" });
+    this.refresh();
+  }
+
+  async picture({ header, blob }) {
+    if (header.problem) return this.screen.trouble(header.problem);
+    await this.screen.show(header, blob);
+    this.marks.fit(header.w, header.h);
+    if (this.showsRefs) this.lookSoon();
+  }
+
+  async refresh() {
+    try {
+      const device = this.device;
+      const state = await this.ctx.api(`/api/phone/${encodeURIComponent(device)}/state`);
+      if (device === this.device && !this.closed) this.show(state);
+    } catch (error) {
+      if (!this.closed) this.hold.unknown(error);
+    }
+  }
+
+  show(state) {
+    this.serial = state.device; // as the engine names it; the list may know it by another name
+    this.hold.show(state);
+    this.root.classList.toggle("is-yours", state.yours);
+    this.line.textContent = state.app ? `${state.app} · ${state.activity.split(".").pop()}` : "Nothing in front";
+    if (state.last?.envelope && !this.story.hasAny) this.ended(state.last.envelope, null);
+  }
+
+  heard(frame) {
+    if (frame.device !== this.serial) return;
+    if (frame.envelope) {
+      this.ended(frame.envelope, frame.actor);
+      if (frame.envelope.semantic !== "observation") this.refresh();
+    } else {
+      this.story.live(frame);
+    }
+  }
+
+  ended(envelope, actor) {
+    this.story.quiet();
+    if (envelope.semantic === "observation") return;
+    this.story.ended(envelope, actor);
+    this.marks.acted(envelope);
+  }
+
+  async stopAll() {
+    this.stop.disabled = true;
+    try {
+      const { stopped } = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/stop`, { method: "POST", body: {} });
+      this.ctx.toast(stopped ? `Stopped ${stopped} action${stopped > 1 ? "s" : ""}.` : "Nothing was being done here.", "info");
+    } catch (error) {
+      this.ctx.toast(error.message, "error");
+    } finally {
+      this.stop.disabled = false;
+    }
+  }
+
+  toggleRefs() {
+    this.showsRefs = !this.showsRefs;
+    this.overlay.setAttribute("aria-pressed", String(this.showsRefs));
+    this.root.classList.toggle("shows-refs", this.showsRefs);
+    if (this.showsRefs) this.look();
+    else this.marks.refs([]);
+  }
+
+  /** Once the screen has been still for a moment. */
+  lookSoon() {
+    clearTimeout(this.looking);
+    this.looking = setTimeout(() => this.look(), 350);
+  }
+
+  async look() {
+    try {
+      const tree = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/tree?fresh=1`);
+      if (!this.showsRefs || this.closed) return;
+      this.marks.fit(tree.width, tree.height);
+      this.marks.refs(tree.refs);
+      this.elements.show(tree);
+    } catch (error) {
+      this.elements.trouble(error);
+    }
+  }
+
+  close() {
+    this.closed = true;
+    clearInterval(this.timer);
+    clearTimeout(this.looking);
+    if (this.watching) document.removeEventListener("visibilitychange", this.watching);
+    this.offFrame?.();
+    for (const off of this.offs) off();
+    if (this.device) this.watch(false);
+    this.screen?.close();
+    if (this.hold?.yours) this.ctx.toast("The phone is still yours: agents wait until you hand it back.", "warning");
+  }
+}
+
+function noPhones(retry) {
+  return empty("phone", "No phone is connected", "Plug one in with USB debugging, or start the desk with a simulated one:",
+    el("code", { class: "pane-code", text: "handrail serve --sim 1" }),
+    el("button", { class: "btn btn-sm", text: "Look again", on: { click: retry } }));
+}

@@ -1,0 +1,111 @@
+// The engine's own question, above everything else in the browser's top layer: what is about to happen, why, the
+// screen with the target marked, how long there is. Escape puts it aside; it never answers.
+
+import { el, freshId } from "./element.js";
+import { icon } from "./icons.js";
+
+const CALM = 600; // ms before Approve takes a click: nobody approves what just appeared under the pointer
+const SPANS = { session: "Remember for this session", always: "Always do so from now on" };
+
+export class Approvals {
+  #open = null;
+  #aside = new Set();
+
+  constructor(shell) {
+    this.shell = shell;
+    this.pill = el("button", { type: "button", class: "approval-pill", hidden: true, on: { click: () => this.recall() } });
+    setInterval(() => this.#tick(), 500);
+    shell.store.watch((_, changed) => changed.fields.has("approvals") && this.update());
+  }
+
+  get isOpen() { return this.#open !== null; }
+
+  update() {
+    const { approvals } = this.shell.state;
+    const first = approvals.find((one) => !this.#aside.has(one.approvalId));
+    this.#mark(approvals);
+    if (this.#open && this.#open.id === first?.approvalId) return;
+    this.#open?.element.remove();
+    this.#open = null;
+    if (first) this.#show(first);
+  }
+
+  /** Everything put aside is asked again. */
+  recall() {
+    this.#aside.clear();
+    this.update();
+  }
+
+  #mark({ length }) {
+    this.pill.hidden = length === 0;
+    this.pill.replaceChildren(icon("shield"), el("span", { text: `${length} to decide` }));
+  }
+
+  #show(asked) {
+    const [heading, text] = [freshId("approval"), freshId("approval")];
+    const form = this.#form(asked);
+    const element = el("dialog", { class: "modal approval", "aria-labelledby": heading, "aria-describedby": text },
+      el("div", { class: "approval-strip" }, icon("shield"), el("span", { text: "Handrail asks you to decide" }), form.left),
+      el("div", { class: "approval-body" },
+        asked.imageData ? el("figure", {}, el("img", { alt: "The screen, with what is about to be touched marked",
+          src: `data:image/png;base64,${asked.imageData}` })) : null,
+        el("div", { class: "approval-words" },
+          el("h2", { id: heading, text: asked.title, tabindex: "-1", autofocus: true }),
+          el("p", { id: text, class: "modal-message", text: asked.message }),
+          facts(asked), form.data, form.remember)),
+      el("div", { class: "modal-buttons" }, form.later, el("span", { class: "spring" }), form.reject, form.approve));
+    element.addEventListener("cancel", (event) => {
+      event.preventDefault();
+      this.#putAside(asked.approvalId);
+    });
+    document.body.append(element);
+    this.#open = { id: asked.approvalId, element, left: form.left, expires: Date.parse(asked.expiresAt) };
+    element.showModal();
+    this.#tick();
+    setTimeout(() => { form.approve.disabled = false; }, CALM);
+  }
+
+  #form(asked) {
+    const button = (label, look, run) => el("button", { type: "button", class: `btn ${look}`, on: { click: run } }, label);
+    const box = el("input", { type: "checkbox" });
+    const field = el("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+    const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value);
+    const approve = button("Approve", "btn-primary", () => answer(true));
+    approve.disabled = true;
+    return {
+      approve,
+      reject: button("Reject", "btn-danger", () => answer(false)),
+      later: button("Later", "btn-ghost", () => this.#putAside(asked.approvalId)),
+      left: el("span", { class: "approval-left" }),
+      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "What it asks for (a code, a text, a choice)" }), field) : null,
+      remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
+    };
+  }
+
+  #answer({ dialogId, canRemember, wantsData }, confirmed, remembered, text) {
+    const remember = SPANS[canRemember] && remembered ? { remember: true } : {};
+    const data = wantsData && confirmed && text ? { data: { value: text } } : {};
+    this.shell.send({ type: "DIALOG_FEEDBACK", dialogId, confirmed, ...remember, ...data });
+  }
+
+  #putAside(id) {
+    this.#aside.add(id);
+    this.update();
+    this.onAside();
+  }
+
+  /** An agent's dialog may be shown again. */
+  onAside = () => {};
+
+  #tick() {
+    if (!this.#open) return;
+    const seconds = Math.max(0, Math.round((this.#open.expires - Date.now()) / 1000));
+    this.#open.left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
+  }
+}
+
+function facts({ reason, why, device, askedBy, capability }) {
+  const rows = [["Reason given", reason], ["Asked because", why], ["Wants", capability], ["Device", device], ["Asked by", askedBy]];
+  const told = rows.filter(([, value]) => value);
+  return el("dl", { class: "facts" }, told.map(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]).flat());
+}

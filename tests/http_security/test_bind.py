@@ -1,0 +1,48 @@
+"""Starting wrongly fails before anything is served: no token on a public address, a used port."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from handrail.cli.serve import serve
+from handrail.errors import InvalidAction
+from handrail.http.origin import check_bind, hosts_of
+
+
+def _refusal(tmp_path: Path, *options: str) -> InvalidAction:
+    home = {"HANDRAIL_HOME": str(tmp_path / "home"), "HANDRAIL_ADB": str(tmp_path / "no-adb")}
+    done = CliRunner().invoke(serve, list(options), env=home)
+    assert isinstance(done.exception, InvalidAction), done
+    assert not (tmp_path / "home").exists()
+    return done.exception
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "[2001:db8::1]"])
+def test_a_public_address_without_a_token_refuses_to_start(tmp_path: Path, host: str) -> None:
+    error = _refusal(tmp_path, "--host", host, "--port", "0")
+    assert (error.code, error.details["path"], error.exits.exit_code) == ("INVALID_ACTION", "token", 2)
+    assert host in error.message
+    assert "--token" in error.hint
+
+
+def test_a_short_token_refuses_to_start(tmp_path: Path) -> None:
+    assert "15 characters" in _refusal(tmp_path, "--token", "x" * 15).message
+
+
+def test_a_used_port_says_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        error = _refusal(tmp_path, "--port", str(taken.getsockname()[1]))
+    assert "in use" in error.message
+    assert "--port" in error.hint
+
+
+def test_loopback_and_a_long_token_are_fine() -> None:
+    for host in ("127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"):
+        check_bind(host, None)
+        assert hosts_of(host, 80) is not None
+    check_bind("0.0.0.0", "x" * 16)
+    assert hosts_of("0.0.0.0", 80) is None

@@ -1,0 +1,126 @@
+"""Attacks by pages of other sites, each of which fails: foreign origins, rebound names, simple requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from tests.unit.http.door import KEY, TOKEN, WINDOW, Answer, Door, door
+
+EVIL = "https://evil.example"
+JSON = {"Content-Type": "application/json"}
+
+
+async def _post(served: Door, headers: Mapping[str, str]) -> Answer:
+    return await served.ask("POST", "/api/actions", headers, json.dumps(WINDOW).encode())
+
+
+async def _refused_socket(served: Door, headers: Mapping[str, str], host: str | None = None) -> int:
+    with pytest.raises(InvalidStatus) as refusal:
+        async with served.socket("", host=host, **headers):
+            pass
+    return refusal.value.response.status_code
+
+
+def test_a_page_of_another_site_can_neither_open_the_socket_nor_post(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            cookie = {"Cookie": await served.log_in()}
+            neighbour = (
+                f"http://127.0.0.1:{served.port + 1}"  # cookies go there too: a port is no border for them
+            )
+            for origin in (EVIL, "null", neighbour, f"http://{served.host}.evil.example", "http://localhost"):
+                assert await _refused_socket(served, cookie | {"Origin": origin}) == 403
+                assert (await _post(served, cookie | JSON | {"Origin": origin})).status == 403
+                told = (await _post(served, JSON | {"Authorization": f"Bearer {KEY}", "Origin": origin})).json
+                assert told["code"] == "ORIGIN_NOT_ALLOWED"
+            assert served.desk.state.windows == {}
+            assert (await _post(served, cookie | JSON | {"Origin": served.origin})).status == 200
+
+    asyncio.run(story())
+
+
+def test_a_cookie_without_an_origin_changes_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            cookie = {"Cookie": await served.log_in()}
+            assert (await _post(served, cookie | JSON)).status == 403
+            assert await _refused_socket(served, cookie) == 403
+            assert served.desk.state.windows == {}
+
+    asyncio.run(story())
+
+
+def test_a_simple_post_is_not_read_whoever_sends_it(tmp_path: Path) -> None:
+    """What a form of another site could send without asking first."""
+
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            person = {"Cookie": await served.log_in(), "Origin": served.origin}
+            program = {"Authorization": f"Bearer {TOKEN}"}
+            kinds = (
+                "text/plain",
+                "application/x-www-form-urlencoded",
+                "multipart/form-data",
+                "",
+                "text/json",
+            )
+            for who in (person, program):
+                for kind in kinds:
+                    assert (await _post(served, who | {"Content-Type": kind})).status == 415
+                assert (await _post(served, who)).status == 415
+            assert served.desk.state.windows == {}
+
+    asyncio.run(story())
+
+
+def test_a_rebound_name_is_not_served(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            cookie = await served.log_in()
+            for host in (f"evil.example:{served.port}", "127.0.0.1", f"127.0.0.1:{served.port}.evil.example"):
+                for path in ("/", "/healthz", "/api/desk", "/static/style.css", "/login?code=x"):
+                    headers = {"Host": host, "Cookie": cookie}
+                    assert (await served.ask("GET", path, headers)).status == 421, (host, path)
+            same = {"Origin": f"http://evil.example:{served.port}", "Cookie": cookie}
+            assert await _refused_socket(served, same, f"evil.example:{served.port}") == 421
+
+    asyncio.run(story())
+
+
+def test_a_picture_or_a_frame_of_another_site_gets_nothing(tmp_path: Path) -> None:
+    """Requests without an Origin still say where they come from."""
+
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            for site in ("cross-site", "same-site"):
+                for dest in ("image", "iframe", "script", "empty"):
+                    asked = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": dest}
+                    for path in ("/api/desk", "/login?code=x", "/"):
+                        told = await served.get(path, **asked)
+                        assert (told.status, told.json["code"]) == (403, "ORIGIN_NOT_ALLOWED")
+            link = f"/login?code={served.context.auth.link_code()}"
+            followed = {
+                "Sec-Fetch-Site": "cross-site",
+                "Sec-Fetch-Mode": "navigate",
+                "Sec-Fetch-Dest": "document",
+            }
+            assert (await served.ask("GET", link, followed)).status == 200
+
+    asyncio.run(story())
+
+
+def test_a_preflight_allows_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            asked = {"Origin": EVIL, "Access-Control-Request-Method": "POST"}
+            answer = await served.ask("OPTIONS", "/api/actions", asked)
+            assert answer.status == 403
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+    asyncio.run(story())

@@ -1,0 +1,152 @@
+"""A Node with real React and its own inspector: the nearest thing to a Hermes that runs everywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.android.sync import FrameworkSync
+from handrail.android.sync.cdp import Cdp, open_cdp
+from handrail.android.sync.hermes import SCRIPT
+from handrail.android.sync.host import HostTcp
+from handrail.android.sync.metro import Way, list_targets
+from handrail.clock import SystemClock
+from tests.unit.android.sim_phone import Bench, bench
+
+PACKAGE = "com.example.lab"
+PACKAGES = ("react@19.3.1", "react-reconciler@0.34.0", "react-devtools-core@8.0.0", "xhr2@0.2.1")
+PEER = Path(__file__).with_name("peer.cjs")
+_LISTENING = re.compile(r"ws://127\.0\.0\.1:(\d+)/")
+
+
+def modules() -> Path:
+    """The folder with the packages; installed once per user, and whole or not at all."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("needs node and npm: the Hermes channel is tested against Node's inspector")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "handrail-tests"
+    folder = cache / "-".join(one.replace("@", "_") for one in PACKAGES)
+    if not folder.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        _install(Path(tempfile.mkdtemp(dir=cache)), folder)
+    return folder / "node_modules"
+
+
+def _install(scratch: Path, folder: Path) -> None:
+    command = ["npm", "install", "--prefix", str(scratch), "--no-audit", "--no-fund", "--ignore-scripts"]
+    done = subprocess.run([*command, *PACKAGES], cwd=scratch, capture_output=True, text=True, timeout=90)
+    if done.returncode:
+        shutil.rmtree(scratch)
+        pytest.skip(f"npm could not install {', '.join(PACKAGES)}: {done.stderr[-300:]}")
+    try:
+        scratch.rename(folder)
+    except OSError:  # another process was quicker
+        shutil.rmtree(scratch)
+
+
+def run_peer() -> Iterator[int]:
+    """The inspector's port, for as long as the program runs."""
+    environment = {**os.environ, "NODE_PATH": str(modules())}
+    command = ["node", "--inspect=0", str(PEER)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr
+        try:
+            found = next((hit for line in process.stderr if (hit := _LISTENING.search(line))), None)
+            assert found, "Node told no port of its inspector"
+            yield int(found[1])
+        finally:
+            process.kill()
+
+
+def work(sync: FrameworkSync) -> list[str]:
+    """What was waited for, but the thread itself: a busy machine makes it slow."""
+    return [one for one in sync.waited_for if one != SCRIPT]
+
+
+@dataclass
+class Server:
+    """Answers a request when it is told to."""
+
+    port: int = 0
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/mail?token=secret"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked.set()
+        await self.may_answer.wait()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
+        await writer.drain()
+        writer.close()
+
+
+@dataclass
+class Scene:
+    """The program, a second debugger to drive it with, a phone, and the sync under test."""
+
+    port: int
+    driver: Cdp
+    bench: Bench
+    server: Server
+
+    async def run(self, expression: str) -> Any:
+        return await self.driver.evaluate(expression, timeout_ms=10_000)
+
+    async def until(self, expression: str) -> None:
+        while not await self.run(expression):
+            await asyncio.sleep(0.005)
+
+    def sync(self, port: int | None = None, **env: str) -> FrameworkSync:
+        return FrameworkSync(
+            "react_native",
+            PACKAGE,
+            device=self.bench.device,
+            clock=self.bench.clock,
+            env=env,
+            metro=("127.0.0.1", port or self.port),
+        )
+
+    @asynccontextmanager
+    async def attached(self, **env: str) -> AsyncIterator[FrameworkSync]:
+        sync = self.sync(**env)
+        try:
+            await sync.attach()
+            assert sync.has_hermes, sync.diagnostics
+            yield sync
+        finally:
+            await sync.close()
+
+
+@asynccontextmanager
+async def scene(port: int) -> AsyncIterator[Scene]:
+    """Everything of one story; the program itself goes on to the next."""
+    held = Server()
+    async with asyncio.timeout(60), bench() as phone:
+        server = await asyncio.start_server(held.serve, "127.0.0.1", 0)
+        held.port = server.sockets[0].getsockname()[1]
+        way = Way(HostTcp("127.0.0.1", port), port)
+        [target] = await list_targets(way, SystemClock())
+        driver = await open_cdp(way.opens, way.service, way.uri(target), SystemClock())
+        try:
+            made = Scene(port, driver, phone, held)
+            await made.until("typeof lab === 'object' && lab.ready")
+            yield made
+        finally:
+            held.may_answer.set()
+            await driver.close()
+            server.close()
+            await server.wait_closed()

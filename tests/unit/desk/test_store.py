@@ -1,0 +1,231 @@
+"""The desk on disk: a restart restores it exactly, and a kill loses no more than the debounce."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from handrail.clock import ManualClock
+from handrail.desk.desk import Desk
+from handrail.desk.store import DEBOUNCE_MS, changed
+from handrail.store import Store
+from tests.unit.desk.office import Office, office, settled
+from tests.unit.desk.scene import Scene, survivor
+
+SHORTCUT = {"id": "s1", "label": "L", "icon": "📄", "type": "file", "target": "a.md", "createdAt": 1}
+
+
+async def furnish(here: Office) -> None:
+    """A bit of everything."""
+    for window in ("a", "b", "c"):
+        await here.create(window)
+    await here.create("clock", variant="widget", windowStyle={"color": "red"}, frameless=True)
+    await here.create("bar", variant="panel", dockEdge="top")
+    await here.create("far", monitorId="monitor-1", content={"renderer": "markdown", "data": "# 👍"})
+    await here.do("window.move", "a", x=33, y=44)
+    await here.do("window.minimize", "b")
+    await here.do("window.maximize", "c")
+    await here.do("window.focus", "a")
+    await here.do("window.lock", "a", agentId="ada")
+    await here.do("app.badge", appId="x", count=7)
+    await here.do("desktop.createShortcut", shortcut=SHORTCUT)
+    await here.do("desktop.refreshApps")
+    await here.do("notification.show", id="n", title="t", body="b")
+    await here.do("toast.show", id="t", message="gone with the process")
+
+
+def test_a_restart_restores_everything_exactly(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        async with office(tmp_path, clock) as here:
+            await furnish(here)
+            page = here.browser()
+            await page.next()
+            await page.shows("monitor-1", w=900, h=500)
+            left = here.desk.state
+        async with office(tmp_path, clock) as here:
+            assert here.desk.state == survivor(left)
+            assert list(here.desk.state.windows) == list(left.windows)
+            assert here.desk.state.active_monitor == "monitor-1"
+            assert here.desk.state.windows["monitor-0/a"].lock is not None
+
+    asyncio.run(story())
+
+
+def test_locks_and_notifications_that_expired_meanwhile_are_dropped(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.create("a")
+            await here.do("window.lock", "a", agentId="ada")
+            await here.do("notification.show", id="n", title="t", body="b", duration=1_000)
+            later = here.clock.now_ms() + 120_000
+        async with office(tmp_path, ManualClock(later)) as here:
+            assert here.desk.state.windows["monitor-0/a"].lock is None
+            assert here.desk.state.notifications == ()
+
+    asyncio.run(story())
+
+
+def test_a_lock_that_survived_a_restart_ends_at_its_own_time(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        async with office(tmp_path, clock) as here:
+            await here.create("a")
+            await here.do("window.lock", "a", agentId="ada")
+        async with office(tmp_path, clock) as here:
+            await settled()
+            await clock.advance(120_000)
+            assert here.desk.state.windows["monitor-0/a"].lock is None
+
+    asyncio.run(story())
+
+
+def test_numbers_never_repeat_after_a_restart(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.create("a")
+            page = here.browser()
+            await page.next()
+        async with office(tmp_path) as here:
+            again = here.browser(since=page.seq)
+            assert (await again.next())["type"] == "SNAPSHOT"
+            assert again.seq > page.seq
+
+    asyncio.run(story())
+
+
+def test_numbers_never_repeat_also_where_a_life_left_nothing_to_write(tmp_path: Path) -> None:
+    async def story() -> None:
+        store = Store(tmp_path / "handrail.db")
+        firsts = []
+        for _ in range(3):
+            desk = await Desk.open(store, ManualClock())  # never closed: as good as killed
+            desk.publish("AGENT_STATUS", agentId="ada", status="idle")
+            firsts.append(desk.hub.ring.last)
+        store.close()
+        assert len(set(firsts)) == 3
+
+    asyncio.run(story())
+
+
+def test_sessions_keep_their_desks_apart(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path, session="one") as here:
+            await here.create("a")
+        async with office(tmp_path, session="two") as here:
+            assert here.desk.state.windows == {}
+        async with office(tmp_path, session="one") as here:
+            assert list(here.desk.state.windows) == ["monitor-0/a"]
+
+    asyncio.run(story())
+
+
+def test_a_change_is_on_disk_after_the_debounce_without_a_close(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.create("a")
+            await settled()
+            await here.clock.advance(DEBOUNCE_MS)
+            for _ in range(2_000):
+                if _windows(tmp_path):
+                    break
+                await here.store.read(lambda db: db.total_changes)
+            assert _windows(tmp_path) == ["monitor-0/a"]
+
+    asyncio.run(story())
+
+
+def _windows(home: Path) -> list[str]:
+    db = sqlite3.connect(home / "handrail.db")
+    try:
+        return [row[0] for row in db.execute("SELECT key FROM desk_windows")]
+    finally:
+        db.close()
+
+
+def test_geometry_is_written_without_the_content() -> None:
+    scene = Scene("a", "b")
+    before = scene.state
+    scene.do("window.move", "a", x=1, y=1)
+    work = changed(before, scene.state, 1)
+    assert list(work.windows) == ["monitor-0/a"]
+    row = work.windows["monitor-0/a"]
+    assert row is not None
+    assert row[1] is None
+    scene.do("window.close", "a")
+    assert changed(before, scene.state, 1).windows == {"monitor-0/a": None}
+
+
+def test_a_window_that_takes_the_place_of_its_namesake_is_written_whole() -> None:
+    scene = Scene("a")
+    before = scene.state
+    scene.do("window.close", "a")
+    scene.create("a", content={"renderer": "text", "data": "other"})
+    row = changed(before, scene.state, 1).windows["monitor-0/a"]
+    assert row is not None
+    assert json.loads(row[1] or "")["content"]["data"] == "other"
+
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from handrail.clock import SystemClock
+from handrail.desk.desk import Desk
+from handrail.store import Store
+from handrail.protocol.read import action_from
+async def main():
+    desk = await Desk.open(Store(Path(sys.argv[1]) / "handrail.db"), SystemClock())
+    made = 0
+    while True:
+        made += 1
+        await desk.apply(action_from({"type": "window.create", "windowId": f"w{made}", "title": "",
+            "bounds": {"x": 0, "y": 0, "w": 300, "h": 200}, "content": {"renderer": "text", "data": ""}}),
+            "ada", False)
+        print(made, flush=True)
+        await asyncio.sleep(0.02)
+asyncio.run(main())
+"""
+
+
+def test_a_killed_process_loses_at_most_the_debounce(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if int(line) >= 40:
+                break
+    finally:
+        process.kill()
+        process.communicate()
+
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            # 150 ms and a slow disk are a few windows of 20 ms each; a second would be fifty.
+            assert len(here.desk.state.windows) >= 10
+            assert len(here.desk.state.monitors["monitor-0"].order) == len(here.desk.state.windows)
+
+    asyncio.run(story())
+
+
+def test_a_disk_that_refuses_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+            await here.create("a")
+            await settled()
+            await here.clock.advance(DEBOUNCE_MS)
+            while not caplog.records:
+                await here.store.read(lambda db: db.total_changes)
+            await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
+        assert "tried again" in caplog.records[0].message
+        assert _windows(tmp_path) == ["monitor-0/a"]
+
+    asyncio.run(story())

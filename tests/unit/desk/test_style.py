@@ -1,0 +1,75 @@
+"""`windowStyle`: what changes the look of a window stays, what could cover or hide anything goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from handrail.desk.style import filter_style
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kept"),
+    [
+        ("color", "red", {"color": "red"}),
+        ("backgroundColor", "#1a2b3c", {"background-color": "#1a2b3c"}),
+        ("background", "linear-gradient(45deg, #fff, rgba(0, 0, 0, 0.5))",
+         {"background": "linear-gradient(45deg, #fff, rgba(0, 0, 0, 0.5))"}),
+        ("border-radius", 12, {"border-radius": "12px"}),
+        ("borderRadius", "8px 4px", {"border-radius": "8px 4px"}),
+        ("opacity", 0.5, {"opacity": "0.5"}),
+        ("fontWeight", 700, {"font-weight": "700"}),
+        ("fontFamily", "'Fira Code', monospace", {"font-family": "'Fira Code', monospace"}),
+        ("border", "1px solid hsl(200, 50%, 50%)", {"border": "1px solid hsl(200, 50%, 50%)"}),
+        ("padding", 0, {"padding": "0"}),
+    ],
+)  # fmt: skip
+def test_looks_stay(name: str, value: str | float, kept: dict[str, str]) -> None:
+    assert filter_style({name: value}) == (kept, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("position", "fixed"), ("zIndex", 99999), ("z-index", "99999"), ("inset", "0"), ("top", "0"),
+        ("left", "-100px"), ("transform", "scale(100)"), ("translate", "-500px"), ("scale", "9"),
+        ("pointerEvents", "none"), ("width", "100vw"), ("height", "100vh"), ("margin", "-500px"),
+        ("boxShadow", "0 0 0 9999px black"), ("outline", "9999px solid black"), ("filter", "blur(9px)"),
+        ("backdropFilter", "blur(9px)"), ("mixBlendMode", "difference"), ("display", "none"),
+        ("visibility", "hidden"), ("animation", "x 1s"), ("content", "'x'"), ("cursor", "none"),
+        ("overflow", "visible"), ("clipPath", "none"), ("--x", "1"), ("all", "unset"), ("contain", "none"),
+    ],
+)  # fmt: skip
+def test_what_could_leave_the_window_goes(name: str, value: str | float) -> None:
+    assert filter_style({name: value}) == ({}, [name])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "url(https://example.org/x.png)", "URL (x)", "u\\72l(x)", "expression(alert(1))", "var(--x)",
+        "calc(1px)", "image-set('x' 1x)", "red; position: fixed", "red} body{color:red", "red !important",
+        "/* x */ red", "env(x)", "attr(x)", "element(#x)", "rgb(0,0,0", "@import 'x'", "<script>", "red\x00",
+        "(1)",
+        "",
+        "linear-gradient(red, url(x))",
+    ],
+)  # fmt: skip
+def test_a_value_that_loads_or_breaks_out_goes(value: str) -> None:
+    assert filter_style({"background": value}) == ({}, ["background"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("padding", "9999px"), ("padding", 101), ("fontSize", "100vh"), ("borderWidth", "7em"),
+        ("letterSpacing", "-50px"), ("textIndent", "-9999px"), ("lineHeight", 1e9), ("fontSize", "1e9px"),
+        ("padding", "101%"), ("padding", "5cm"),
+    ],
+)  # fmt: skip
+def test_lengths_stay_small(name: str, value: str | float) -> None:
+    assert filter_style({name: value}) == ({}, [name])
+
+
+@pytest.mark.parametrize("value", [0, 0.29, "0%", "20%", "1.5", "inherit", -1])
+def test_a_window_that_nobody_sees_cannot_be_made(value: str | float) -> None:
+    assert filter_style({"opacity": value}) == ({}, ["opacity"])

@@ -1,0 +1,131 @@
+"""The real desk behind a real port, in a thread of its own: Playwright's loop has this one."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from handrail.config import Config
+from handrail.desk.desk import Desk
+from handrail.http.app import build
+from handrail.http.context import Context
+from handrail.http.origin import hosts_of
+from handrail.http.remember import recall_from, remember_in
+from handrail.http.serve import listen, serving
+from handrail.protocol.read import action_from
+from handrail.runtime import Runtime
+
+T = TypeVar("T")
+AGENT = "agent-1"
+PATIENCE_S = 30.0
+
+
+class DeskServer:
+    """`start` serves, `stop` ends; a second `start` is the same desk on the same port."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.port = 0
+        self.desk: Desk
+        self.context: Context
+        self._loop: asyncio.AbstractEventLoop
+        self._thread: threading.Thread | None = None
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        ready = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run(ready)), daemon=True)
+        self._thread.start()
+        assert ready.wait(PATIENCE_S), "the server did not start"
+
+    def stop(self) -> None:
+        if self._thread is None:
+            return
+        self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive(), "the server did not stop"
+        self._thread = None
+
+    async def _run(self, ready: threading.Event) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        env = {"HANDRAIL_HOME": str(self.home), "HOME": str(self.home), "HANDRAIL_ADB": str(self.home / "no")}
+        async with Runtime.open(Config.from_env(env), env=env) as runtime:
+            known = runtime.permissions
+            self.desk = await Desk.open(
+                runtime.store, runtime.clock, remember=remember_in(known), recall=recall_from(known)
+            )
+            runtime.attach_desk(self.desk)
+            bound = listen("127.0.0.1", self.port)
+            self.port = bound.getsockname()[1]
+            app = build(runtime, self.desk, allowed_hosts=hosts_of("127.0.0.1", self.port))
+            self.context = app.state.context
+            try:
+                async with serving(app, bound):
+                    ready.set()
+                    await self._end.wait()
+            finally:
+                await self.desk.close()
+
+    def run(self, make: Callable[[], Awaitable[T]]) -> T:
+        """A coroutine on the server's loop, and its result."""
+        return self.begin(make).result(PATIENCE_S)
+
+    def begin(self, make: Callable[[], Awaitable[T]]) -> Any:
+        """The same without waiting: a future."""
+
+        async def made() -> T:
+            return await make()
+
+        return asyncio.run_coroutine_threadsafe(made(), self._loop)
+
+    def act(self, action: dict[str, Any], by: str = AGENT) -> dict[str, Any]:
+        """An agent's action, and its details."""
+        return self.run(lambda: self.desk.apply(action_from(action), by, False))
+
+    def begin_act(self, action: dict[str, Any], by: str = AGENT) -> Any:
+        """For what waits for a person."""
+        return self.begin(lambda: self.desk.apply(action_from(action), by, False))
+
+    def window(self, window_id: str, content: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """A window of an agent's."""
+        action = {
+            "type": "window.create",
+            "windowId": window_id,
+            "title": more.pop("title", window_id),
+            "bounds": more.pop("bounds", {"x": 200, "y": 80, "w": 480, "h": 320}),
+            "content": content,
+        }
+        return self.act(action | more)
+
+    def state(self) -> dict[str, Any]:
+        async def read() -> dict[str, Any]:
+            return self.desk.snapshot()
+
+        return self.run(read)
+
+    def seen(self, window_id: str, monitor: str = "monitor-0") -> dict[str, Any]:
+        """A window as the state has it."""
+        found: dict[str, Any] = self.state()["windows"][f"{monitor}/{window_id}"]
+        return found
+
+    def letters(self, agent: str = AGENT) -> list[dict[str, Any]]:
+        """What people did for this agent since the last call."""
+
+        async def take() -> list[dict[str, Any]]:
+            return self.desk.inbox(agent).take()
+
+        return self.run(take)
+
+    def link(self) -> str:
+        """Logs one browser in."""
+
+        async def code() -> str:
+            return self.context.auth.link_code()
+
+        return f"{self.address}/login?code={self.run(code)}"
