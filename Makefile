@@ -42,6 +42,7 @@ docs: venv
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/constants.py
 	$(BIN)/python docs/screens.py
+	$(BIN)/python docs/desk_screens.py
 
 demo: venv
 	@$(BIN)/handrail demo

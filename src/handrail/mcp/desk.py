@@ -25,16 +25,15 @@ LONGEST_WAIT_MS = 120_000
 
 
 async def act_on_desk(call: Call) -> Answer:
-    """Do it, and tell what came in meanwhile."""
-    desk = call.state.runtime.desk_session()
-    given = dict(call.arguments)
+    """Do it, and tell what came in meanwhile. What is wrong with the input is told also without a desk."""
+    given, runtime = dict(call.arguments), call.state.runtime
     if given.get("type") == EVENTS:
-        heard = await desk.heard(call.caller.id, _patience(given))
+        patience_ms = _patience(given)
+        heard = await runtime.desk_session().heard(call.caller.id, patience_ms)
         return Answer(_heard(heard) or "Nobody did anything.", structured={"events": heard})
-    if "actions" in given:
-        envelopes = await desk.run_all(_several(given), caller=call.caller)
-    else:
-        envelopes = [await desk.run(_one(given), caller=call.caller)]
+    actions = _several(given) if "actions" in given else [_one(given)]
+    desk = runtime.desk_session()
+    envelopes = await desk.run_all(actions, caller=call.caller)
     return _told(envelopes, await desk.heard(call.caller.id, 0))
 
 

@@ -23,6 +23,9 @@ export function countdown(until, now = Date.now()) {
   return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 }
 
+/** With a full stop, so that another sentence may follow. */
+export const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
 /** "press_key" → "press key". */
 export const spaced = (name) => String(name ?? "").replaceAll("_", " ");
 

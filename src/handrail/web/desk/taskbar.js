@@ -9,6 +9,9 @@ import { theme, toggleTheme, watchTheme } from "./theme.js";
 import { showMenu } from "./menu.js";
 import { showHelp } from "./help.js";
 
+// Windows made in the same millisecond: w9 before w10, in every browser.
+const natural = new Intl.Collator("en", { numeric: true });
+
 export class Taskbar {
   #buttons = new Map();
 
@@ -64,7 +67,7 @@ export class Taskbar {
     const { state, monitor } = this.shell;
     const shown = Object.values(state.windows)
       .filter((one) => one.monitorId === monitor.id && one.variant === "standard")
-      .sort((a, b) => a.createdMs - b.createdMs || (a.key < b.key ? -1 : 1));
+      .sort((a, b) => a.createdMs - b.createdMs || natural.compare(a.key, b.key));
     const told = shown.map((one) => `${one.key}\n${one.title}\n${one.minimized}`).join("\0") + monitor.focused;
     if (told === this.told) return; // only moved or resized
     this.told = told;
@@ -74,13 +77,15 @@ export class Taskbar {
       button.remove();
       this.#buttons.delete(key);
     }
-    for (const win of shown) this.#button(win, monitor.focused === win.key);
+    shown.forEach((win, at) => this.#button(win, monitor.focused === win.key, at));
     this.tasks.hidden = shown.length === 0;
     this.#rove();
   }
 
-  #button(win, focused) {
+  #button(win, focused, at) {
     const button = this.#buttons.get(win.key) ?? this.#make(win.key);
+    const there = this.tasks.children[at] ?? null;
+    if (there !== button) this.tasks.insertBefore(button, there);
     const name = win.title || win.windowId;
     if (button.textContent !== name) {
       button.replaceChildren(el("span", { text: name }));
@@ -97,7 +102,6 @@ export class Taskbar {
     const button = el("button", { type: "button", class: "task", tabindex: "-1", dataset: { key },
       on: { click: () => this.#click(key), contextmenu: (event) => this.#menu(event, key) } });
     this.#buttons.set(key, button);
-    this.tasks.append(button);
     return button;
   }
 
@@ -125,7 +129,7 @@ export class Taskbar {
   }
 
   #walk(event) {
-    const all = [...this.#buttons.values()];
+    const all = [...this.tasks.children];
     const at = all.indexOf(document.activeElement);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
     if (to === undefined || at < 0) return;

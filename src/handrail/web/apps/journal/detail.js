@@ -2,7 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
-import { ended, lasted, moment, spaced, toneOf, who } from "../words.js";
+import { ended, lasted, moment, sentence, spaced, toneOf, who } from "../words.js";
 
 const PICTURES = { before: "Before", after: "After", screenshot: "Screenshot" };
 const PHASES = ["queue", "permit", "approval", "look", "resolve", "dispatch", "settle", "verify", "diff"];
@@ -25,7 +25,7 @@ function head(entry, envelope) {
     el("h2", {}, spaced(entry.action?.type ?? envelope?.action_type ?? entry.events[0].kind), what ? ` “${what}”` : ""),
     el("span", { class: `badge badge-${toneOf(state)}`, text: envelope?.failure_code ?? ended(state) }),
     envelope?.reason ? el("p", { class: "journal-reason", text: envelope.reason }) : null,
-    envelope?.message && !envelope.success ? el("p", { class: "journal-why", text: [envelope.message, envelope.hint].filter(Boolean).join(" ") }) : null);
+    envelope?.message && !envelope.success ? el("p", { class: "journal-why", text: [envelope.message, envelope.hint].filter(Boolean).map(sentence).join(" ") }) : null);
 }
 
 function facts(entry, envelope) {
