@@ -51,14 +51,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every way to a phone: two transports and three helpers; a real phone is behind the adb server."""
+    """Every way to a phone: two transports and three helpers; a real phone is behind the adb server.
+
+    Two of the six are quick to run; the whole matrix is a slow test.
+    """
     if "way" not in metafunc.fixturenames:
         return
     transports = ("server",) if device_of(metafunc.config) else TRANSPORTS
     only = metafunc.definition.get_closest_marker("helpers")
     helpers = only.args if only else HELPERS
     pairs = [(transport, helper) for transport in transports for helper in helpers]
-    metafunc.parametrize("way", pairs, indirect=True, ids=["-".join(pair) for pair in pairs])
+    quick = pairs[:1] if only else [("direct", "none"), ("direct", "u2")]
+    ways = [
+        pytest.param(pair, id="-".join(pair), marks=[] if pair in quick else [pytest.mark.slow])
+        for pair in pairs
+    ]
+    metafunc.parametrize("way", ways, indirect=True)
 
 
 @pytest.fixture(scope="session")

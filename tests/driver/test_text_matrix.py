@@ -66,7 +66,7 @@ async def try_all(
 
 
 MATRIX = [
-    pytest.param(route, kind, marks=[] if route == "u2" else [pytest.mark.slow])
+    pytest.param(route, kind, marks=[] if (route, kind) == ("u2", "multi-line") else [pytest.mark.slow])
     for route in ("adb", "u2", "helper")
     for kind in PLACES
 ]

@@ -73,6 +73,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
             phone.terminate()
 
 
+@pytest.mark.slow
 def test_a_contact_is_made_by_ten_commands(shell: Shell) -> None:
     started = shell("start-app", CONTACTS, "--reason", "I want to add a contact")
     assert (started.code, started.err) == (0, "")

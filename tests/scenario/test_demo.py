@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_demo_tells_its_whole_story_and_leaves_its_proof(tmp_path: Path) -> None:
     home = tmp_path / "demo"
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

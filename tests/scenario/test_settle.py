@@ -19,7 +19,7 @@ SETTINGS = "com.android.settings"
 GALLERY = "com.handrail.gallery"
 LAUNCHER = "com.android.launcher3"
 STUDIO = Studio.package
-EVERY_CHANNEL: tuple[Helper, ...] = ("none", "u2", "http")
+EVERY_CHANNEL = ("none", *(pytest.param(helper, marks=pytest.mark.slow) for helper in ("u2", "http")))
 
 
 def given(helper: Helper, folder: Path) -> dict[str, str]:

@@ -70,6 +70,7 @@ def test_hostile_words_run_nothing(reader: Reader) -> None:
     assert reader.page.locator("script").count() == 1
 
 
+@pytest.mark.slow
 def test_the_filter_leaves_what_failed(reader: Reader) -> None:
     reader.open(everything())
     reader.button("Failed (3)").click()
@@ -82,6 +83,7 @@ def test_the_filter_leaves_what_failed(reader: Reader) -> None:
     expect(titles).to_have_count(6)
 
 
+@pytest.mark.slow
 def test_a_filter_that_leaves_nothing_says_so(reader: Reader) -> None:
     reader.open([passing()])
     expect(reader.page.get_by_text("Nothing failed.")).to_be_hidden()
@@ -89,6 +91,7 @@ def test_a_filter_that_leaves_nothing_says_so(reader: Reader) -> None:
     expect(reader.page.get_by_text("Nothing failed.")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_all_can_be_expanded_and_collapsed(reader: Reader) -> None:
     reader.open(everything())
     reader.button("Collapse all").click()
@@ -113,6 +116,7 @@ def test_a_keyboard_is_enough(reader: Reader) -> None:
     assert reader.opened() == ["f1", "f1-1"]
 
 
+@pytest.mark.slow
 def test_a_link_leads_into_a_closed_step_even_past_the_filter(reader: Reader) -> None:
     reader.open([failing_contact(), passing()])
     reader.button("Failed (1)").click()
@@ -120,6 +124,7 @@ def test_a_link_leads_into_a_closed_step_even_past_the_filter(reader: Reader) ->
     expect(reader.page.locator("#f2-2-1 .facts")).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_bar_of_the_timeline_leads_to_its_step(reader: Reader) -> None:
     reader.open([failing_contact()])
     reader.page.locator(".lane a").nth(2).click()
@@ -139,6 +144,7 @@ def test_the_mark_is_where_the_element_was(reader: Reader) -> None:
         assert abs(seen - real * scale) <= 3, f"{box_of_mark(image)} is not {touched} at {scale}"
 
 
+@pytest.mark.slow
 def test_the_picture_behind_the_mark_is_the_phones_screen(reader: Reader) -> None:
     record = failing_contact()
     before = record.steps[2].before
@@ -154,6 +160,7 @@ def test_the_picture_behind_the_mark_is_the_phones_screen(reader: Reader) -> Non
     assert distances[0] < 8 < distances[1]
 
 
+@pytest.mark.slow
 def test_a_picture_can_be_enlarged_and_made_small_again(reader: Reader) -> None:
     reader.open([failing_contact()], "#f1-3")
     picture = reader.page.locator("#f1-3 .zoom").first
@@ -167,6 +174,7 @@ def test_a_picture_can_be_enlarged_and_made_small_again(reader: Reader) -> None:
     expect(picture).to_have_css("width", f"{small['width']:g}px")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_narrow_screen_never_scrolls_sideways(reader: Reader, width: int) -> None:
     reader.page.set_viewport_size({"width": width, "height": 800})
@@ -183,6 +191,7 @@ def test_dark_mode_follows_the_reader(reader: Reader) -> None:
     assert reader.page.evaluate(ground) != light
 
 
+@pytest.mark.slow
 def test_paper_gets_no_buttons_and_whole_logs(reader: Reader) -> None:
     reader.open([failing_contact(), two_phones()])
     reader.page.emulate_media(media="print")
@@ -191,6 +200,7 @@ def test_paper_gets_no_buttons_and_whole_logs(reader: Reader) -> None:
     assert reader.page.evaluate(limit) == "none"
 
 
+@pytest.mark.slow
 def test_without_scripts_everything_can_still_be_read(browser: Browser, tmp_path: Path) -> None:
     path = report.write([failing_contact()], tmp_path)
     with browser.new_context(java_script_enabled=False) as context:

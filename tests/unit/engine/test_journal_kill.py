@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.fuzz.journal import check, run, together
 
 
+@pytest.mark.slow
 def test_fifty_killed_writers_leave_a_proved_journal_with_every_answered_action(tmp_path: Path) -> None:
     tally = run(tmp_path, deaths=50, seed=6)
     assert tally.deaths == 50

@@ -229,6 +229,7 @@ def test_a_fork_bomb_whose_children_leave_its_group_is_ended_as_well(tmp_path: P
     assert nobody_is_left(result)
 
 
+@pytest.mark.slow
 def test_many_commands_one_after_the_other_are_no_crowd(tmp_path: Path) -> None:
     assert run(tmp_path, "true;" * 40, limits=Limits(processes=3)).ok
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from handrail.errors import InvalidAction
 from handrail.dialects.arguments import action_of, expectation_of
+from handrail.errors import InvalidAction
 
 WHY = {"reason": "I try it"}
 POINT = {"x": 540, "y": 750}

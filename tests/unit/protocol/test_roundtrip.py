@@ -12,7 +12,7 @@ from handrail.protocol.read import read_action
 from tests.unit.protocol.strategies import SCHEMA, one_action, spelled
 
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-QUICK = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("kind", ACTIONS)

@@ -15,9 +15,7 @@ from tests.unit.tree.corpus_edits import KINDS, Score, measure
 from tests.unit.tree.witness import Witness
 
 
-@pytest.mark.parametrize(
-    "part", [0, 1, *(pytest.param(part, marks=pytest.mark.slow) for part in range(2, 6))]
-)
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 6))])
 def test_no_ref_ever_moves_and_survivors_keep_theirs(part: int) -> None:
     witnesses = [Witness(seed).live(6) for seed in range(part * 40, part * 40 + 40)]
     survivors = sum(witness.survivors for witness in witnesses)
@@ -33,7 +31,7 @@ def test_what_an_edge_left_of_a_row_is_not_taken_for_its_neighbour(seed: int) ->
 
 
 def test_a_stored_registry_keeps_the_promise_too() -> None:
-    for seed in range(500, 520):
+    for seed in range(500, 508):
         witness = Witness(seed)
         for _ in range(4):
             witness.live(1)
