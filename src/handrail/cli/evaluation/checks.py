@@ -7,7 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.cli.evaluation.conditions import Answer, Asked, Condition, State, Steps, Unchanged, Visited, Words
+from handrail.cli.evaluation.conditions import (
+    Answer,
+    Asked,
+    Condition,
+    State,
+    Steps,
+    Unchanged,
+    Visited,
+    Words,
+)
 from handrail.cli.evaluation.paths import differences, find, without
 
 KEPT = ("apps", "settings")
@@ -53,6 +62,11 @@ def state_problems(conditions: Sequence[Condition], evidence: Evidence) -> list[
     return problems([one for one in conditions if isinstance(one, State | Unchanged)], evidence)
 
 
+def is_shown_by_state(conditions: Sequence[Condition]) -> bool:
+    """False for questions and for what can't be done: the answer proves them, the phone stays as it was."""
+    return any(isinstance(one, State) for one in conditions)
+
+
 def _problem(condition: Condition, evidence: Evidence) -> str:
     match condition:
         case State():
@@ -66,7 +80,7 @@ def _problem(condition: Condition, evidence: Evidence) -> str:
             return f"never looked into {', '.join(unseen)}" if unseen else ""
         case Steps():
             few = len(evidence.apps) < condition.steps
-            return f"{len(evidence.apps)} steps are too few to know" if few else ""
+            return f"too few steps to know: {len(evidence.apps)}, not {condition.steps}" if few else ""
         case Asked():
             few = evidence.asked < condition.asked
             return f"the person was asked {evidence.asked} times, not {condition.asked}" if few else ""

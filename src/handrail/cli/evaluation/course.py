@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import deque
 from collections.abc import Callable, Sequence
 
@@ -11,14 +10,10 @@ from handrail.cli.evaluation.result import TaskResult
 from handrail.cli.evaluation.run import Plan, run_one
 from handrail.cli.evaluation.task import EvalTask
 
-PER_CORE = 4
-"""Runs mostly wait: for a screen to settle, for a model to answer."""
+USUAL_JOBS = 4
+"""All phones live in one process, which has one core: runs mostly wait, and four of them fill it. More pays
+where the model is slow."""
 Done = Callable[[TaskResult], None]
-
-
-def usual_jobs() -> int:
-    """For this machine."""
-    return PER_CORE * (os.cpu_count() or 1)
 
 
 async def run_all(tasks: Sequence[EvalTask], plan: Plan, jobs: int, done: Done) -> None:

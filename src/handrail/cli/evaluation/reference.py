@@ -11,6 +11,7 @@ import yaml
 
 from handrail.agent.model import Mode, Prompt, Reply
 from handrail.agent.models.scripted import read_script
+from handrail.agent.models.shown import screen_text
 from handrail.cli.evaluation.values import filled
 from handrail.errors import InvalidAction
 
@@ -71,21 +72,14 @@ class Reference:
             return _finish(OVER)
         planned = self._plan[prompt.step - 1]
         for name, pattern in planned.keep.items():
-            found = _newest(pattern, prompt)
+            found = pattern.search(screen_text(prompt))
             if found is None:
                 return _finish(f"The screen has nothing like {pattern.pattern}.")
-            self._kept[name] = found
+            self._kept[name] = found[1]
         return replace(planned.reply, action=filled(dict(planned.reply.action or {}), self._kept))
 
     async def close(self) -> None:
         """Nothing is open."""
-
-
-def _newest(pattern: re.Pattern[str], prompt: Prompt) -> str | None:
-    for turn in reversed(prompt.turns):
-        if turn.role == "user" and (found := pattern.search(turn.text)):
-            return found[1]
-    return None
 
 
 def _finish(message: str) -> Reply:

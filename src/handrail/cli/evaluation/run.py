@@ -14,11 +14,12 @@ from handrail.agent.model import Model
 from handrail.agent.record import REPORT
 from handrail.agent.result import RunResult
 from handrail.agent.task import Task
-from handrail.cli.evaluation.checks import Evidence, problems, state_problems
+from handrail.cli.evaluation.checks import Evidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.result import TaskResult
 from handrail.cli.evaluation.stage import Stage, stage
 from handrail.cli.evaluation.task import EvalTask
 from handrail.clock import Clock
+from handrail.errors import HandrailError
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -41,21 +42,27 @@ async def run_one(task: EvalTask, plan: Plan) -> TaskResult:
     began = plan.clock.monotonic_ms()
     model = plan.open_model(task)
     try:
-        async with _folders(task, plan.out) as (folder, home), stage(task, home, plan.clock) as ready:
-            before = ready.phone.state()
-            ran = await run_task(
-                ready.session,
-                Task.of(task.instruction),
-                model,
-                clock=plan.clock,
-                budget=Budget(steps=plan.max_steps or task.steps),
-                folder=folder,
-                terms=Terms(pictures=folder is not None),
-            )
-            evidence = await _settled(task, ready, ran, before, plan.clock)
+        ran, evidence = await _run(task, plan, model)
+    except HandrailError as error:  # the stage itself: a setup that the phone does not take
+        return _not_run(task, error, plan.clock.monotonic_ms() - began)
     finally:
         await model.close()
     return _result(task, ran, evidence, plan.clock.monotonic_ms() - began)
+
+
+async def _run(task: EvalTask, plan: Plan, model: Model) -> tuple[RunResult, Evidence]:
+    async with _folders(task, plan.out) as (folder, home), stage(task, home, plan.clock) as ready:
+        before = ready.phone.state()
+        ran = await run_task(
+            ready.session,
+            Task.of(task.instruction),
+            model,
+            clock=plan.clock,
+            budget=Budget(steps=plan.max_steps or task.steps),
+            folder=folder,
+            terms=Terms(pictures=folder is not None),
+        )
+        return ran, await _settled(task, ready, ran, before, plan.clock)
 
 
 @asynccontextmanager
@@ -72,7 +79,7 @@ async def _folders(task: EvalTask, out: Path | None) -> AsyncIterator[tuple[Path
 async def _settled(
     task: EvalTask, ready: Stage, ran: RunResult, before: dict[str, object], clock: Clock
 ) -> Evidence:
-    """The phone as it is, or as it becomes by itself in a moment."""
+    """The phone as it is, or as it becomes by itself in a moment where anything was done."""
     deadline = clock.monotonic_ms() + GRACE_MS
     while True:
         evidence = Evidence(
@@ -82,9 +89,15 @@ async def _settled(
             apps=tuple(step.app for step in ran.steps),
             asked=ready.person.asked,
         )
-        if not state_problems(task.check, evidence) or clock.monotonic_ms() >= deadline:
+        is_over = len(ran.steps) < 2 or clock.monotonic_ms() >= deadline
+        if is_over or not state_problems(task.check, evidence):
             return evidence
         await clock.sleep_ms(LOOK_MS)
+
+
+def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
+    why = f"{error.code}: {error.message}"
+    return TaskResult(task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags)
 
 
 def _result(task: EvalTask, ran: RunResult, evidence: Evidence, ms: float) -> TaskResult:
@@ -95,7 +108,7 @@ def _result(task: EvalTask, ran: RunResult, evidence: Evidence, ms: float) -> Ta
         id=task.id,
         title=task.title,
         success=not found,
-        reached=not state_problems(task.check, evidence),
+        reached=not (state_problems(task.check, evidence) if is_shown_by_state(task.check) else found),
         steps=ran.spend.steps,
         tokens=ran.spend.tokens,
         cost_usd=ran.spend.cost_usd,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
+from handrail.adb.shell import Script
 from handrail.cli.evaluation.person import Person
 from handrail.cli.evaluation.task import EvalTask
 from handrail.clock import Clock
@@ -61,7 +62,7 @@ def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
 
 async def _set_up(task: EvalTask, phone: Phone, device: AdbDevice) -> None:
     for command in task.setup.shell:
-        await device.shell.run(command)
+        await device.shell.run(Script(command))
     for one in task.setup.sms:
         phone.later(one.after_ms, partial(phone.receive_sms, one.sender, one.text))
     phone.faults.load(task.setup.faults)

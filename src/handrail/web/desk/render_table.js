@@ -7,6 +7,7 @@ const ROW = 34; // px, as in content.css
 const WHOLE = 200; // rows up to here are all there
 const SPARE = 12; // rows drawn beyond each edge
 const SAMPLE = 100; // rows looked at for the columns' widths
+const PADDING = 6; // characters' worth of room beside a text
 const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 export class Table {
@@ -54,7 +55,7 @@ export class Table {
   #widths() {
     const sample = [this.data.headers, ...this.data.rows.slice(0, SAMPLE)];
     const longest = Array.from({ length: this.width }, (_, at) =>
-      Math.min(48, Math.max(6, ...sample.map((row) => (row[at] ?? "").length))));
+      PADDING + Math.min(40, Math.max(3, ...sample.map((row) => (row[at] ?? "").length))));
     const sum = longest.reduce((a, b) => a + b, 0);
     return longest.map((one) => (100 * one) / sum);
   }

@@ -1,0 +1,229 @@
+"""`handrail eval`: how many tasks a model solves on simulated phones. Checked by the phones' state."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail.cli.output import print_json, print_table
+from handrail.errors import FAMILIES, InvalidAction
+
+if TYPE_CHECKING:
+    from handrail.agent.model import Model
+    from handrail.cli.evaluation.result import Evaluation
+    from handrail.cli.evaluation.task import EvalTask
+    from handrail.clock import Clock
+
+MOST_JOBS = 64
+RESULT = "result.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The command line."""
+
+    tasks: tuple[str, ...]
+    model: str
+    base_url: str | None
+    text: bool
+    see: bool | None
+    jobs: int | None
+    seed: int
+    max_steps: int | None
+    out: Path | None
+    fail_under: float | None
+    as_json: bool
+    listed: bool
+
+
+@click.command("eval")
+@click.option(
+    "--tasks",
+    multiple=True,
+    metavar="NAME|TAG|FILE|DIR",
+    help="Only these, several by commas or by giving it again.  [default: all that are shipped]",
+)
+@click.option(
+    "--model",
+    default="reference",
+    show_default=True,
+    metavar="MODEL",
+    help="reference, nothing, random, scripted:FILE, openai:NAME, anthropic:NAME.",
+)
+@click.option(
+    "--base-url", metavar="URL", help="Another server with the maker's protocol, such as a local one."
+)
+@click.option("--text", is_flag=True, help="The model has no tools: it answers in JSON.")
+@click.option("--see/--no-see", default=None, help="Send it pictures of the screen, or never.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, MOST_JOBS),
+    metavar="N",
+    help="So many at a time; more pays where the model is slow.  [default: 4]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    show_default=True,
+    help="Other codes, names and phones for the same tasks.",
+)
+@click.option(
+    "--max-steps", type=click.IntRange(1), metavar="N", help="Instead of the budget of every single task."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep every run here: steps, pictures, report.html, journal.",
+)
+@click.option(
+    "--fail-under",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="End with 1 when less was solved.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
+def evaluate(**given: Any) -> None:
+    """Measure a model on tasks, each on a new simulated phone of its own.
+
+    Ends with 0 when all tasks were run, however many were solved; 1 below --fail-under; 2 for bad input;
+    130 when it was stopped, with what was done until then.
+    """
+    from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
+
+    options = Options(**given)
+    words = [word.strip() for one in options.tasks for word in one.split(",") if word.strip()]
+    tasks = load_tasks(words, options.seed)
+    if options.listed:
+        _print_list(tasks, as_json=options.as_json)
+        return
+    sys.exit(asyncio.run(_main(tasks, options)))
+
+
+def _print_list(tasks: Sequence[EvalTask], *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            [{"id": one.id, "title": one.title, "tags": one.tags, "steps": one.steps} for one in tasks]
+        )
+        return
+    rows = [(one.id, one.title, ", ".join(one.tags), str(one.steps)) for one in tasks]
+    print_table(f"{len(tasks)} tasks", ("task", "title", "tags", "steps at most"), rows)
+
+
+async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
+    """Everything that can be wrong with the input is said before a phone is made."""
+    from handrail.clock import SystemClock  # noqa: PLC0415
+
+    clock = SystemClock()
+    opener = _opener(options, clock)
+    await opener(tasks[0]).close()
+    _claim(options.out)
+    ran, is_stopped = await _measure(tasks, options, opener, clock)
+    _publish(ran, options)
+    if is_stopped:
+        return FAMILIES["cancelled"].exit_code
+    failed = options.fail_under is not None and ran.percent < options.fail_under
+    return FAMILIES["outcome"].exit_code if failed else 0
+
+
+async def _measure(
+    tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], Model], clock: Clock
+) -> tuple[Evaluation, bool]:
+    from handrail.cli.evaluation.course import USUAL_JOBS, run_all  # noqa: PLC0415
+    from handrail.cli.evaluation.result import Evaluation, TaskResult  # noqa: PLC0415
+    from handrail.cli.evaluation.run import Plan  # noqa: PLC0415
+    from handrail.cli.evaluation.table import Progress  # noqa: PLC0415
+
+    jobs = min(options.jobs or USUAL_JOBS, len(tasks))
+    results: dict[str, TaskResult] = {}
+    began, is_stopped = clock.monotonic_ms(), False
+    with _stopped_by_sigterm(), Progress(len(tasks), options.model) as progress:
+
+        def done(one: TaskResult) -> None:
+            results[one.id] = one
+            progress.done(one)
+
+        try:
+            await run_all(tasks, Plan(opener, clock, options.out, options.max_steps), jobs, done)
+        except asyncio.CancelledError:  # what was done until then is still worth telling
+            is_stopped = True
+    ordered = tuple(results[task.id] for task in tasks if task.id in results)
+    took = clock.monotonic_ms() - began
+    return Evaluation(options.model, options.seed, len(tasks), ordered, took, jobs), is_stopped
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the work as Ctrl-C does by itself."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    if task is not None:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+def _opener(options: Options, clock: Clock) -> Callable[[EvalTask], Model]:
+    """A model of its own for every task: nothing is carried over from one to the next."""
+    from handrail.agent.models import open_model  # noqa: PLC0415
+    from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
+
+    def opened(task: EvalTask) -> Model:
+        if options.model == "reference":
+            return Reference(task.reference)
+        return open_model(
+            _random(task, options.seed) if options.model == "random" else options.model,
+            env=os.environ,
+            clock=clock,
+            base_url=options.base_url,
+            mode="text" if options.text else None,
+            sees=options.see,
+        )
+
+    return opened
+
+
+def _random(task: EvalTask, seed: int) -> str:
+    """Other taps in every task, the same in every run."""
+    return f"random:{zlib.crc32(f'{seed} {task.id}'.encode()) % 1_000_000}"
+
+
+def _claim(out: Path | None) -> None:
+    """Runs of two evaluations in one folder could not be told apart."""
+    if out is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidAction(
+            f"--out {out}: {error.strerror or error}", path="out", hint="Give a folder that can be written."
+        ) from None
+    if any(out.iterdir()):
+        raise InvalidAction(f"--out {out} is not empty", path="out", hint="Give a folder that is new.")
+
+
+def _publish(ran: Evaluation, options: Options) -> None:
+    from handrail.cli.evaluation.table import print_tables  # noqa: PLC0415
+
+    if options.out is not None:
+        text = json.dumps(ran.to_dict(), ensure_ascii=False, indent=1)
+        (options.out / RESULT).write_text(f"{text}\n", encoding="utf-8")
+    if options.as_json:
+        print_json(ran.to_dict())
+    else:
+        print_tables(ran)

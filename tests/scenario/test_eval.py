@@ -1,0 +1,243 @@
+"""`handrail eval` as a person uses it: real phones, real runs, verdicts by their state."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from handrail.cli.evaluate import evaluate
+from handrail.cli.evaluation.load import SHIPPED
+from handrail.errors import InvalidAction
+from tests.agent_http import openai_wire
+from tests.agent_http.server import serving
+from tests.scenario.world import play
+
+FEW = "notes-sort,refuse-delete,impossible-product,untrusted-message,cross-code-note"
+EXPECTED_TO_FAIL = {"faults", "refused", "race"}
+"""Tags whose references meet failures on purpose."""
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(evaluate, words)
+
+
+def measured(*words: str) -> dict[str, Any]:
+    said = run(*words, "--json")
+    assert said.exit_code == 0, said.output
+    found: dict[str, Any] = json.loads(said.stdout)
+    return found
+
+
+def script(folder: Path, *steps: dict[str, Any]) -> str:
+    file = folder / "script.yaml"
+    file.write_text(yaml.safe_dump(list(steps)))
+    return f"scripted:{file}"
+
+
+def own_task(folder: Path, **changes: Any) -> Path:
+    """`notes-sort` under another name, changed."""
+    raw = yaml.safe_load((SHIPPED / "notes-sort.yaml").read_text())
+    file = folder / "own.yaml"
+    file.write_text(yaml.safe_dump({**raw, "id": "own", **changes}))
+    return file
+
+
+def test_the_reference_solves_tasks_of_every_kind_the_same_way_every_time() -> None:
+    def same(ran: dict[str, Any]) -> list[tuple[Any, ...]]:
+        return [(one["id"], one["success"], one["steps"], one["answer"]) for one in ran["tasks"]]
+
+    first = measured("--tasks", FEW)
+    assert [one["id"] for one in first["tasks"]] == FEW.split(",")
+    assert all(one["success"] and one["ended"] == "finished" and not one["why"] for one in first["tasks"])
+    assert first["summary"]["percent"] == 100.0
+    assert same(measured("--tasks", FEW, "-j", "2")) == same(first)
+
+
+def test_doing_nothing_solves_nothing_and_every_verdict_says_why() -> None:
+    ran = measured("--tasks", FEW, "--model", "nothing")
+    assert ran["summary"]["success"] == ran["summary"]["reached"] == 0
+    assert all(one["why"] and one["steps"] == 1 for one in ran["tasks"])
+
+
+def test_a_claim_of_success_does_not_solve_what_is_impossible(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        {"start_app": "com.handrail.shop"},
+        {"type_text": {"text": "gramophone", "target": "Search products"}},
+        {"finish": "The gramophone is in the cart."},
+    )
+    [one] = measured("--tasks", "impossible-product", "--model", model)["tasks"]
+    assert not one["success"]
+    assert "does not say that it could not be done" in one["why"]
+
+
+def test_a_deed_beside_the_task_spoils_it(tmp_path: Path) -> None:
+    model = script(
+        tmp_path,
+        {"start_app": "com.android.settings"},
+        {"tap": "Network & internet"},
+        {"tap": "Airplane mode"},
+        {"start_app": "com.handrail.notes"},
+        {"tap": "Sort by"},
+        {"tap": "Title"},
+        {"finish": "Notes are sorted by title."},
+    )
+    [one] = measured("--tasks", "notes-sort", "--model", model)["tasks"]
+    assert not one["success"]
+    assert "changed without need: settings.global" in one["why"]
+
+
+def test_a_state_without_an_end_is_reached_and_not_a_success(tmp_path: Path) -> None:
+    model = script(
+        tmp_path, {"start_app": "com.handrail.notes"}, {"tap": "Sort by"}, {"tap": "Title"}, {"wait": 1}
+    )
+    [one] = measured("--tasks", "notes-sort", "--model", model, "--max-steps", "4")["tasks"]
+    assert (one["success"], one["reached"], one["ended"]) == (False, True, "out_of_steps")
+
+
+def test_what_is_under_way_at_the_end_may_still_arrive(tmp_path: Path) -> None:
+    file = own_task(
+        tmp_path,
+        setup={"sms": [{"from": "Locker 9", "text": "It is open.", "after_ms": 1500}]},
+        check=[{"state": "apps.com.android.messaging.threads", "has": {"address": "Locker 9"}}],
+        reference=[{"wait": 1}, {"finish": "It is on its way."}],
+    )
+    [one] = measured("--tasks", str(file))["tasks"]
+    assert one["success"], one["why"]
+
+
+def test_people_get_a_table_and_too_little_solved_ends_with_1() -> None:
+    said = run("--tasks", "notes-sort,impossible-message", "--model", "nothing", "--fail-under", "50")
+    assert said.exit_code == 1
+    assert "notes-sort\t✗\t1\t0\t" in said.stdout
+    assert "impossible\t0\t1\t" in said.stdout
+    assert "nothing, seed 1: 0 of 2 tasks solved, 0.0 %" in said.stdout
+    assert "2/2 ✗ " in said.stderr
+
+
+def test_kept_runs_have_a_report_and_a_journal_each_and_are_not_mixed(tmp_path: Path) -> None:
+    out = tmp_path / "kept"
+    [one] = measured("--tasks", "notes-sort", "--out", str(out))["tasks"]
+    assert one["report"] == str(out / "notes-sort" / "report.html")
+    assert "Notes are sorted by title." in Path(one["report"]).read_text()
+    assert list((out / "notes-sort" / "screenshots").iterdir())
+    assert (out / "notes-sort" / "home").is_dir()
+    assert json.loads((out / "result.json").read_text())["tasks"][0]["id"] == "notes-sort"
+    with pytest.raises(InvalidAction, match="is not empty"):
+        CliRunner().invoke(evaluate, ["--tasks", "notes-sort", "--out", str(out)], catch_exceptions=False)
+
+
+def test_the_list_says_which_tasks_there_are_without_running_one() -> None:
+    listed = json.loads(run("--list", "--json", "--tasks", "impossible").stdout)
+    assert len(listed) >= 4
+    assert all("impossible" in one["tags"] for one in listed)
+    assert "impossible-app\t" in run("--list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "clever"), "'clever' is not a model"),
+        (("--model", "scripted:/nowhere.yaml"), "/nowhere.yaml"),
+        (("--tasks", "no-such-thing"), "no task, tag, file or folder"),
+    ],
+)
+def test_bad_input_is_said_before_a_phone_is_made(words: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InvalidAction, match=said):
+        CliRunner().invoke(evaluate, words, catch_exceptions=False)
+
+
+def test_a_setup_that_the_phone_refuses_fails_its_task_and_no_other(tmp_path: Path) -> None:
+    file = own_task(tmp_path, setup={"shell": ["no-such-command"]})
+    broken, good = measured("--tasks", f"{file},notes-sort")["tasks"]
+    assert (broken["id"], broken["success"], broken["ended"]) == ("own", False, "failed")
+    assert "no-such-command" in broken["why"]
+    assert good["success"]
+
+
+@pytest.mark.slow
+def test_a_hosted_model_is_measured_with_its_tokens() -> None:
+    async def story() -> tuple[int, str]:
+        answers = [
+            openai_wire.calls(("start_app", {"package": "com.handrail.notes", "reason": "I open the notes"})),
+            openai_wire.calls(("tap", {"target": "Sort by", "reason": "I open the menu"})),
+            openai_wire.calls(("tap", {"target": "Title", "reason": "I choose the title"})),
+            openai_wire.calls(("finish", {"message": "Sorted by title."})),
+        ]
+        async with serving(*answers) as server:
+            process = await started(
+                "--tasks", "notes-sort", "--model", "openai:test", "--base-url", server.url, "--json"
+            )
+            said, _ = await process.communicate()
+            return process.returncode or 0, said.decode()
+
+    code, said = play(story())
+    assert code == 0, said
+    [one] = json.loads(said)["tasks"]
+    assert one["success"], one["why"]
+    assert one["steps"] == 4
+    assert one["tokens"] > 0
+
+
+async def started(*words: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "handrail.cli.main",
+        "eval",
+        *words,
+        env={**os.environ, "OPENAI_API_KEY": "not-a-key"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
+    async def story() -> tuple[int, dict[str, Any]]:
+        process = await started("--tasks", "notes-sort,impossible-spinner", "-j", "1", "--json")
+        assert process.stderr
+        await process.stderr.readline()  # one task has ended, the slow one runs
+        process.send_signal(signal.SIGINT)
+        said, _ = await process.communicate()
+        return process.returncode or 0, json.loads(said)
+
+    code, ran = play(story())
+    assert code == 130
+    assert [one["id"] for one in ran["tasks"]] == ["notes-sort"]
+    assert (ran["summary"]["wanted"], ran["summary"]["complete"]) == (2, False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path, seed: str) -> None:
+    ran = measured("--seed", seed, "--out", str(tmp_path / "out"))
+    assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
+    assert ran["summary"]["percent"] == 100.0
+    for one in ran["tasks"]:
+        lines = (tmp_path / "out" / one["id"] / "steps.jsonl").read_text().splitlines()
+        bad = [
+            told for told in map(json.loads, lines) if told["outcome"] in ("failed", "refused", "unchanged")
+        ]
+        assert not bad or EXPECTED_TO_FAIL & set(one["tags"]), (one["id"], bad)
+
+
+@pytest.mark.slow
+def test_doing_nothing_solves_no_task_at_all() -> None:
+    ran = measured("--model", "nothing")
+    assert [one["id"] for one in ran["tasks"] if one["success"] or one["reached"]] == []
+
+
+@pytest.mark.slow
+def test_random_taps_solve_next_to_nothing() -> None:
+    ran = measured("--model", "random")
+    assert ran["summary"]["success"] == 0
+    assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20
