@@ -10,8 +10,8 @@ from tests.unit.protocol.damage import mutants
 
 def test_whatever_comes_in_is_read_or_refused_and_nothing_else_happens() -> None:
     tally = run(count=1_000, seed=20)
-    assert sum(tally.outcomes.values()) == 3_000
-    assert min(tally.outcomes[outcome] for outcome in ("read", "refused", "no JSON")) > 200
+    assert sum(tally.outcomes.values()) == 1_000
+    assert min(tally.outcomes[outcome] for outcome in ("read", "refused", "no JSON")) > 100
 
 
 def test_the_same_seed_gives_the_same_inputs() -> None:

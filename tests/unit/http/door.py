@@ -137,6 +137,7 @@ async def door(home: Path, *, runtime: Runtime | None = None, **options: Any) ->
             yield served
         return
     env = {"HANDRAIL_HOME": str(home), "HOME": str(home), "HANDRAIL_ADB": str(home / "no-adb")}
+    env["ANDROID_ADB_SERVER_PORT"] = "15793"  # where no server of this machine listens
     async with Runtime.open(Config.from_env(env), env=env) as made, _served(made, options) as served:
         yield served
 

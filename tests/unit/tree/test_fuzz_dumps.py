@@ -7,7 +7,7 @@ from tests.fuzz.dumps import mutants, run
 
 def test_damaged_dumps_are_read_or_refused_and_nothing_else_happens() -> None:
     tally = run(count=500, seed=20)
-    assert sum(tally.outcomes.values()) == 1_500
+    assert sum(tally.outcomes.values()) == 500
     assert min(tally.outcomes["read"], tally.outcomes["mended"], tally.outcomes["refused"]) > 50
 
 
