@@ -1,7 +1,7 @@
 # Every target makes .venv itself, with plain pip and the pins of constraints.txt.
 PYTHON ?= python3
 BIN := .venv/bin
-CORES ?= 3  # many tests wait for a phone; two cores serve three workers
+CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 
 .PHONY: help venv test test-slow check bench fuzz docs demo serve clean
 
@@ -20,10 +20,10 @@ venv: .venv/ready
 	@touch $@
 
 test: venv
-	$(BIN)/pytest -n $(CORES) $(ARGS)
+	$(BIN)/pytest -n $(CORES) --dist worksteal $(ARGS)
 
 test-slow: venv
-	$(BIN)/pytest -n $(CORES) -m slow $(ARGS)
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
 
 check: venv
 	$(BIN)/ruff format --check .

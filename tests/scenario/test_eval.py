@@ -217,9 +217,8 @@ def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", ["1", "2"])
-def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path, seed: str) -> None:
-    ran = measured("--seed", seed, "--out", str(tmp_path / "out"))
+def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
+    ran = measured("--out", str(tmp_path / "out"))
     assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
     assert ran["summary"]["percent"] == 100.0
     for one in ran["tasks"]:
@@ -238,6 +237,6 @@ def test_doing_nothing_solves_no_task_at_all() -> None:
 
 @pytest.mark.slow
 def test_random_taps_solve_next_to_nothing() -> None:
-    ran = measured("--model", "random")
+    ran = measured("--model", "random", "--max-steps", "8")
     assert ran["summary"]["success"] == 0
     assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20

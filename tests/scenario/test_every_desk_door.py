@@ -126,14 +126,19 @@ class WebSocket:
         self._socket = socket
 
     async def act(self, action: Action) -> Told:
+        """A failure comes twice: as ENVELOPE for all, and as ERROR for whoever sent the action."""
         await self._socket.send(json.dumps({"type": "USER_INTERACTION", "interactions": [action]}))
+        error, envelope = None, None
         while True:
             frame = json.loads(await self._socket.recv())
             if frame["type"] == "ERROR":
-                return Told(f"{frame['code']}: {frame['message']}", failed=True)
-            if frame["type"] == "ENVELOPE" and "envelope" in frame:
+                error = f"{frame['code']}: {frame['message']}"
+                if frame["path"].startswith("interactions"):  # it never was an action
+                    return Told(error, failed=True)
+            elif frame["type"] == "ENVELOPE" and "envelope" in frame:
                 envelope = frame["envelope"]
-                return Told(str(envelope.get("failure_code")), not envelope["success"], envelope)
+            if envelope and (envelope["success"] or error):
+                return Told(error or "", not envelope["success"], envelope)
 
 
 @asynccontextmanager

@@ -345,3 +345,16 @@ def test_a_dialog_above_the_list_is_not_closed_by_a_finger_beside_it(tmp_path: P
             assert (await w.session.expect_visible("30 minutes", timeout_ms=0)).success
 
     play(story())
+
+
+def test_a_toast_is_not_what_scrolls(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            await w.open("com.handrail.composelab")
+            await w.session.tap("Save")
+            await w.session.tap("List")
+            assert w.phone.state()["toast"] == "Saved"
+            found = await w.session.scroll_to("Item 40")
+            assert found.success, found.message
+
+    play(story())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from handrail.tree.node import Node, Screen
 from handrail.tree.packages import SYSTEM_UI, is_input_method
+from handrail.tree.windows import is_toast
 
 
 def front(screen: Screen) -> Node:
@@ -14,9 +15,11 @@ def front(screen: Screen) -> Node:
 
 
 def app_windows(screen: Screen) -> list[Node]:
-    """Without keyboards and what the system lays over the screen."""
+    """Without keyboards, toasts and what the system lays over the screen."""
     return [
         window
         for window in screen.windows
-        if not is_input_method(window.package_name) and window.package_name != SYSTEM_UI
+        if not is_input_method(window.package_name)
+        and window.package_name != SYSTEM_UI
+        and not is_toast(screen, window)
     ]
