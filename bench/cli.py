@@ -20,7 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-GOALS_MS = {"--help": 120, "tap Data Saver": 400}
+SERVED = "the same, server runs"
+GOALS_MS = {"--help": 120, "tap Data Saver": 400, SERVED: 400}
 SETTINGS = "com.android.settings"
 IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|( +)(\S+)")
 PARTS = ("handrail", "pydantic", "pydantic_core", "click", "asyncio", "sqlite3", "lxml", "PIL", "rich", "mcp")
@@ -35,6 +36,8 @@ def main() -> None:
         for words in (["start-app", SETTINGS], ["tap", "Network & internet"]):
             subprocess.run(handrail(*words), env=env, check=True, capture_output=True)
         rows = [measured(name, words, env, options.runs) for name, words in commands().items()]
+        with server(env):
+            rows.append(measured(SERVED, handrail("tap", "Data Saver"), env, options.runs))
         parts = {name: imported(words, env) for name, words in commands().items() if name in GOALS_MS}
     if options.json:
         print(json.dumps({"commands": rows, "imports": parts}, indent=1))
@@ -115,6 +118,19 @@ def breakdown(parts: dict[str, dict[str, float]]) -> Iterator[str]:
     for name, spent in parts.items():
         yield f"imports of {name}: {sum(spent.values()):.0f} ms under -X importtime, which slows them"
         yield from (f"  {part:<26}{ms:>7.1f}" for part, ms in spent.items())
+
+
+@contextmanager
+def server(env: dict[str, str]) -> Iterator[None]:
+    """`handrail serve` with the phone open: commands hand their action over to it."""
+    words = handrail("serve", "--port", "0", "--no-mcp", "--device", env["HANDRAIL_DEVICE"])
+    with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            next(line for line in process.stdout if "Ctrl-C" in line)
+            yield
+        finally:
+            process.terminate()
 
 
 @contextmanager
