@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"errors"},
-    {"clock", "config", "store"},
+    {"bind", "clock", "config", "store"},
     {"protocol"},
     {"dialects"},
     {"tree", "adb"},

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from handrail.bind import check_bind
 from handrail.cli.serve import serve
 from handrail.errors import InvalidAction
-from handrail.http.origin import check_bind, hosts_of
+from handrail.http.origin import hosts_of
 
 
 def _refusal(tmp_path: Path, *options: str) -> InvalidAction:

@@ -83,11 +83,11 @@ def _token(given: str | None) -> str | None:
 
 
 async def _main(options: Options) -> None:
+    from handrail.bind import check_bind  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
     from handrail.engine.caller import Caller  # noqa: PLC0415
     from handrail.local.desk import LocalDesk  # noqa: PLC0415
     from handrail.local.server import serve_local  # noqa: PLC0415
-    from handrail.mcp.guard import check_bind  # noqa: PLC0415
     from handrail.mcp.state import DoorState  # noqa: PLC0415
     from handrail.mcp.tools import tools  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415

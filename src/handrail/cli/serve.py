@@ -89,9 +89,8 @@ def _token(given: str | None) -> str | None:
 
 
 async def _main(options: Options) -> None:
+    from handrail.bind import check_bind, listen  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
-    from handrail.http.origin import check_bind  # noqa: PLC0415
-    from handrail.http.serve import listen  # noqa: PLC0415
 
     check_bind(options.host, options.token)
     config = Config.from_env(os.environ)

@@ -6,9 +6,10 @@ There is no screen to settle and no queue: a question to a person waits beside e
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from handrail.clock import Clock
 from handrail.engine.approval import Approvals
@@ -37,7 +38,7 @@ TAKEN = frozenset({"person", "console"})
 """Names that mean somebody on the desk: an agent that calls itself so gets another one there."""
 
 
-class DeskRunner(Protocol):
+class DeskRunner(ABC):
     """Whoever carries the desk's actions out: a desk of this process, or the server of this home."""
 
     async def run(
@@ -46,18 +47,36 @@ class DeskRunner(Protocol):
         *,
         reason: str | None = None,
         caller: Caller | None = None,
-    ) -> Envelope: ...
+    ) -> Envelope:
+        """One OS action, from permission to proof. Bad input raises; everything else is in the envelope."""
+        act = _read(action)
+        if reason is not None:
+            act = act.model_copy(update={"reason": reason})
+        return (await self.run_all([act], caller=caller))[0]
 
     async def run_all(
         self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
-    ) -> list[Envelope]: ...
+    ) -> list[Envelope]:
+        """Several as one change: all of them or, when one is wrong, none."""
+        acts = [_read(one) for one in actions]
+        for act in acts:
+            _check(act)
+        return await self.carry_out(acts, caller)
 
-    async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]: ...
+    @abstractmethod
+    async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
+        """Actions of the desk, as one change."""
 
-    async def left(self, by: str) -> None: ...
+    @abstractmethod
+    async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
+        """What people did for this caller since it was last told; waits for the first of it."""
+
+    @abstractmethod
+    async def left(self, by: str) -> None:
+        """An agent has gone: what it had locked is free."""
 
 
-class DeskSession:
+class DeskSession(DeskRunner):
     """Everybody who acts on the desk, in this process."""
 
     serial = DESK
@@ -83,38 +102,17 @@ class DeskSession:
         )
         self._flights = Flights()
 
-    async def run(
-        self,
-        action: AnyAction | Mapping[str, Any],
-        *,
-        reason: str | None = None,
-        caller: Caller | None = None,
-    ) -> Envelope:
-        """One OS action, from permission to proof. Bad input raises; everything else is in the envelope."""
-        act = action_from(dict(action)) if isinstance(action, Mapping) else action
-        if reason is not None:
-            act = act.model_copy(update={"reason": reason})
-        return (await self.run_all([act], caller=caller))[0]
-
-    async def run_all(
-        self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
-    ) -> list[Envelope]:
-        """Several as one change: all of them or, when one is wrong, none."""
-        acts = [action_from(dict(one)) if isinstance(one, Mapping) else one for one in actions]
-        for act in acts:
-            _check(act)
+    async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
         runs = [self._begin(act, caller or self.caller) for act in acts]
         return await self._flights.fly("desk", self._live(runs), partial(self._land, runs))
 
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
-        """What people did for this caller since it was last told; waits for the first of it."""
         inbox = self._desk.inbox(_name_of(by))
         if timeout_ms > 0:
             await inbox.wait(timeout_ms)
         return inbox.take()
 
     async def left(self, by: str) -> None:
-        """An agent has gone: what it had locked is free."""
         self._desk.end_agent(_name_of(by))
 
     async def stop(self) -> int:
@@ -207,6 +205,10 @@ def _as_screenshot(details: dict[str, Any]) -> dict[str, Any]:
     if "imageData" not in details:
         return details
     return {("screenshotBase64" if name == "imageData" else name): told for name, told in details.items()}
+
+
+def _read(action: AnyAction | Mapping[str, Any]) -> AnyAction:
+    return action_from(dict(action)) if isinstance(action, Mapping) else action
 
 
 async def _always() -> None:

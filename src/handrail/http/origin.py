@@ -8,13 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from ipaddress import ip_address
 
-from handrail.errors import InvalidAction
+from handrail.bind import hosts_at, is_loopback
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-SHORTEST_TOKEN = 16
-"""Characters. Guesses are slowed down, and a short token would still be found in time."""
 _HOST = re.compile(r"[\w.-]+(:\d{1,5})?|\[[\da-fA-F:.]+\](:\d{1,5})?", re.ASCII)
 SAFE = frozenset({"GET", "HEAD"})
 """Methods that change nothing. A WebSocket counts as a method that does."""
@@ -30,30 +26,6 @@ class Refusal:
     hint: str
 
 
-def is_loopback(host: str) -> bool:
-    """Only this machine can reach it."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def check_bind(host: str, token: str | None) -> None:
-    """Another address than this machine's own needs a token, and a token has to be long."""
-    if token is not None and len(token) < SHORTEST_TOKEN:
-        raise InvalidAction(
-            f"--token has {len(token)} characters; at least {SHORTEST_TOKEN} are needed",
-            path="token",
-            hint='python -c "import secrets; print(secrets.token_urlsafe())" makes one.',
-        )
-    if token is None and not is_loopback(host):
-        raise InvalidAction(
-            f"--host {host} can be reached by others, and there is no token",
-            path="token",
-            hint="Give --token, or leave --host out.",
-        )
-
-
 def hosts_of(host: str, port: int) -> frozenset[str] | None:
     """The Host headers that are served; None on an address that others can reach, where names are many.
 
@@ -61,8 +33,7 @@ def hosts_of(host: str, port: int) -> frozenset[str] | None:
     """
     if not is_loopback(host):
         return None
-    shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    return frozenset(f"{name}:{port}" for name in (*LOOPBACK, shown))
+    return hosts_at(host, port)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,26 +10,13 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 import uvicorn
 from starlette.types import ASGIApp
 
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import HandrailError
 
 GRACE_S = 2
 """What is in flight when the server stops gets so long for its last words."""
 PING_S = 20.0
 MOST_FRAME = 21_000_000
 """Bytes: a captured window, and nothing else, is that large."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """The port, bound; 0 is any free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host.strip("[]"), port), family=family)
-    except OSError as error:
-        raise InvalidAction(
-            f"{host}:{port} can't be listened on: {error.strerror or error}",
-            path="port",
-            hint="Choose another --port, or stop the other server.",
-        ) from None
 
 
 @asynccontextmanager

@@ -2,51 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handrail.engine.caller import Caller
-from handrail.errors import InvalidAction, Unsupported
+from handrail.engine.desk_session import DeskRunner
+from handrail.errors import Unsupported
 from handrail.local.client import LocalDoor, error_from, gone
 from handrail.local.wire import Message
-from handrail.protocol.act import DeskAct
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.read import action_from
 
 if TYPE_CHECKING:
     from handrail.protocol.actions import AnyAction
 
 
-class LocalDesk:
+class LocalDesk(DeskRunner):
     """Every request is a connection of its own: a server that was restarted is found again."""
 
     def __init__(self, home: Path, caller: Caller) -> None:
         self._home = home
         self._caller = caller
 
-    async def run(
-        self,
-        action: AnyAction | Mapping[str, Any],
-        *,
-        reason: str | None = None,
-        caller: Caller | None = None,
-    ) -> Envelope:
-        """One OS action; the server journals it."""
-        act = action_from(dict(action)) if isinstance(action, Mapping) else action
-        if reason is not None:
-            act = act.model_copy(update={"reason": reason})
-        return (await self.run_all([act], caller=caller))[0]
-
-    async def run_all(
-        self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
-    ) -> list[Envelope]:
-        """Several as one change."""
-        acts = [action_from(dict(one)) if isinstance(one, Mapping) else one for one in actions]
-        for act in acts:
-            if not isinstance(act, DeskAct):
-                raise InvalidAction(f"type: {act.type!r} is not an action of the desk", path="type")
+    async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
+        """The server journals it."""
         who = (caller or self._caller).to_dict()
         told = await self._ask({"desk": [act.to_dict() for act in acts], "caller": who})
         return [Envelope.model_validate(one) for one in told["envelopes"]]

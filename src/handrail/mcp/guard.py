@@ -3,54 +3,24 @@
 from __future__ import annotations
 
 import hmac
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from handrail.errors import InvalidAction
+from handrail.bind import hosts_at, is_loopback
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
-
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-SHORTEST_TOKEN = 16
-"""Characters; whoever can reach the port can guess as fast as they like."""
-
-
-def check_bind(host: str, token: str | None) -> None:
-    """Another address than this machine's own needs a token."""
-    if token is not None and len(token) < SHORTEST_TOKEN:
-        raise InvalidAction(
-            f"--token has {len(token)} characters; at least {SHORTEST_TOKEN} are needed",
-            path="token",
-            hint='python -c "import secrets; print(secrets.token_urlsafe())" makes one.',
-        )
-    if token is None and not is_loopback(host):
-        raise InvalidAction(
-            f"--host {host} can be reached by others, and there is no token",
-            path="token",
-            hint="Give --token, or leave --host out.",
-        )
-
-
-def is_loopback(host: str) -> bool:
-    """Only this machine can reach it."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class Guard:
     """Stands before every request."""
 
     def __init__(self, app: ASGIApp, host: str, port: int, token: str | None = None) -> None:
-        shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
         self._app = app
         self._token = token
-        self._hosts = {f"{name}:{port}" for name in (*LOOPBACK, shown)}
+        self._hosts = hosts_at(host, port)
         self._origins = {f"http://{one}" for one in self._hosts}
         self._is_local = is_loopback(host)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
-from handrail.errors import InvalidAction
-from handrail.mcp.guard import Guard, check_bind
+from handrail.bind import check_bind, listen
+from handrail.mcp.guard import Guard
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -35,19 +34,6 @@ def app(server: Server[Any], *, port: int, host: str = "127.0.0.1", token: str |
     )
     made.add_middleware(Guard, host=host, port=port, token=token)
     return made
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """The port, bound; 0 is any free one."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host.strip("[]"), port), family=family)
-    except OSError as error:
-        raise InvalidAction(
-            f"{host}:{port} can't be listened on: {error.strerror or error}",
-            path="port",
-            hint="Choose another --port, or stop the other server.",
-        ) from None
 
 
 async def serve(

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from handrail.bind import check_bind
 from handrail.errors import InvalidAction
-from handrail.mcp.guard import Guard, check_bind
+from handrail.mcp.guard import Guard
 
 TOKEN = "a-token-of-some-length"
 HERE = {"host": "127.0.0.1:8421"}
