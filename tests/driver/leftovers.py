@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from handrail.android.constants import DUMP_FOLDER
+from handrail.errors import DeviceError
 from tests.driver.ways import Held, Way, hold
 
 PATIENCE_S = 10.0
@@ -29,6 +30,14 @@ async def on_the_phone(held: Held) -> Counter[str]:
     return Counter(names + [name for name in files if name.startswith("handrail-")])
 
 
+async def more_than(held: Held, before: Counter[str]) -> bool:
+    """Whether something is left; of a phone that is still coming back nobody knows."""
+    try:
+        return bool(await on_the_phone(held) - before)
+    except DeviceError:
+        return True
+
+
 @asynccontextmanager
 async def nothing_left(way: Way) -> AsyncIterator[Held]:
     """A phone; whatever the block did, it holds no more afterwards than before, and nothing in the end."""
@@ -40,7 +49,7 @@ async def nothing_left(way: Way) -> AsyncIterator[Held]:
         before = await on_the_phone(held)
         yield held
         async with asyncio.timeout(PATIENCE_S):
-            while await on_the_phone(held) - before:
+            while await more_than(held, before):
                 await asyncio.sleep(0)
     async with asyncio.timeout(PATIENCE_S):
         while asyncio.all_tasks() - tasks or descriptors() > alone:
