@@ -38,15 +38,9 @@ def npm(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"suite-next@npm:@modelcontextprotocol/conformance@{NEWEST}",
             f"@modelcontextprotocol/inspector@{INSPECTOR}",
         ]
-        command = [
-            "npm",
-            "install",
-            "--prefix",
-            str(folder),
-            "--no-audit",
-            "--no-fund",
-            "--allow-scripts=node",
-        ]
+        # Newer npm runs a package's own set-up only where the project says so; `node` needs it.
+        (folder / "package.json").write_text('{"private": true, "allowScripts": {"node": true}}')
+        command = ["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund"]
         subprocess.run([*command, *packages], check=True, cwd=folder, timeout=600, capture_output=True)
     return folder / "node_modules"
 
