@@ -102,3 +102,21 @@ async def settled() -> None:
     """Everything that can run without time has run."""
     for _ in range(20):
         await asyncio.sleep(0)
+
+
+ASK = {"title": "Delete", "message": "Sure?"}
+
+
+async def asked(here: Office, **fields: Any) -> asyncio.Task[dict[str, Any]]:
+    task = asyncio.ensure_future(here.do("dialog.confirm", **{"id": "d1", **ASK, **fields}))
+    while not here.desk.state.dialogs:
+        await asyncio.sleep(0)
+    return task
+
+
+async def pages(here: Office, *names: str) -> list[Browser]:
+    found = [here.browser(name=name) for name in names]
+    for page in found:
+        await page.next()
+        await page.shows()
+    return found
