@@ -87,10 +87,17 @@ def world() -> Iterator[World]:
             device = AdbDevice(Direct(served.host, served.port))
             stack.push_async_callback(device.close)
             phone.files.write(f"/data/data/{NOTES}/databases/made.db", made_database(), mode=0o666)
+            phone.snapshot()
             return World(runner, phone, device)
 
         yield runner.run(open_world())
         runner.run(stack.aclose())
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(world: World) -> None:
+    """Among the hostile names is a real one, and it is cleared and uninstalled like any other."""
+    world.phone.restore()
 
 
 def made_database() -> bytes:

@@ -217,6 +217,11 @@ def test_a_restarted_app_is_attached_again(tmp_path: Path) -> None:
             await attached(w, REACT)
             again = await w.session.restart_app(REACT)
             assert again.success, again.to_json()
+
+            async def is_named() -> bool:
+                return "RefreshButton" in await text_of(w)
+
+            await until(is_named)
             done = await w.session.tap("RefreshButton")
             assert done.success, done.to_json()
             assert w.app_state(REACT)["pending_requests"] == 0

@@ -68,8 +68,15 @@ class Syncs:
     """One phone's apps."""
 
     def __init__(
-        self, device: AdbDevice, clock: Clock, env: Mapping[str, str], say: Callable[[str], None]
+        self,
+        device: AdbDevice,
+        clock: Clock,
+        env: Mapping[str, str],
+        say: Callable[[str], None],
+        *,
+        open_ms: float = OPEN_MS,
     ) -> None:
+        self._open_ms = open_ms
         self._device = device
         self._clock = clock
         self._env = env
@@ -170,7 +177,7 @@ class Syncs:
         app = self._apps.get(screen.package)
         if app is None or app.opening is None:
             return None
-        left = app.began_ms + OPEN_MS - self._clock.monotonic_ms()
+        left = app.began_ms + self._open_ms - self._clock.monotonic_ms()
         if not app.opening.done() and left > 0:
             try:
                 async with Deadline(self._clock, left):

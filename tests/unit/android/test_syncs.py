@@ -33,7 +33,8 @@ class LateClock(SystemClock):
 
 def synced(story: Story, clock: SystemClock | None = None) -> None:
     async def run(bench: Bench) -> None:
-        syncs = Syncs(bench.device, clock or bench.clock, {}, bench.said.append)
+        # A loaded machine may take longer to open a channel than an answer waits for it.
+        syncs = Syncs(bench.device, clock or bench.clock, {}, bench.said.append, open_ms=20_000)
         try:
             await story(bench, syncs)
         finally:
