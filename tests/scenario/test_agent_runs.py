@@ -60,7 +60,7 @@ def test_a_run_leaves_a_folder_that_says_what_the_journal_says(tmp_path: Path) -
             assert page.count("<li ") == 4
             assert page.count("data:image/png;base64,") == 4
             assert "<script" not in page
-            assert "http" not in page.replace("http-equiv", "")
+            assert "://" not in page  # pictures are in it, as base64, which may spell anything else
 
     play(story())
 
