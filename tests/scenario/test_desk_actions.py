@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from handrail import simulated_phone
 from handrail.clock import SystemClock
 from handrail.desk.desk import Desk
 from handrail.engine.caller import Caller
@@ -190,6 +191,19 @@ def test_an_agent_can_not_pose_as_somebody_of_the_desk(tmp_path: Path) -> None:
             assert await session.heard("console", 0) == []
             assert desk.inbox("console").take()
             client.close()
+
+    play(story())
+
+
+def test_a_phones_session_reaches_the_desk_under_the_same_rules(tmp_path: Path) -> None:
+    """A step of a flow may be an OS action; it goes the same way as one that came by itself."""
+
+    async def story() -> None:
+        async with with_desk(tmp_path) as (w, desk), simulated_phone(seed=2) as other:
+            session = await w.runtime.session(other)
+            done = await session.run(window("a"), caller=Caller("person", "agent", "flow"))
+            assert done.success, done.message
+            assert desk.snapshot()["windows"]["monitor-0/a"]["agentId"] == "agent person"
 
     play(story())
 

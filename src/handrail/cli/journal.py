@@ -178,23 +178,9 @@ def export(
     """Write events as lines of JSON, oldest first, or with --flow as YAML."""
     with _opened() as opened:
         if as_flow:
-            output.write(_flow(opened, device, since, session, name))
+            from handrail.flow.record import flow_text  # noqa: PLC0415  (the vocabulary)
+
+            output.write(flow_text(opened, device=device, since=since, session=session, name=name))
             return
         for line in opened.export(device=device, since=since, action_id=action):
             output.write(line + "\n")
-
-
-def _flow(opened: Journal, device: str | None, since: int | None, session: str | None, name: str) -> str:
-    from handrail.flow.record import Recording, ended  # noqa: PLC0415  (the vocabulary)
-
-    recording, devices = Recording(), set()
-    for row, shown in ended(opened, device=device, since=since, session=session):
-        if recording.take(shown) is not None:
-            devices.add(row.device or "")
-    if len(devices) > 1:
-        raise InvalidAction(
-            f"a flow is about one phone, and here are {', '.join(sorted(devices))}",
-            hint="Choose one with --device, or a session with --session.",
-            path="device",
-        )
-    return recording.text(name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.device_option import DeviceOptions, device_from, device_options
+from handrail.cli.token_option import read_token
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -54,7 +55,7 @@ class Options:
 @click.option(
     "--token",
     metavar="TOKEN|@FILE",
-    callback=lambda _, __, value: _token(value),
+    callback=read_token,
     help="With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
 )
 @click.option(
@@ -71,15 +72,6 @@ def mcp(**given: Any) -> None:
     For example: claude mcp add handrail -- handrail mcp
     """
     asyncio.run(_main(Options(**given)))
-
-
-def _token(given: str | None) -> str | None:
-    if given is None or not given.startswith("@"):
-        return given
-    try:
-        return Path(given[1:]).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]}: {error}") from None
 
 
 async def _main(options: Options) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.token_option import read_token
 from handrail.errors import DeviceBusy
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Options:
 @click.option(
     "--token",
     metavar="TOKEN|@FILE",
-    callback=lambda _, __, value: _token(value),
+    callback=read_token,
     help="The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
 )
 @click.option("--open", "open_", is_flag=True, help="Show the desk in a browser.")
@@ -77,15 +78,6 @@ def serve(**given: Any) -> None:
     For example: handrail serve --sim 1 --open
     """
     asyncio.run(_main(Options(**given)))
-
-
-def _token(given: str | None) -> str | None:
-    if given is None or not given.startswith("@"):
-        return given
-    try:
-        return Path(given[1:]).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{given[1:]}: {error}") from None
 
 
 async def _main(options: Options) -> None:

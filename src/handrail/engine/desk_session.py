@@ -19,6 +19,7 @@ from handrail.engine.flights import Flights, Work
 from handrail.engine.journal import Journal
 from handrail.engine.lifecycle import failed, unforeseen
 from handrail.engine.numbers import next_number
+from handrail.engine.on_desk import name_on_desk, on_desk
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
 from handrail.engine.report import envelope_of
@@ -34,8 +35,6 @@ from handrail.protocol.read import action_from
 
 DESK = "desk"
 """Its name where the journal has a device's serial."""
-TAKEN = frozenset({"person", "console"})
-"""Names that mean somebody on the desk: an agent that calls itself so gets another one there."""
 
 
 class DeskRunner(ABC):
@@ -107,13 +106,13 @@ class DeskSession(DeskRunner):
         return await self._flights.fly("desk", self._live(runs), partial(self._land, runs))
 
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
-        inbox = self._desk.inbox(_name_of(by))
+        inbox = self._desk.inbox(name_on_desk(by))
         if timeout_ms > 0:
             await inbox.wait(timeout_ms)
         return inbox.take()
 
     async def left(self, by: str) -> None:
-        self._desk.end_agent(_name_of(by))
+        self._desk.end_agent(name_on_desk(by))
 
     async def stop(self) -> int:
         """End what waits; how much that was."""
@@ -165,18 +164,11 @@ class DeskSession(DeskRunner):
         return failure
 
     async def _apply(self, runs: list[Run]) -> None:
-        who = runs[0].caller
-        is_person = who.actor == "person"
-        by = who.id if is_person else _name_of(who.id)
         for run in runs:
             run.advance("dispatched")
-        acts = [run.action for run in runs]
-        if len(acts) == 1:
-            told = [await self._desk.apply(acts[0], by, is_person)]
-        else:
-            told = await self._desk.apply_batch(acts, by, is_person)
+        told = await on_desk(self._desk, [run.action for run in runs], runs[0].caller)
         for run, details in zip(runs, told, strict=True):
-            run.details |= _as_screenshot(details)
+            run.details |= details
             run.delivery = "delivered"
             run.advance("pending_verification")
             run.verification = Verification(mode="built_in", outcome="verified")
@@ -194,17 +186,6 @@ class DeskSession(DeskRunner):
         envelope = self._telling.clean(envelope_of(run, None, DESK, error))
         await self._telling.seal(run, envelope)
         return envelope
-
-
-def _name_of(agent: str) -> str:
-    return f"agent {agent}" if agent in TAKEN else agent
-
-
-def _as_screenshot(details: dict[str, Any]) -> dict[str, Any]:
-    """A captured window is a picture like any other: a blob in the journal, an image at the doors."""
-    if "imageData" not in details:
-        return details
-    return {("screenshotBase64" if name == "imageData" else name): told for name, told in details.items()}
 
 
 def _read(action: AnyAction | Mapping[str, Any]) -> AnyAction:

@@ -183,8 +183,10 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case observe.Finish():
             return Outcome(details={"message": action.message})
         case DeskAct():
-            who = run.caller
-            return Outcome(details=await stage.desk_surface().apply(action, who.id, who.actor == "person"))
+            from handrail.engine.on_desk import on_desk  # noqa: PLC0415
+
+            [details] = await on_desk(stage.desk_surface(), [action], run.caller)
+            return Outcome(details=details)
         case _:
             assert_never(action)
 

@@ -122,3 +122,20 @@ def _rows(journal: Journal, device: str | None, since: int | None, after: int) -
         if len(page) < PAGE:
             return
         before = page[-1].seq
+
+
+def flow_text(
+    journal: Journal, *, device: str | None, session: str | None, since: int | None = None, name: str
+) -> str:
+    """What was done on one phone, told again as a flow's file. Raises `InvalidAction` for several phones."""
+    recording, devices = Recording(), set()
+    for row, shown in ended(journal, device=device, since=since, session=session):
+        if recording.take(shown) is not None:
+            devices.add(row.device or "")
+    if len(devices) > 1:
+        raise InvalidAction(
+            f"a flow is about one phone, and here are {', '.join(sorted(devices))}",
+            hint="Choose one phone by `device`, or one session.",
+            path="device",
+        )
+    return recording.text(name)

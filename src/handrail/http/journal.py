@@ -21,7 +21,7 @@ from handrail.engine.journal import query
 from handrail.engine.journal.query import Shown
 from handrail.engine.journal.tables import store_path
 from handrail.errors import InvalidAction
-from handrail.flow.record import Recording, ended
+from handrail.flow.record import flow_text
 from handrail.http.journal_search import Wanted, search
 from handrail.runtime import Runtime
 from handrail.store import connect
@@ -114,26 +114,13 @@ async def as_flow(request: Request) -> JSONResponse:
     """What was done, told again as a flow's file."""
     given = request.query_params
     export = partial(
-        _flow,
+        flow_text,
+        _runtime(request).journal,
         device=given.get("device") or None,
         session=given.get("session") or None,
         name=given.get("name") or "recorded",
     )
-    return JSONResponse({"text": await asyncio.to_thread(export, _runtime(request))})
-
-
-def _flow(runtime: Runtime, *, device: str | None, session: str | None, name: str) -> str:
-    recording, devices = Recording(), set()
-    for row, shown in ended(runtime.journal, device=device, session=session):
-        if recording.take(shown) is not None:
-            devices.add(row.device or "")
-    if len(devices) > 1:
-        raise InvalidAction(
-            f"a flow is about one phone, and here are {', '.join(sorted(devices))}",
-            hint="Choose one phone, or one session, first.",
-            path="device",
-        )
-    return recording.text(name)
+    return JSONResponse({"text": await asyncio.to_thread(export)})
 
 
 ROUTES = [
