@@ -135,7 +135,7 @@ def flow_text(
     if len(devices) > 1:
         raise InvalidAction(
             f"a flow is about one phone, and here are {', '.join(sorted(devices))}",
-            hint="Choose one phone by `device`, or one session.",
+            hint="Choose one with --device, or a session with --session.",
             path="device",
         )
     return recording.text(name)
