@@ -18,8 +18,8 @@ from typing import Any
 
 from handrail.clock import SystemClock
 from handrail.config import Config
+from handrail.engine.hold import Stops
 from handrail.engine.session import Session
-from handrail.engine.stops import Stops
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 from handrail.sim.adbd.server import serve

@@ -15,23 +15,23 @@ from contextlib import asynccontextmanager
 from handrail.adb.device import AdbDevice
 from handrail.android.connect import Helper, connect
 from handrail.android.discovery import Listing, discover
-from handrail.android.lease import Leases
 from handrail.android.reach import open_device, pick
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, Notify
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskRunner, DeskSession
+from handrail.engine.events import Caller
+from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
+from handrail.engine.leases import Leases
 from handrail.engine.memory import Memory
 from handrail.engine.permissions import Gate, Permissions
 from handrail.engine.policy import Policy
+from handrail.engine.run import DeskSurface
 from handrail.engine.script import ScriptExecutor
 from handrail.engine.script.allow import DEFAULT
 from handrail.engine.secrets import Secrets, system_keyring
 from handrail.engine.session import Parts, Session
-from handrail.engine.stage import DeskSurface
-from handrail.engine.stops import Stops
 from handrail.errors import Unsupported
 from handrail.store import Store
 

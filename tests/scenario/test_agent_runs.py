@@ -16,9 +16,9 @@ from handrail.agent.present import result_table
 from handrail.agent.progress import Progress
 from handrail.agent.record import RunFolder
 from handrail.agent.task import Task
-from handrail.android.lease import Holder
 from handrail.clock import ManualClock
-from handrail.engine.stops import Stops
+from handrail.engine.hold import Stops
+from handrail.engine.leases import Holder
 from handrail.errors import ModelUnavailable
 from handrail.protocol.content import is_table_content_data
 from tests.scenario.agent_world import SETTINGS, Scripted, Silent, fingers, finish, start, tap, work

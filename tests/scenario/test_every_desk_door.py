@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import HandrailError
 from handrail.runtime import Runtime
 from tests.scenario.doors import ENVELOPE, HANDRAIL, Action, Http, Server, Told, environment, server

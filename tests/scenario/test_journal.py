@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.protocol.envelope import NEXT, Envelope
 from handrail.runtime import Runtime
 from handrail.sim.adbd.server import serve

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.mcp.answer import Answer
 from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState

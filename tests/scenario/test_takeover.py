@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handrail.android.lease import Holder
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
+from handrail.engine.leases import Holder
 from tests.scenario.people import command, lives
 from tests.scenario.world import FastClock, World, play, world
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from handrail.android.connect import Helper
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime

@@ -12,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.http.phone_tree import tree_of
 from handrail.mcp.server import build
 from handrail.mcp.state import DoorState

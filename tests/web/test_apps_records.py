@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from tests.web.apps_stage import Stage, stage
 
 pytestmark = pytest.mark.slow  # their server side is in tests/unit/http

@@ -8,9 +8,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskRunner
-from handrail.engine.events import Listener
+from handrail.engine.events import Caller, Listener
 from handrail.engine.session import Session
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
-from handrail.engine.sight import Seen
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import GetUiTree, Screenshot
@@ -27,7 +27,7 @@ class View:
 
     text: str
     """Compact text with refs, or why there is none."""
-    seen: Seen | None = None
+    seen: Look | None = None
     """None where the screen could not be read."""
     revision: str = ""
     device: str = ""

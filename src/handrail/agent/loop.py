@@ -24,8 +24,8 @@ from handrail.agent.step import Step
 from handrail.agent.stepper import STOPPED, Ending, Stepper
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskRunner
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from handrail.engine.sight import Seen
+from handrail.engine.look.looks import Look
 from handrail.tree.node import Screen
 
 KEPT = 24
@@ -18,10 +18,10 @@ class Places:
 
     def __init__(self, same: Same) -> None:
         self._same = same
-        self._known: list[tuple[int, Seen]] = []
+        self._known: list[tuple[int, Look]] = []
         self._next = 0
 
-    def of(self, seen: Seen) -> int:
+    def of(self, seen: Look) -> int:
         """Its number. Fingerprints are compared first: they cost nothing and nearly always decide."""
         for at, (number, other) in enumerate(reversed(self._known)):
             if other.fingerprint == seen.fingerprint and self._same(other.screen, seen.screen):

@@ -7,8 +7,8 @@ import logging
 
 from handrail.agent.present import closing, opening, status
 from handrail.agent.progress import Progress
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskRunner
+from handrail.engine.events import Caller
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 

@@ -25,7 +25,7 @@ from handrail.agent.result import Outcome
 from handrail.agent.step import Came, Step
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
-from handrail.engine.conditions import holds
+from handrail.engine.look.conditions import holds
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope

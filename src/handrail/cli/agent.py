@@ -97,7 +97,7 @@ def agent(**given: Any) -> None:
 
 async def _main(options: Options) -> int:
     from handrail.config import Config  # noqa: PLC0415
-    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
 
     config = Config.from_env(os.environ)

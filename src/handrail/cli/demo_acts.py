@@ -16,7 +16,7 @@ from handrail.cli.demo_page import Page
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.answer import answer_text
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import AssertionFailed
 from handrail.flow import report
 from handrail.flow.evidence import ReportEvidence

@@ -135,7 +135,7 @@ def _put(fields: dict[str, Any], path: list[str], value: Any) -> None:
 
 def _local(agent: str | None) -> LocalDesk:
     from handrail.config import Config  # noqa: PLC0415
-    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.local.desk import LocalDesk  # noqa: PLC0415
 
     caller = Caller(agent, "agent", "cli") if agent else Caller.at_terminal()

@@ -19,7 +19,7 @@ from handrail.errors import DeviceError, OutcomeError
 if TYPE_CHECKING:
     from handrail.android.discovery import Listing
     from handrail.android.found import Found
-    from handrail.android.lease import Held
+    from handrail.engine.leases import Held
 
 DETAILS_MS = 5_000
 """How long one phone may take to say what it is; the others are not kept waiting longer."""
@@ -104,7 +104,7 @@ async def describe(
 
 async def holders(config: Config, clock: Clock) -> dict[str, Held]:
     """Who holds what; a store that was never made is not made for a look."""
-    from handrail.android.lease import Leases  # noqa: PLC0415
+    from handrail.engine.leases import Leases  # noqa: PLC0415
     from handrail.store import Store  # noqa: PLC0415
 
     if not config.db.exists():

@@ -15,7 +15,7 @@ from handrail.local.place import socket_path
 if TYPE_CHECKING:
     from handrail.cli.device_option import DeviceOptions
     from handrail.config import Config
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")

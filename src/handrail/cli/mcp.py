@@ -77,7 +77,7 @@ def mcp(**given: Any) -> None:
 async def _main(options: Options) -> None:
     from handrail.bind import check_bind  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
-    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.local.desk import LocalDesk  # noqa: PLC0415
     from handrail.local.server import serve_local  # noqa: PLC0415
     from handrail.mcp.state import DoorState  # noqa: PLC0415

@@ -18,7 +18,7 @@ from handrail.cli.local_door import by_running_server
 from handrail.cli.output import print_json
 from handrail.cli.speak import check_out, speak
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError
 
 if TYPE_CHECKING:

@@ -14,13 +14,11 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.permissions import Permissions
-from handrail.engine.permissions.permissions import is_agents
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
 from handrail.engine.policy.defaults import DEFAULTS, SPECIAL, Default
-from handrail.engine.policy.pattern import Pattern
-from handrail.engine.policy.rule import Rule
-from handrail.engine.policy.shadow import unreachable
-from handrail.engine.policy.values import PARTS
+from handrail.engine.policy.permissions import is_agents
+from handrail.engine.policy.read import PARTS
+from handrail.engine.policy.rule import Pattern, Rule, unreachable
 from handrail.protocol.read import read_action
 from handrail.tree.quote import clean
 

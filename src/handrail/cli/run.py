@@ -20,7 +20,7 @@ from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.engine.approval import Approval
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
     from handrail.flow.load import Document
     from handrail.flow.plan import Plan
     from handrail.flow.progress import Progress
@@ -192,7 +192,7 @@ async def _on_phones(plans: list[Ready], options: Options, records: list[FlowRec
 
 
 def _caller() -> Caller:
-    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.engine.events import Caller  # noqa: PLC0415
 
     return Caller(id="run", actor="flow", door="flow")
 
@@ -247,7 +247,7 @@ class Course:
 
     async def _attempt(self, runner: Runner, document: Document, number: int) -> FlowRecord:
         from handrail.engine.journal.head import read_head  # noqa: PLC0415
-        from handrail.engine.journal.tables import head_path  # noqa: PLC0415
+        from handrail.engine.journal.writer import head_path  # noqa: PLC0415
 
         self.pool.renew()
         record = await runner.run(document, self.options.env, attempt=number)

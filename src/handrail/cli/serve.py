@@ -96,7 +96,7 @@ async def _main(options: Options) -> None:
 async def _open(options: Options, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
     """The desk before the phones: a session takes the desk that is there when it is opened."""
     from handrail.desk.desk import Desk  # noqa: PLC0415
-    from handrail.engine.caller import Caller  # noqa: PLC0415
+    from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.http.remember import recall_from, remember_in  # noqa: PLC0415
     from handrail.local.server import serve_local  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import click
 
-from handrail.android.lease import Holder, Leases
 from handrail.android.reach import pick
 from handrail.android.serial import canonical
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
+from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
-from handrail.engine.stops import Stops
+from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceError
 from handrail.store import Store
 from handrail.tree.quote import clean

@@ -20,7 +20,7 @@ from handrail.cli.device_option import DeviceOptions, Opened, device_from, devic
 
 if TYPE_CHECKING:
     from handrail.config import Config
-    from handrail.engine.sight import Sight
+    from handrail.engine.look.looks import Looks
 
 News = dict[str, Any]
 _BULLET = "·"
@@ -57,7 +57,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     from handrail.android.connect import connect  # noqa: PLC0415  (what `--help` does not need)
     from handrail.clock import SystemClock  # noqa: PLC0415
     from handrail.engine.journal import Journal  # noqa: PLC0415
-    from handrail.engine.sight import Sight  # noqa: PLC0415
+    from handrail.engine.look.looks import Looks  # noqa: PLC0415
     from handrail.tree.diff import diff_text  # noqa: PLC0415
     from handrail.tree.refs import Registry  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
     journal = Journal.open(config.home, clock)
-    sight, told, began = Sight(driver, clock, Registry()), set[str](), clock.now_ms()
+    sight, told, began = Looks(driver, clock, Registry()), set[str](), clock.now_ms()
     try:
         old = (await sight.look_and_take()).screen
         yield {"kind": "screen", "device": driver.serial, "text": _text(sight)}
@@ -85,7 +85,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
         await driver.close()
 
 
-def _text(sight: Sight) -> str:
+def _text(sight: Looks) -> str:
     return _without_refs(sight.registry.text)
 
 

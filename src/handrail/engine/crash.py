@@ -9,9 +9,9 @@ from handrail.android.constants import SYSTEM_PACKAGES
 from handrail.android.crashes import crash_lines
 from handrail.android.logs import device_now
 from handrail.android.packages import is_installed, pid_of
-from handrail.engine.front import app_windows
-from handrail.engine.sight import Seen
-from handrail.engine.stage import Stage
+from handrail.engine.look.looks import Look
+from handrail.engine.look.verify import app_windows
+from handrail.engine.run import Stage
 from handrail.errors import AppCrashed
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import PressKey
@@ -65,7 +65,7 @@ async def _has_died(shell: Shell, package: str) -> bool:
     return f"{package}/" not in home.text  # the launcher is started anew whenever it is needed
 
 
-def _crash_dialog(seen: Seen) -> SystemDialog | None:
+def _crash_dialog(seen: Look) -> SystemDialog | None:
     return next((one for one in seen.reading.dialogs if one.kind in ("crash", "anr")), None)
 
 

@@ -13,20 +13,18 @@ from typing import Any
 
 from handrail.clock import Clock
 from handrail.engine.approval import Approvals
-from handrail.engine.caller import Caller
-from handrail.engine.events import Listener
-from handrail.engine.flights import Flights, Work
+from handrail.engine.events import Caller, Listener
 from handrail.engine.journal import Journal
 from handrail.engine.lifecycle import failed, unforeseen
-from handrail.engine.numbers import next_number
 from handrail.engine.on_desk import name_on_desk, on_desk
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
+from handrail.engine.queue import Flights, Work
+from handrail.engine.record import Record
 from handrail.engine.report import envelope_of
-from handrail.engine.run import Run
+from handrail.engine.run import DeskSurface, Run
 from handrail.engine.secrets import Secrets
-from handrail.engine.stage import DeskSurface
-from handrail.engine.telling import Telling
+from handrail.engine.session import next_number
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
@@ -95,7 +93,7 @@ class DeskSession(DeskRunner):
         self._desk = desk
         self._clock = clock
         self._secrets = secrets
-        self._telling = Telling(journal, secrets, DESK, DESK)
+        self._telling = Record(journal, secrets, DESK, DESK)
         self._permit = Permit(
             gate, approvals, journal, secrets, DESK, reveal=self._telling.reveal, since_ms=clock.now_ms()
         )

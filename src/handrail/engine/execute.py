@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import assert_never
 
 from handrail.android import apps
-from handrail.engine import control, entry, expects, reads, scroll, surroundings
-from handrail.engine.gestures import way
-from handrail.engine.run import Outcome
-from handrail.engine.stage import Stage
-from handrail.engine.sure import sure
-from handrail.engine.verify import in_front, moved, toggled
+from handrail.engine.acts import control, entry, expects, programs, reads, scroll
+from handrail.engine.look.looks import sure
+from handrail.engine.look.verify import in_front, moved, toggled
+from handrail.engine.pressed import way
+from handrail.engine.run import Outcome, Stage
 from handrail.protocol import device, observe, system
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
@@ -91,7 +90,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 await apps.start(at, action.package, action.activity)
             return Outcome(proof=in_front(action.package, START_BUDGET_MS))
         case system.StopApp():
-            return await surroundings.stop_app(stage, action)
+            return await programs.stop_app(stage, action)
         case system.RestartApp():
             async with run.dispatching():
                 await apps.restart(at, action.package)
@@ -128,7 +127,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 turned = await orientation.set_orientation(at, action.orientation, stage.clock)
             return Outcome(verification=_done(turned.orientation))
         case system.SetClipboard():
-            return await surroundings.set_clipboard(stage, action)
+            return await programs.set_clipboard(stage, action)
         case system.GrantPermission():
             from handrail.android import permissions  # noqa: PLC0415
 
@@ -142,13 +141,13 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 name = await permissions.revoke(at, action.package, action.permission)
             return Outcome(verification=_done(f"{name} revoked"))
         case system.Shell():
-            from handrail.engine import shell  # noqa: PLC0415
+            from handrail.engine.acts import programs  # noqa: PLC0415
 
-            return await shell.on_device(stage, action)
+            return await programs.on_device(stage, action)
         case system.RunScript():
-            from handrail.engine import shell  # noqa: PLC0415
+            from handrail.engine.acts import programs  # noqa: PLC0415
 
-            return await shell.on_host(stage, action)
+            return await programs.on_host(stage, action)
         case observe.GetUiTree():
             return await reads.get_ui_tree(stage, action)
         case observe.GetState():

@@ -12,17 +12,16 @@ import traceback
 
 from handrail.engine.crash import look_for_crash
 from handrail.engine.execute import execute
+from handrail.engine.look.looks import Look
+from handrail.engine.look.resolve import aim, targets_of
+from handrail.engine.look.settle import FULL_MS, Settled
+from handrail.engine.look.verify import Proof, explicit, verification
 from handrail.engine.permit import Permit
-from handrail.engine.portrait import portraits
-from handrail.engine.reached import presses_unnamed
-from handrail.engine.resolve import aim, targets_of
-from handrail.engine.run import Outcome, Run
+from handrail.engine.pressed import presses_unnamed
+from handrail.engine.queue import Turn
+from handrail.engine.record import portraits
+from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Secrets
-from handrail.engine.settle import FULL_MS, Settled
-from handrail.engine.sight import Seen
-from handrail.engine.stage import Stage
-from handrail.engine.turn import Turn
-from handrail.engine.verify import Proof, explicit, verification
 from handrail.errors import Cancelled, HandrailError
 from handrail.protocol.act import Settle
 from handrail.protocol.envelope import SettleReport, Verification
@@ -105,7 +104,7 @@ async def _resolve(stage: Stage) -> None:
             run.aims[name] = aim(sight, target)
 
 
-async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Seen:
+async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Look:
     """Targets are found on a fresh screen; a slow channel's last screen may serve to compare with."""
     last = stage.sight.last
     if last is not None and not must_be_fresh:

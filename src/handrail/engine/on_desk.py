@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from handrail.engine.caller import Caller
-from handrail.engine.stage import DeskSurface
+from handrail.engine.events import Caller
+from handrail.engine.run import DeskSurface
 from handrail.protocol.act import Act
 
 TAKEN = frozenset({"person", "console"})

@@ -6,6 +6,7 @@ An approval is for one exact action on one screen: the screen is read and the ta
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,20 +14,21 @@ from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark
 from handrail.engine.approval import Approval as Asked
 from handrail.engine.approval.approvals import USABLE_MS
 from handrail.engine.journal import Journal
+from handrail.engine.look.looks import Look
+from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.permissions import Gate
 from handrail.engine.policy import Resolved, Subject, Verdict
-from handrail.engine.question import question
-from handrail.engine.reached import reached
-from handrail.engine.resolve import Aim, aim
-from handrail.engine.run import Run
+from handrail.engine.pressed import reached
+from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Secrets
-from handrail.engine.sight import Seen
-from handrail.engine.stage import Stage
 from handrail.errors import ActionRejected, HandrailError, TargetError
+from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
-from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.observe import QueryDb, RequestHumanAuth
+from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
 from handrail.tree.fingerprint import idle_fingerprint
+from handrail.tree.quote import clean, cut
 
 Reveal = Callable[[Run, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
@@ -250,7 +252,7 @@ class Permit:
         return answer
 
 
-def _binding(seen: Seen | None) -> str:
+def _binding(seen: Look | None) -> str:
     """What an approval is bound to: what is shown, and what fields hold; '' where no screen plays a part."""
     return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
 
@@ -287,3 +289,34 @@ def _moved_on() -> ActionRejected:
         "The screen changed after the approval was asked for, so it does not count any more",
         hint="Look again, and ask again if it still has to be done.",
     )
+
+
+LONGEST = 240
+"""Characters of a command, an address or a script; whoever wants more looks at the action itself."""
+
+
+def question(subject: Subject) -> str:
+    """`Allow tap 'Pay now' in com.handrail.shop?`, `Allow shell: rm -rf /sdcard/x?`"""
+    kind = subject.action.type
+    if said := cut(clean(_says(subject.action)), LONGEST):
+        return f"Allow {kind}: {said}?"
+    what = f"{kind} {subject.label!r}" if subject.label else kind
+    return f"Allow {what} in {subject.package or 'this device'}?"
+
+
+def _says(action: AnyAction) -> str:
+    """What it is about, where its own fields tell; '' where an element or an app does."""
+    match action:
+        case Shell():
+            return action.command if isinstance(action.command, str) else shlex.join(action.command)
+        case RunScript():
+            return " ⏎ ".join(line for line in action.script.splitlines() if line.strip())
+        case OpenUrl():
+            return action.url
+        case InstallApp():
+            return action.path
+        case GrantPermission() | RevokePermission():
+            return f"{action.permission} for {action.package}"
+        case QueryDb():
+            return f"{action.query} in {action.package}/{action.database}"
+    return ""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from handrail.adb.device import AdbDevice
+from handrail.android.driver import Driver
 from handrail.clock import Clock
-from handrail.engine.caller import Caller
-from handrail.engine.resolve import Aim
-from handrail.engine.sight import Seen
-from handrail.engine.verify import Proof
-from handrail.errors import HandrailError
-from handrail.protocol.act import Settle
+from handrail.engine.approval import Answer
+from handrail.engine.events import Caller
+from handrail.engine.look.looks import Look, Looks, sure
+from handrail.engine.look.resolve import Aim, aim
+from handrail.engine.look.settle import Settled, Settling, never
+from handrail.engine.look.verify import Proof
+from handrail.engine.queue import Turn
+from handrail.engine.secrets import Secrets
+from handrail.errors import HandrailError, Unsupported
+from handrail.protocol.act import Act, Settle
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import (
     Approval,
@@ -24,7 +30,11 @@ from handrail.protocol.envelope import (
     SettleReport,
     Verification,
 )
+from handrail.protocol.observe import RequestHumanAuth
 from handrail.tree.diff import Diff
+
+if TYPE_CHECKING:
+    from handrail.engine.script import ScriptExecutor
 
 
 @dataclass(slots=True)
@@ -57,8 +67,8 @@ class Run:
     """Raises `DeviceBusy` when somebody else has the device."""
     delivery: Delivery = "not_delivered"
     aims: dict[str, Aim] = field(default_factory=dict)
-    before: Seen | None = None
-    after: Seen | None = None
+    before: Look | None = None
+    after: Look | None = None
     revision_before: str | None = None
     revision_after: str | None = None
     changes: Diff | None = None
@@ -104,3 +114,91 @@ class Run:
                 self.delivery = earlier if told == "not_delivered" else "unknown"
                 raise
         self.delivery = "delivered"
+
+
+class Inbox(Protocol):
+    """What people did on the desk, for one agent."""
+
+    def take(self) -> list[dict[str, Any]]: ...
+
+    async def wait(self, timeout_ms: float) -> None: ...
+
+
+class DeskSurface(Protocol):
+    """The other surface that can be acted upon: the web desktop."""
+
+    async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]: ...
+
+    async def apply_batch(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]: ...
+
+    def inbox(self, agent_id: str) -> Inbox: ...
+
+    def snapshot(self) -> dict[str, Any]: ...
+
+    def end_agent(self, agent_id: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Stage:
+    """One action's tools."""
+
+    run: Run
+    driver: Driver
+    device: AdbDevice
+    sight: Looks
+    clock: Clock
+    secrets: Secrets
+    scripts: ScriptExecutor
+    ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
+    turn: Turn
+    script_shell: bool = False
+    """Policy lets scripts have a real shell."""
+    desk: DeskSurface | None = None
+
+    @property
+    def before(self) -> Look:
+        """The screen on which the targets were found."""
+        return sure(self.run.before)
+
+    def aim(self, name: str = "target") -> Aim:
+        return self.run.aims[name]
+
+    async def look(self) -> Look:
+        """A fresh look that becomes the session's present."""
+        with self.run.phase("look"):
+            return await self.sight.look_and_take()
+
+    def find(self, target: Any) -> Aim:
+        """A target on the present screen."""
+        return aim(self.sight, target)
+
+    async def settle(self, before: Look, proof: Proof | None = None, **budgets: float) -> Settled:
+        """Until the screen rests; the screen is taken."""
+        with self.run.phase("settle"):
+            settling = Settling(
+                self.sight,
+                self.driver,
+                self.clock,
+                before,
+                met=proof.met if proof and proof.decides else never,
+                patience_ms=proof.patience_ms if proof else 0.0,
+                **budgets,
+            )
+            settled = await settling.wait()
+        waited = self.run.timings.get("waiting", 0.0) + settling.waited_ms
+        self.run.timings["waiting"] = waited
+        self.sight.take(settled.seen)
+        return settled
+
+    def desk_surface(self) -> DeskSurface:
+        if self.desk is None:
+            raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
+        return self.desk
+
+
+async def fresh(stage: Stage) -> Look:
+    """The screen before the dispatch, read again if it is older than the action."""
+    run = stage.run
+    if run.before is None or run.before.began_ms < run.started_ms:
+        run.before = await stage.look()
+    return run.before

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,28 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.adb.device import AdbDevice
 from handrail.android.driver import Driver, Facts
-from handrail.android.lease import Held, Leases
 from handrail.clock import Clock
 from handrail.engine.approval import Answer, Approvals
-from handrail.engine.caller import Caller
-from handrail.engine.events import Listener
-from handrail.engine.flights import Flights, Work
-from handrail.engine.grip import Grip
+from handrail.engine.events import Caller, Listener
+from handrail.engine.hold import POLL_MS, Hold, Stops
 from handrail.engine.journal import Journal
+from handrail.engine.leases import Held, Leases
 from handrail.engine.lifecycle import failed, live
+from handrail.engine.look.looks import Looks
 from handrail.engine.memory import Known, Memory
-from handrail.engine.numbers import next_number
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
+from handrail.engine.queue import Flights, Turn, Work
+from handrail.engine.record import Record
 from handrail.engine.report import envelope_of
-from handrail.engine.run import Run
+from handrail.engine.run import DeskSurface, Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
-from handrail.engine.sight import Sight
-from handrail.engine.stage import DeskSurface, Stage
-from handrail.engine.stops import POLL_MS, Stops
-from handrail.engine.telling import Telling
-from handrail.engine.turn import Turn
 from handrail.errors import ERRORS, Cancelled, HandrailError
 from handrail.protocol.act import Settle
 from handrail.protocol.actions import AnyAction
@@ -82,7 +79,7 @@ class Session(ShortForms):
     ) -> None:
         self.device = device
         self.driver = driver
-        self.sight = Sight(
+        self.sight = Looks(
             driver, parts.clock, known.refs, known.revision, known.signature, boot_id=facts.boot_id
         )
         self.facts = facts
@@ -90,8 +87,8 @@ class Session(ShortForms):
         self._parts = parts
         self._known = known
         self._desk = desk
-        self._grip = Grip(parts.leases, driver.serial, caller)
-        self._telling = Telling(parts.journal, parts.secrets, driver.serial, self._grip.id)
+        self._grip = Hold(parts.leases, driver.serial, caller)
+        self._telling = Record(parts.journal, parts.secrets, driver.serial, self._grip.id)
         self._permit = Permit(
             gate,
             parts.approvals,
@@ -290,3 +287,11 @@ class Session(ShortForms):
 
 def _as_it_is(refs: Any) -> Any:
     return refs
+
+
+_numbers = itertools.count(os.getpid())
+
+
+def next_number() -> int:
+    """Another one every time."""
+    return next(_numbers)

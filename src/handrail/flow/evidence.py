@@ -7,7 +7,7 @@ import base64
 import io
 from typing import Protocol
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.flow.records import Picture
 from handrail.protocol.observe import GetLogs, Screenshot

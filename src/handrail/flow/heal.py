@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handrail.engine.look.resolve import targets_of
 from handrail.engine.policy.grave import what_it_does
-from handrail.engine.policy.resolved import Resolved
-from handrail.engine.resolve import targets_of
+from handrail.engine.policy.subject import Resolved
 from handrail.errors import TargetError
 from handrail.flow.likeness import likeness
 from handrail.flow.meanings import may_follow

@@ -9,7 +9,7 @@ from typing import Any
 
 from handrail.engine.approval.request import MASKED
 from handrail.engine.journal.query import Shown
-from handrail.engine.resolve import AIMED
+from handrail.engine.look.resolve import AIMED
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.device import Direction

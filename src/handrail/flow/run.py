@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping
 
 from handrail.clock import Clock
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.evidence import Evidence

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from handrail.clock import Clock, within
 from handrail.dialects import agentest
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, Timeout
 from handrail.flow.evidence import Evidence
 from handrail.flow.mend import Mending

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
+from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
-from handrail.engine.sight import Seen
 from handrail.flow.records import Picture
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import GetUiTree
@@ -30,7 +30,7 @@ class Witness:
     crashed: bool = False
     _began: str = ""
     _screen: Screen | None = None
-    _picture: tuple[Picture, Seen | None] | None = None
+    _picture: tuple[Picture, Look | None] | None = None
 
     async def begin(self) -> None:
         """The screen on which the first step starts; a crash that it shows happened before."""

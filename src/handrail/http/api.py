@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from handrail import __version__
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
 from handrail.http.answers import number, status_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from handrail.desk.desk import Desk
 from handrail.engine.desk_session import DeskSession
-from handrail.engine.stops import Stops
+from handrail.engine.hold import Stops
 from handrail.http.approvals import Bridge
 from handrail.http.auth import Auth
 from handrail.http.console import Conversation

@@ -9,8 +9,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from handrail.android.found import Found
-from handrail.android.lease import Held
 from handrail.android.serial import canonical
+from handrail.engine.leases import Held
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
 

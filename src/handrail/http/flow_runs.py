@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import iso_time
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.journal.head import read_head
-from handrail.engine.journal.tables import head_path
+from handrail.engine.journal.writer import head_path
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.evidence import ReportEvidence

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
 from handrail.flow.load import load

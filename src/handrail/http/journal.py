@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from handrail.engine.journal import query
 from handrail.engine.journal.query import Shown
-from handrail.engine.journal.tables import store_path
+from handrail.engine.journal.writer import store_path
 from handrail.errors import InvalidAction
 from handrail.flow.record import flow_text
 from handrail.http.journal_search import Wanted, search

@@ -14,8 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from handrail.android.serial import canonical
-from handrail.engine.caller import Caller
-from handrail.engine.events import Event
+from handrail.engine.events import Caller, Event
 from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError
 from handrail.http.album import Album

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 
-from handrail.android.lease import Held, Holder
 from handrail.android.serial import canonical
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
+from handrail.engine.hold import Stops
+from handrail.engine.leases import Held, Holder
 from handrail.engine.session import Session
-from handrail.engine.stops import Stops
 from handrail.errors import DeviceBusy
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope

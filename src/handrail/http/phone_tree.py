@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from handrail.engine.sight import Sight
+from handrail.engine.look.looks import Looks
 from handrail.tree.reach import visible_part
 
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
-def tree_of(sight: Sight, redact: Callable[[str], str]) -> dict[str, Any]:
+def tree_of(sight: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
     """What agents are told of the screen, and where it is; boxes are left, top, right, bottom in pixels."""
     seen, registry = sight.last, sight.registry
     if seen is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from handrail.engine.caller import Caller, Door
+from handrail.engine.events import Caller, Door
 from handrail.errors import ActionRejected
 
 AGENT_HEADER = "handrail-agent"

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskRunner
+from handrail.engine.events import Caller
 from handrail.errors import Unsupported
 from handrail.local.client import LocalDoor, error_from, gone
 from handrail.local.wire import Message

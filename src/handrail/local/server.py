@@ -17,7 +17,7 @@ from handrail.android.choose import match
 from handrail.android.found import Found
 from handrail.engine.answer import answer_text
 from handrail.engine.approval import Approval, Notify
-from handrail.engine.caller import Caller, Door
+from handrail.engine.events import Caller, Door
 from handrail.engine.session import Session
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
 from handrail.local.place import Name, make_folder, only_server, socket_path

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
     from handrail.engine.session import Session
     from handrail.mcp.state import CallerState, DoorState, Progress
     from handrail.protocol.act import Settle

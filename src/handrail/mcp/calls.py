@@ -14,7 +14,7 @@ from handrail.mcp.tools import PROFILES, Tool, tools
 from handrail.protocol.problems import nearest_kind
 
 if TYPE_CHECKING:
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
     from handrail.mcp.state import DoorState, Progress
 
 _log = logging.getLogger("handrail.mcp")

@@ -12,7 +12,7 @@ from handrail.mcp.call import Call
 from handrail.mcp.native import native
 
 if TYPE_CHECKING:
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
     from handrail.mcp.state import DoorState
 
 SCREEN, JOURNAL, FLOWS = "handrail://screen", "handrail://journal", "handrail://flows"

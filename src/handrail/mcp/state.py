@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from handrail.engine.caller import Caller
+    from handrail.engine.events import Caller
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

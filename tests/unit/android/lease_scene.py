@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from handrail.android.lease import Holder, Leases
 from handrail.clock import ManualClock
+from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceBusy
 from handrail.store import Store
 

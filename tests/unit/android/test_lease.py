@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.lease import TTL_MS, Holder, Lease
+from handrail.engine.leases import TTL_MS, Holder, Lease
 from tests.unit.android.lease_scene import AGENT, FLOW, PHONE, Scene, busy, play
 
 ANNA = Holder("anna", "person", "Anna", "desk")

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android import alive
-from handrail.android.lease import Holder, Leases
 from handrail.clock import ManualClock
+from handrail.engine import leases
+from handrail.engine.leases import Holder, Leases
 from tests.unit.android.lease_scene import FLOW, PHONE, Scene, busy, play
 
 CONTENDER = """
 import asyncio, os, sys
 from pathlib import Path
-from handrail.android.lease import Holder, Leases
+from handrail.engine.leases import Holder, Leases
 from handrail.clock import SystemClock
 from handrail.errors import DeviceBusy
 from handrail.store import Store
@@ -120,8 +120,8 @@ def test_without_a_process_table_a_pid_is_only_there_or_not(
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait(30)
     monkeypatch.setattr(alive, "PROC", tmp_path / "none")
-    assert alive.mark(os.getpid()) is not None
-    assert alive.mark(ended.pid) is None
+    assert leases.mark(os.getpid()) is not None
+    assert leases.mark(ended.pid) is None
 
 
 def test_a_pid_of_another_machine_or_container_says_nothing_here(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 import click
 import pytest
 
-from handrail.android.lease import Holder, Leases
 from handrail.cli.device_option import DeviceOptions, device_from, device_options
 from handrail.clock import SystemClock
+from handrail.engine.leases import Holder, Leases
 from handrail.errors import AdbConnectionError, InvalidAction
 from handrail.sim.adbd.server import Served, serve
 from handrail.sim.phone import Phone

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from handrail.android.driver import Facts, IdleResult
 from handrail.clock import ManualClock
-from handrail.engine.settle import Settled, Settling
-from handrail.engine.sight import Seen, Sight
+from handrail.engine.look.looks import Look, Looks
+from handrail.engine.look.settle import Settled, Settling
 from handrail.tree.node import Screen
 from handrail.tree.refs import Registry
 from tests.unit.tree.drawn import node, row, screen
@@ -58,13 +58,13 @@ class Stand:
     def __init__(self, shows: Shows, **options: Any) -> None:
         self.clock = ManualClock()
         self.driver = ScriptedDriver(self.clock, shows, **options)
-        self.sight = Sight(self.driver, self.clock, Registry())  # type: ignore[arg-type]
+        self.sight = Looks(self.driver, self.clock, Registry())  # type: ignore[arg-type]
 
-    async def look(self) -> Seen:
+    async def look(self) -> Look:
         """A look that is taken."""
         return await self.passing(self.sight.look_and_take())
 
-    async def settle(self, before: Seen | None, **options: Any) -> Settled:
+    async def settle(self, before: Look | None, **options: Any) -> Settled:
         if before is not None:
             self.sight.touched()
         settling = Settling(self.sight, self.driver, self.clock, before, **options)  # type: ignore[arg-type]

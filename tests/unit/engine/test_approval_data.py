@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import SystemClock
-from handrail.engine.approval.mailbox import deliver
+from handrail.engine.approval.handover import deliver
 from handrail.engine.secrets import Secrets
 from handrail.errors import ActionRejected, InvalidAction
 from tests.unit.engine.asking import Desk, Vault, desk, human_auth, question, run

@@ -12,7 +12,7 @@ import pytest
 
 from handrail.clock import ManualClock
 from handrail.engine.journal import Journal
-from handrail.engine.journal.retention import DAY_MS, Limits
+from handrail.engine.journal.journal import DAY_MS, Limits
 from handrail.engine.secrets import Secrets
 from tests.unit.engine.journalist import with_journal
 

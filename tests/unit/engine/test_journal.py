@@ -11,7 +11,7 @@ import pytest
 
 from handrail.clock import ManualClock
 from handrail.engine.journal import Journal
-from handrail.engine.journal.entry import canonical, entry_of
+from handrail.engine.journal.query import canonical, entry_of
 from handrail.engine.secrets import Secrets
 from handrail.errors import HandrailError, InvalidAction
 from tests.unit.engine.journalist import act, with_journal, write_actions

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from handrail.engine.journal import Journal
-from handrail.engine.journal.entry import canonical, link
 from handrail.engine.journal.head import Head
+from handrail.engine.journal.query import canonical, link
 from handrail.engine.journal.verify import Verdict
 from tests.unit.engine.journalist import act, with_journal, write_actions
 

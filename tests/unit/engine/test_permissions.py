@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.engine.permissions import Gate, Permissions
-from handrail.engine.permissions.keys import agent_key, policy_key
 from handrail.engine.policy import Policy
+from handrail.engine.policy.permissions import agent_key, policy_key
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, policy, subject

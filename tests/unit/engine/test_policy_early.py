@@ -8,8 +8,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from handrail.engine.policy import Policy, Resolved
-from handrail.engine.policy.pattern import Pattern
-from handrail.engine.policy.rule import Rule
+from handrail.engine.policy.rule import Pattern, Rule
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, policy, subject
 

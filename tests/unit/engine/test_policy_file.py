@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.engine.policy import Policy
-from handrail.engine.policy.read import parse_policy, read_policy
-from handrail.engine.policy.shadow import unreachable
-from handrail.engine.policy.values import READERS
+from handrail.engine.policy.read import READERS, parse_policy, read_policy
+from handrail.engine.policy.rule import unreachable
 from handrail.errors import InvalidAction
 from tests.unit.engine.policy_subjects import policy
 

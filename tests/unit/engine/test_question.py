@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from handrail.engine.permit import LONGEST, question
 from handrail.engine.policy import Resolved, Subject
-from handrail.engine.question import LONGEST, question
 from handrail.protocol.read import action_from
 
 BUTTON = Resolved(package="com.handrail.shop", label="Pay now")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.reached import presses_unnamed, reached
+from handrail.engine.pressed import presses_unnamed, reached
 from handrail.protocol.read import action_from
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse

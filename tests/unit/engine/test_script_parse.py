@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.script.parse import MOST_CHARACTERS, MOST_COMMANDS, Command, parse
-from handrail.engine.script.refusal import Refusal
+from handrail.engine.script.parse import MOST_CHARACTERS, MOST_COMMANDS, Command, Refusal, parse
 
 
 def argv_of(script: str) -> list[tuple[str, ...]]:

@@ -12,9 +12,8 @@ import pytest
 from handrail.clock import ManualClock
 from handrail.engine.script import ScriptExecutor, ScriptResult
 from handrail.engine.script.allow import DEFAULT
-from handrail.engine.script.limits import MIB, Limits
-from handrail.engine.script.output import KEPT, Kept
-from handrail.engine.script.processes import Family
+from handrail.engine.script.executor import MIB, Limits
+from handrail.engine.script.run import KEPT, Family, Kept
 from handrail.engine.secrets import Secrets
 
 PYTHON = str(Path(sys.executable).resolve())

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.engine.sight import Seen
+from handrail.engine.look.looks import Look
 from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Stand, frames, page, steps, still
 from tests.unit.tree.drawn import node, row
@@ -15,7 +15,7 @@ SPINNER = node("ProgressBar", box=(500, 1200, 580, 1280), resource_id="app:id/sp
 OTHER = page(title="Another page")
 
 
-def has_moved_on(seen: Seen) -> bool:
+def has_moved_on(seen: Look) -> bool:
     return any(one.text == "Another page" for one in seen.screen.nodes)
 
 

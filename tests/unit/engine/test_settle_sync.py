@@ -8,7 +8,7 @@ from typing import Any
 
 from handrail.android.syncs import Synced
 from handrail.clock import ManualClock
-from handrail.engine.settle import SYNC_MS, Settled
+from handrail.engine.look.settle import SYNC_MS, Settled
 from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Shows, Stand, page, steps, still
 

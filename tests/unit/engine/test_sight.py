@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.sight import KEPT
+from handrail.engine.look.looks import KEPT
 from handrail.errors import AdbConnectionError, StaleReference
 from handrail.tree.diff import diff_text
 from handrail.tree.fingerprint import state_signature

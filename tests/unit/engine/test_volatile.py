@@ -7,8 +7,16 @@ import asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.restless import STILL_MS, Restless, build_of, may_be_left_out
-from handrail.engine.volatile import Kind, Motion, changed, key_of
+from handrail.engine.look.restless import (
+    STILL_MS,
+    Kind,
+    Motion,
+    Restless,
+    build_of,
+    changed,
+    key_of,
+    may_be_left_out,
+)
 from handrail.tree.node import Node, Screen
 from tests.unit.engine.scripted import Stand, frames, page, steps, still
 from tests.unit.tree.drawn import node, row, screen

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.flow.records import FlowRecord, Outcome, StepRecord
 from handrail.flow.trace import device_trace, failure_text, result_of, trace_of

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import AdbConnectionError, DeviceBusy
 from handrail.http.phone import Phones, handle
 from handrail.http.phone_frame import pack, unpack

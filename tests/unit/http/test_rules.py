@@ -10,7 +10,7 @@ import pytest
 from handrail.clock import ManualClock
 from handrail.desk.dialogs import permission_key
 from handrail.engine.permissions import Permissions
-from handrail.engine.permissions.keys import agent_key
+from handrail.engine.policy.permissions import agent_key
 from handrail.http.guesses import ADDRESSES, MOST, WINDOW_MS, Guesses
 from handrail.http.notice import Notice
 from handrail.http.origin import Rules, hosts_of

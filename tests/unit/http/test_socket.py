@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from handrail.clock import SystemClock
-from handrail.engine.caller import Caller
 from handrail.engine.desk_session import DeskSession
+from handrail.engine.events import Caller
 from handrail.engine.journal import Journal
 from handrail.http.follow import slim
 from handrail.protocol.message import SERVER_MESSAGE

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.local.client import LocalDoor
 from handrail.local.place import LONGEST, only_server, socket_path

@@ -15,7 +15,7 @@ from handrail.cli.evaluation.person import Person
 from handrail.cli.evaluation.task import EvalTask
 from handrail.clock import Clock
 from handrail.config import Config
-from handrail.engine.caller import Caller
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
 from handrail.sim.adbd.server import serve

@@ -1,11 +1,9 @@
 """Questions to people: asked once, answered once, used once."""
 
-from handrail.engine.approval.answer import Answer
 from handrail.engine.approval.approvals import Approvals, Notify
 from handrail.engine.approval.handover import KeepSecret
-from handrail.engine.approval.picture import mark_screenshot
-from handrail.engine.approval.request import Request, digest_of
-from handrail.engine.approval.row import Approval
+from handrail.engine.approval.request import Request, digest_of, mark_screenshot
+from handrail.engine.approval.row import Answer, Approval
 
 __all__ = [
     "Answer",

@@ -17,12 +17,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.engine.approval import lookup
-from handrail.engine.approval.answer import Answer
+from handrail.engine.approval import row
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Redact, Request
-from handrail.engine.approval.row import TABLES, Approval, insert
-from handrail.engine.policy.verdict import SPANS, Span
+from handrail.engine.approval.row import TABLES, Answer, Approval, insert
+from handrail.engine.policy.subject import SPANS, Span
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.store import Store
 
@@ -58,7 +57,7 @@ class Approvals:
 
     async def ask(self, request: Request) -> Answer:
         """Store the question, tell people, wait. Cancelled, it is withdrawn: nobody can say yes any more."""
-        id_, token = lookup.PREFIX + secrets.token_hex(5), secrets.token_urlsafe(32)
+        id_, token = row.PREFIX + secrets.token_hex(5), secrets.token_urlsafe(32)
         now, clean = self._clock.now_ms(), request.redacted(self._redact)
         async with self._withdrawn_when_cancelled(id_), self._handover.mailbox(id_, request) as box:
             await self._store.write(lambda db: insert(db, id_, clean, now, _hash(token), box))
@@ -132,16 +131,16 @@ class Approvals:
     async def get(self, id_: str) -> Approval:
         """By id or a unique beginning of one. Raises `InvalidAction` with the nearest."""
         now = self._clock.now_ms()
-        return await self._store.read(lambda db: lookup.find(db, id_, now))
+        return await self._store.read(lambda db: row.find(db, id_, now))
 
     async def pending(self) -> list[Approval]:
         """What waits for an answer, oldest first."""
         now = self._clock.now_ms()
-        return await self._store.read(lambda db: lookup.pending(db, now))
+        return await self._store.read(lambda db: row.pending(db, now))
 
     async def history(self, limit: int = 50, before: int | None = None) -> list[Approval]:
         """Everything, newest first; `before` is a `seq`."""
-        return await self._store.read(lambda db: lookup.history(db, limit, before))
+        return await self._store.read(lambda db: row.history(db, limit, before))
 
     async def _wait(self, id_: str, token: str | None) -> Answer:
         woken = self._waiting[id_] = asyncio.Event()
@@ -150,7 +149,7 @@ class Approvals:
             telling = await self._tell(id_, token)
             while True:
                 woken.clear()
-                one = await self._store.read(lambda db: lookup.exact(db, id_))
+                one = await self._store.read(lambda db: row.exact(db, id_))
                 if one is None:
                     raise ActionRejected(f"The request {id_} was deleted from the store")
                 if one.state != "pending":

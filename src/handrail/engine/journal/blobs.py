@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.engine.redaction import Redact
+from handrail.engine.secrets import Redact
 
 Statement = tuple[str, tuple[object, ...]]
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.engine.journal.entry import GENESIS
+from handrail.engine.journal.query import GENESIS
 
 WIDTH = 20
 """Digits of the count: every head has the same length, so one write replaces it whole."""

@@ -6,23 +6,22 @@ A sealed event is on the disk and counted in the head file when `seal` returns; 
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from handrail.clock import Clock
 from handrail.engine.journal import query
 from handrail.engine.journal.blobs import Blobs, Stored
-from handrail.engine.journal.entry import Entry, Event, entry_of
 from handrail.engine.journal.head import Head, create_head
-from handrail.engine.journal.query import ActionRow, Filter, Shown
-from handrail.engine.journal.retention import Limits, sweep
-from handrail.engine.journal.tables import STEPS, head_path, store_path
+from handrail.engine.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
 from handrail.engine.journal.verify import Verdict, blob_warnings, verify
-from handrail.engine.journal.writer import Waiter, Work, Writer
-from handrail.engine.redaction import Redact
+from handrail.engine.journal.writer import STEPS, Waiter, Work, Writer, head_path, store_path
+from handrail.engine.secrets import Redact
 from handrail.store import connect, migrate
 
 SWEEP_AFTER_BYTES = 64 * 1024 * 1024
@@ -146,3 +145,80 @@ class Journal:
         """kept, swept (too old or too many), withheld (might show a secret), or None: never heard of it."""
         row = self._db.execute("SELECT state FROM blobs WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
+
+
+GIB = 1024**3
+DAY_MS = 86_400_000
+YOUNG_MS = 60_000
+"""What is younger may belong to an action in flight; it is never swept."""
+AT_ONCE = 500
+"""Blobs that one transaction removes: writers of other processes wait no longer than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The oldest go first as soon as one limit is passed; None is no limit."""
+
+    bytes: int | None = 2 * GIB
+    count: int | None = 100_000
+    age_ms: int | None = 30 * DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What one sweep removed."""
+
+    names: tuple[str, ...]
+    bytes: int
+
+
+def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[Swept]:
+    """Remove what is beyond the limits, oldest first; yields after each transaction."""
+    old = list(_beyond(db, limits, now_ms))
+    for start in range(0, len(old), AT_ONCE):
+        gone = _remove(db, blobs, old[start : start + AT_ONCE])
+        if gone:
+            yield Swept(tuple(one.name for one in gone), sum(one.bytes for one in gone))
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    name: str
+    bytes: int
+    at_ms: int
+
+
+def _beyond(db: sqlite3.Connection, limits: Limits, now_ms: int) -> Iterator[_Old]:
+    """The kept blobs that have to go."""
+    count, size = db.execute(
+        "SELECT count(*), coalesce(sum(bytes), 0) FROM blobs WHERE state = 'kept'"
+    ).fetchone()
+    for row in db.execute("SELECT name, bytes, at_ms FROM blobs WHERE state = 'kept' ORDER BY at_ms"):
+        one = _Old(*row)
+        over = (
+            (limits.bytes is not None and size > limits.bytes)
+            or (limits.count is not None and count > limits.count)
+            or (limits.age_ms is not None and now_ms - one.at_ms > limits.age_ms)
+        )
+        if not over or now_ms - one.at_ms < YOUNG_MS:
+            return
+        yield one
+        count -= 1
+        size -= one.bytes
+
+
+def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_Old]) -> list[_Old]:
+    """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
+    with blobs.locked(fcntl.LOCK_EX):
+        gone = [one for one in old if not blobs.touched_since(one.name, one.at_ms)]
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            names = [(one.name,) for one in gone]
+            db.executemany("UPDATE blobs SET state = 'swept' WHERE name = ?", names)
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        for one in gone:
+            blobs.path(one.name).unlink(missing_ok=True)
+    return gone

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail.engine.journal.blobs import Blobs
-from handrail.engine.journal.chain import COLUMNS
-from handrail.engine.journal.entry import HEAD_MISMATCH, columns_of, link
 from handrail.engine.journal.head import EMPTY, Head, read_head
-from handrail.engine.journal.tables import head_path
+from handrail.engine.journal.query import HEAD_MISMATCH, columns_of, link
+from handrail.engine.journal.writer import COLUMNS, head_path
 
 MOST_WARNINGS = 20
 CHUNK = 1024 * 1024

@@ -1,6 +1,5 @@
 """Answers that people gave once and that count again."""
 
-from handrail.engine.permissions.gate import Gate
-from handrail.engine.permissions.permissions import Permissions
+from handrail.engine.policy.permissions import Gate, Permissions
 
 __all__ = ["Gate", "Permissions"]

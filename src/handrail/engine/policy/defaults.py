@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from handrail.engine.policy.grave import what_it_does
-from handrail.engine.policy.subject import Caller, Subject
-from handrail.engine.policy.verdict import Kind, Span, Verdict
+from handrail.engine.policy.subject import Caller, Kind, Span, Subject, Verdict
 from handrail.protocol.actions import DESK_ACTIONS
 from handrail.protocol.observe import QueryDb
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
-from handrail.engine.policy.resolved import Resolved
+from handrail.engine.policy.subject import Resolved
 from handrail.engine.policy.words import ANSWERS, PHRASES
 
 KINDS = ("pays", "sends money", "deletes an account", "posts publicly")

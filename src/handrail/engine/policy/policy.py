@@ -12,8 +12,7 @@ from pathlib import Path
 from handrail.engine.policy.defaults import built_in
 from handrail.engine.policy.read import Document, ScriptRules, read_policy
 from handrail.engine.policy.rule import Rule
-from handrail.engine.policy.subject import Subject
-from handrail.engine.policy.verdict import Verdict
+from handrail.engine.policy.subject import Subject, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+import resource
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from handrail.clock import Clock, SystemClock
-from handrail.engine.script.allow import DEFAULT, AllowList
-from handrail.engine.script.attempt import Attempt, Plan
-from handrail.engine.script.cage import Cage, find_cage
-from handrail.engine.script.evidence import Evidence
-from handrail.engine.script.limits import Limits
-from handrail.engine.script.parse import MOST_CHARACTERS, Command, parse
-from handrail.engine.script.processes import MARK
-from handrail.engine.script.refusal import Refusal
-from handrail.engine.script.result import ScriptResult
-from handrail.engine.script.run import Step
+from handrail.engine.script.allow import DEFAULT, AllowList, Evidence
+from handrail.engine.script.parse import MOST_CHARACTERS, Command, Joint, Refusal, parse
+from handrail.engine.script.run import MARK, Family, Runner, Step, tasks_of_machine
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import InvalidAction
 
@@ -104,3 +102,224 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if not name.isidentifier() or not name.isascii():
             raise Refusal(f"the secret {name}: a shell's variables have no such name", "Rename the secret.")
+
+
+OWN_NUMBERS = ("--pid", "--fork", "--kill-child")
+WAYS = (
+    ("--net", *OWN_NUMBERS),
+    ("--user", "--map-root-user", "--net", *OWN_NUMBERS),
+    ("--user", "--map-root-user", "--net"),
+)
+"""What is tried, best first. Root needs no user namespace; for others it is what makes the rest possible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cage:
+    """What stands before the command, and what it achieves."""
+
+    prefix: tuple[str, ...] = ()
+
+    @property
+    def network_cut(self) -> bool:
+        return "--net" in self.prefix
+
+
+async def find_cage() -> Cage:
+    """The best that works here; an empty one where nothing does."""
+    unshare = shutil.which("unshare")
+    for way in WAYS if unshare else ():
+        prefix = (str(unshare), *way, "--")
+        if await _works(prefix):
+            return Cage(prefix)
+    return Cage()
+
+
+async def _works(prefix: tuple[str, ...]) -> bool:
+    null = asyncio.subprocess.DEVNULL
+    try:
+        probe = await asyncio.create_subprocess_exec(*prefix, "true", stdin=null, stdout=null, stderr=null)
+    except OSError:
+        return False
+    return await probe.wait() == 0
+
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Per program, but for `processes`: the kernel counts them for the user, and we for the run."""
+
+    cpu_sec: int = 30
+    memory_bytes: int = 1024 * MIB
+    file_bytes: int = 8 * MIB
+    open_files: int = 256
+    processes: int = 64
+
+
+def setter(limits: Limits) -> Callable[[], None]:
+    """For `preexec_fn`. The kernel ignores the number of processes for root, so the run is watched too."""
+    wanted = (
+        (resource.RLIMIT_CPU, limits.cpu_sec),
+        (resource.RLIMIT_AS, limits.memory_bytes),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_NPROC, _threads_of_user() + limits.processes),
+        (resource.RLIMIT_CORE, 0),
+    )
+    capped = [(which, _within(which, value)) for which, value in wanted]
+
+    def apply() -> None:
+        for which, value in capped:
+            resource.setrlimit(which, (value, value))
+
+    return apply
+
+
+def _within(which: int, value: int) -> int:
+    """Nobody may raise a hard limit that is lower already."""
+    hard = resource.getrlimit(which)[1]
+    return value if hard == resource.RLIM_INFINITY else min(value, hard)
+
+
+def _threads_of_user() -> int:
+    """RLIMIT_NPROC counts every thread of the user: a bare number would forbid the first fork."""
+    total = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if folder.stat().st_uid == os.getuid():
+                total += len(os.listdir(folder / "task"))
+        except OSError:
+            continue  # it has ended meanwhile
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptResult:
+    """Without secrets, whatever the script printed."""
+
+    ok: bool
+    run_id: str
+    run_dir: Path
+    exit_code: int | None = None
+    timed_out: bool = False
+    cancelled: bool = False
+    duration_ms: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    refused: str | None = None
+    """Why nothing was run, or why it was ended early."""
+    hint: str | None = None
+    network_cut: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "run_dir": str(self.run_dir)}
+
+
+GRACE_MS = 100
+"""Between the request to end and the end. Stop has 250 ms for everything."""
+WATCH_MS = 20
+LOOKS_BETWEEN = 25
+"""Cheap looks between two that read all of /proc."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is permitted to run, and with which variables."""
+
+    pipelines: list[tuple[Joint, list[Step]]]
+    env: dict[str, str]
+    network_cut: bool = False
+
+
+class Attempt:
+    """Exactly one record is left, however the run ends."""
+
+    def __init__(self, evidence: Evidence, clock: Clock, limits: Limits, secrets: Secrets) -> None:
+        self._evidence = evidence
+        self._clock = clock
+        self._limits = limits
+        self._secrets = secrets
+        self._began = clock.monotonic_ms()
+        self._runner: Runner | None = None
+
+    async def go(self, plan: Plan, timeout_sec: float) -> ScriptResult:
+        """Run to the end or to the deadline. When cancelled, all is dead before that is raised."""
+        runner = self._runner = Runner(
+            self._evidence.files, plan.env, Family(self._evidence.run_id), setter(self._limits)
+        )
+        work = asyncio.create_task(_pipelines(runner, plan))
+        deadline = asyncio.create_task(self._clock.sleep_ms(timeout_sec * 1000))
+        crowd = asyncio.create_task(self._watch(runner.family))
+        try:
+            await asyncio.wait({work, deadline, crowd}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._stop(runner, work))
+            self.finish(cancelled=True, network_cut=plan.network_cut)
+            raise
+        finally:
+            too_many = crowd.done() and not work.done()
+            _forget(deadline, crowd)
+        timed_out = not work.done() and not too_many
+        if too_many:
+            await asyncio.to_thread(runner.kill)
+        elif timed_out:
+            await self._stop(runner, work)
+        code = await work
+        return self.finish(
+            exit_code=code,
+            timed_out=timed_out,
+            refused=f"ended: more than {self._limits.processes} processes" if too_many else None,
+            network_cut=plan.network_cut,
+        )
+
+    async def _stop(self, runner: Runner, work: asyncio.Task[int]) -> None:
+        """Nobody waits out the grace when all have gone."""
+        grace = asyncio.create_task(self._clock.sleep_ms(GRACE_MS))
+        await runner.stop(asyncio.wait({work, grace}, return_when=asyncio.FIRST_COMPLETED))
+        _forget(grace)
+        await asyncio.wait({work})
+
+    async def _watch(self, family: Family) -> None:
+        """Returns when the run has too many processes: looks at once when the machine has more of them, and
+        now and then in any case, since others may end as many as the run begins.
+        """
+        before = tasks_of_machine()
+        for look in itertools.count(1):
+            await self._clock.sleep_ms(WATCH_MS)
+            hurry = tasks_of_machine() - before > self._limits.processes
+            if hurry or look % LOOKS_BETWEEN == 0:
+                if await asyncio.to_thread(family.exceeds, self._limits.processes, freeze=hurry):
+                    return
+                before = tasks_of_machine()
+
+    def finish(self, **facts: Any) -> ScriptResult:
+        """The result, recorded."""
+        runner, redact, margin = self._runner, self._secrets.redact, self._secrets.longest
+        ended = facts.get("refused") or facts.get("timed_out") or facts.get("cancelled")
+        result = ScriptResult(
+            ok=not ended and facts.get("exit_code") == 0,
+            run_id=self._evidence.run_id,
+            run_dir=self._evidence.folder,
+            duration_ms=round(self._clock.monotonic_ms() - self._began),
+            stdout=runner.stdout.text(redact, margin) if runner else "",
+            stderr=runner.stderr.text(redact, margin) if runner else "",
+            **facts,
+        )
+        self._evidence.end(result.to_dict(), redact)
+        return result
+
+
+async def _pipelines(runner: Runner, plan: Plan) -> int:
+    code = 0
+    for joint, steps in plan.pipelines:
+        if runner.stopped:
+            break
+        if joint == ";" or (joint == "&&") == (code == 0):
+            code = await runner.pipeline(steps)
+    return code
+
+
+def _forget(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()

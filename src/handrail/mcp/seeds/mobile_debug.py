@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import mobile_debug as dialect
-from handrail.engine.resolve import aim
+from handrail.engine.look.resolve import aim
 from handrail.errors import TargetError
 from handrail.mcp.answer import PICTURE, Answer, data_of
 from handrail.mcp.seeds.rows import Row, tool

@@ -1,0 +1,184 @@
+"""Text entry: a field that takes the focus, text that reads back, secrets filled in at the last moment."""
+
+from __future__ import annotations
+
+from handrail.android.driver import Typed
+from handrail.android.text.read_back import readable
+from handrail.engine.acts.expects import wait_until
+from handrail.engine.look.conditions import Holds
+from handrail.engine.look.looks import Look, Reading, sure
+from handrail.engine.look.resolve import Aim, follow
+from handrail.engine.look.verify import field_says
+from handrail.engine.run import Outcome, Stage, fresh
+from handrail.errors import ElementNotInteractable, SemanticMismatch, VerificationFailed
+from handrail.protocol.device import ClearText, TypeText
+from handrail.protocol.envelope import Verification
+from handrail.tree.mention import mention, name_of
+from handrail.tree.node import Node, Point, Screen
+from handrail.tree.reach import tap_point
+
+FOCUS_MS = 3_000.0
+"""How long a tapped field may take to get the focus: a search bar may open a screen of its own."""
+SLOW_MS = 150.0
+"""A channel that waits for idle and takes longer has seen the quiet itself: its read-back is enough."""
+
+
+async def type_text(stage: Stage, action: TypeText) -> Outcome:
+    """Focus, clear, type, read back, submit."""
+    aimed = await _field(stage)
+    text = stage.secrets.fill(action.text).text
+    field = await _focus(stage, aimed)
+    said = f"{len(text)} characters" if field.password else action.text
+    if action.clear:
+        await _clear(stage, field)
+    async with stage.run.dispatching():
+        typed = await stage.driver.type_text(text)
+    if typed.arrived is not False and action.submit:
+        async with stage.run.dispatching():
+            await stage.driver.key("enter")
+    if action.clear and not field.password and typed.after not in (None, readable(text)):
+        typed = _failed(typed)  # it arrived, and something else is there too
+    return _outcome(stage, field, typed, said, submitted=action.submit)
+
+
+async def clear_text(stage: Stage, _: ClearText) -> Outcome:
+    """Focus and empty, whatever the length."""
+    field = await _focus(stage, await _field(stage))
+    async with stage.run.dispatching():
+        typed = await stage.driver.clear_text()
+    return _outcome(stage, field, typed, "0 characters" if field.password else "", submitted=False)
+
+
+async def _field(stage: Stage) -> Node:
+    """The field that is meant. Whatever forbids typing into it is said before anything is dispatched."""
+    aim = stage.run.aims.get("target")
+    if aim is not None:
+        return _aimed(stage, aim)
+    field = _focused(stage.before.screen) or _focused((await fresh(stage)).screen)
+    if field is None:
+        raise ElementNotInteractable(
+            "No field has the focus, and no target was given",
+            hint="Tap a field first, or give `target`.",
+            reason="nothing focused",
+        )
+    return field
+
+
+def _aimed(stage: Stage, aim: Aim) -> Node:
+    """The field itself, the only one in what was aimed at, or what is known to open one: a search bar."""
+    touched, screen = aim.touched, stage.before.screen
+    fields = [node for node in (touched, *screen.inside(touched)) if node.role == "text_field"]
+    if len(fields) != 1 and not _opens_search(touched):
+        raise SemanticMismatch(
+            f"{aim} is no field to type into",
+            hint="Aim at a field: its ref begins with @f. What only opens one has to be tapped first.",
+            ref=aim.ref,
+        )
+    field = fields[0] if len(fields) == 1 else touched
+    _point(stage, field)
+    return field
+
+
+def _opens_search(node: Node) -> bool:
+    """By its id, which is not translated, or by its words."""
+    return node.clickable and ("search" in node.id_tail.lower() or "search" in name_of(node).lower())
+
+
+def _point(stage: Stage, field: Node) -> Point:
+    return tap_point(stage.before.screen, field, stage.sight.registry.ref_of)
+
+
+def _focused(screen: Screen) -> Node | None:
+    """The innermost of the topmost window, as input goes there."""
+    fields = [node for node in screen.nodes if node.focused and node.role == "text_field"]
+    return fields[-1] if fields else None
+
+
+async def _focus(stage: Stage, field: Node) -> Node:
+    """Tap, and look until this field has the focus, or one of what opened for it; the field that has it."""
+    aim = stage.run.aims.get("target")
+    if aim is None or field.focused:
+        return field
+    before, sight = stage.before.screen, stage.sight
+    earlier = _focused(before)
+
+    def has_focus(seen: Look) -> Holds:
+        focused = _focused(seen.screen)
+        meant = follow(sight, before, seen.screen, field)
+        stayed = earlier is not None and follow(sight, before, seen.screen, earlier) is focused
+        took_it = focused is meant if meant and meant.role == "text_field" else not stayed
+        return Holds(focused is not None and took_it, "the focus", focused)
+
+    point = _point(stage, field)
+    async with stage.run.dispatching():
+        await stage.driver.tap(*point)
+    seen, verdict = await wait_until(sight, stage.clock, has_focus, FOCUS_MS)
+    sight.take(seen)
+    if not verdict.met:
+        other = f"; {mention(verdict.observed)} has it" if verdict.observed is not None else ""
+        raise ElementNotInteractable(
+            f"{aim} did not take the focus when it was tapped{other}", reason="no focus", ref=aim.ref
+        )
+    return sure(_focused(seen.screen))
+
+
+async def _clear(stage: Stage, field: Node) -> None:
+    """Nothing is typed behind a text that would not go."""
+    async with stage.run.dispatching():
+        cleared = await stage.driver.clear_text()
+    if cleared.arrived is False:
+        observed = _told(cleared.after, field)
+        stage.run.verification = Verification(
+            mode="built_in", expected="", observed=observed, outcome="failed"
+        )
+        raise VerificationFailed(
+            "The field could not be emptied, so nothing was typed",
+            expected="",
+            observed=observed,
+            way=cleared.way,
+        )
+
+
+def _failed(typed: Typed) -> Typed:
+    return Typed(typed.way, typed.before, typed.after, False, typed.screen)
+
+
+def _told(text: str | None, field: Node) -> str | None:
+    return f"{len(text or '')} characters" if field.password else text
+
+
+def _outcome(stage: Stage, field: Node, typed: Typed, said: str, *, submitted: bool) -> Outcome:
+    stage.run.details |= {"way": typed.way} | ({"password": True} if field.password else {})
+    if typed.arrived is None:
+        return Outcome()
+    observed = _told(typed.after, field)
+    verdict = Verification(
+        mode="built_in",
+        expected=said,
+        observed=observed,
+        outcome="verified" if typed.arrived else "failed",
+    )
+    if not typed.arrived:
+        failure = VerificationFailed(
+            "The field does not say what was typed", expected=said, observed=observed, way=typed.way
+        )
+        return Outcome(verification=verdict, failure=failure)
+    if not submitted and _took_read_back(stage, typed):
+        return Outcome(verification=verdict, settle="none")
+    keeps = not submitted and not field.password
+    aim = stage.run.aims.get("target")
+    return Outcome(proof=field_says(stage.before, aim, typed.after) if keeps else None, verification=verdict)
+
+
+def _took_read_back(stage: Stage, typed: Typed) -> bool:
+    """Make the read-back of a slow phone the screen afterwards: as good as a settle, and one look less."""
+    last = stage.sight.last
+    if typed.screen is None or last is None or not stage.driver.waits_for_idle:
+        return False
+    took = last.ended_ms - last.began_ms
+    if took < SLOW_MS:
+        return False
+    now = stage.clock.monotonic_ms()
+    stage.run.after = Look(Reading(typed.screen), now - took, now)
+    stage.sight.take(stage.run.after)
+    return True

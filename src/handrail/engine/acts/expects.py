@@ -1,0 +1,214 @@
+"""Waits, expectations, and the question to a person: actions whose answer is whether something came true."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from handrail.clock import Clock
+from handrail.engine.look.conditions import Holds, holds, is_absent, is_visible, state_is, text_is
+from handrail.engine.look.looks import Look, Looks, sure
+from handrail.engine.look.settle import Settling
+from handrail.engine.run import Outcome, Stage
+from handrail.errors import (
+    ActionRejected,
+    AssertionFailed,
+    ExpectStateMismatch,
+    HandrailError,
+    IdleTimeout,
+    Timeout,
+)
+from handrail.protocol.envelope import Verification
+from handrail.protocol.observe import (
+    ExpectAbsent,
+    ExpectApp,
+    ExpectScreen,
+    ExpectState,
+    ExpectText,
+    ExpectVisible,
+    RequestHumanAuth,
+    WaitFor,
+    WaitForStable,
+)
+from handrail.protocol.target import Point, Selector, StateIs, TextIs
+from handrail.tree.select.missed import candidates, nearest_nodes
+
+
+async def _until(stage: Stage, check: Check, timeout_ms: float) -> tuple[Outcome, Holds]:
+    """Look until it holds; the last look becomes the session's present, whatever it showed."""
+    with stage.run.phase("watch"):
+        seen, verdict = await wait_until(stage.sight, stage.clock, check, timeout_ms)
+    stage.sight.take(seen)
+    stage.run.after = seen
+    verification = Verification(
+        mode="explicit",
+        expected=verdict.expected,
+        observed=verdict.observed,
+        outcome="verified" if verdict.met else "failed",
+    )
+    stage.run.verification = verification
+    return Outcome(verification=verification), verdict
+
+
+async def wait_for(stage: Stage, action: WaitFor) -> Outcome:
+    """A change that finished before the call is seen too: it is measured against what was read last."""
+    before = stage.sight.last or await stage.look()
+
+    def check(seen: Look) -> Holds:
+        return holds(action.condition, seen, stage.sight.view(seen), before)
+
+    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise Timeout(
+            f"{action.condition.kind}: {verdict.expected} did not come true within {action.timeout_ms} ms; "
+            f"observed {verdict.observed}",
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+    return outcome
+
+
+async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
+    """Rest and nothing loading, by the same rules as after an action."""
+    with stage.run.phase("settle"):
+        settling = Settling(
+            stage.sight,
+            stage.driver,
+            stage.clock,
+            None,
+            budget_ms=action.timeout_ms,
+            loading_ms=action.timeout_ms,
+        )
+        settled = await settling.wait()
+    stage.run.settled = settled.report
+    stage.sight.take(settled.seen)
+    stage.run.after = settled.seen
+    if settled.report.reason in ("budget", "loading"):
+        why = f"still loading: {settled.report.loading}" if settled.report.loading else "it is still moving"
+        raise IdleTimeout(f"The screen did not come to rest within {action.timeout_ms} ms; {why}")
+    verification = Verification(mode="built_in", observed=settled.report.reason, outcome="verified")
+    return Outcome(verification=verification)
+
+
+async def expect_element(stage: Stage, action: ExpectVisible | ExpectAbsent | ExpectText) -> Outcome:
+    """Visible, absent, or with a text."""
+
+    def check(seen: Look) -> Holds:
+        handles = stage.sight.view(seen)
+        match action:
+            case ExpectVisible():
+                return is_visible(seen.screen, action.target, handles)
+            case ExpectAbsent():
+                return is_absent(seen.screen, action.target, handles)
+            case ExpectText():
+                wish = TextIs(target=action.target, equals=action.equals, contains=action.contains)
+                return text_is(seen.screen, wish, handles)
+
+    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise _unmet(AssertionFailed, verdict, candidates=_nearest(stage, action.target))
+    return outcome
+
+
+def _nearest(stage: Stage, target: Selector | Point) -> list[dict[str, Any]] | None:
+    """What came closest to the words that were looked for."""
+    words = (target.text or target.text_contains) if isinstance(target, Selector) else None
+    handles = stage.sight.registry
+    screen = sure(stage.sight.last).screen
+    return candidates(nearest_nodes(screen, words, handles), handles) if words else None
+
+
+async def expect_state(stage: Stage, action: ExpectState) -> Outcome:
+    """One property of an element."""
+    wish = StateIs(target=action.target, property=action.property, value=action.value)
+
+    def check(seen: Look) -> Holds:
+        return state_is(seen.screen, wish, stage.sight.view(seen))
+
+    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise _unmet(ExpectStateMismatch, verdict)
+    return outcome
+
+
+async def expect_screen(stage: Stage, action: ExpectScreen) -> Outcome:
+    """By fingerprint, or by the activity in front."""
+
+    async def by_activity(_: Look) -> Holds:
+        front = await stage.driver.foreground()
+        return Holds(is_activity(front.activity, action.activity or ""), action.activity, front.activity)
+
+    def by_fingerprint(seen: Look) -> Holds:
+        return Holds(seen.fingerprint == action.fingerprint, action.fingerprint, seen.fingerprint)
+
+    check: Check = by_activity if action.activity is not None else by_fingerprint
+    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise _unmet(ExpectStateMismatch, verdict)
+    return outcome
+
+
+def is_activity(shown: str, wanted: str) -> bool:
+    """By its whole name, by the last parts of it, or as `package/.Class`."""
+    package, slash, name = wanted.partition("/")
+    whole = (package + name if name.startswith(".") else name) if slash else wanted
+    return shown == whole or (not slash and f".{shown}".endswith(f".{whole.removeprefix('.')}"))
+
+
+async def expect_app(stage: Stage, action: ExpectApp) -> Outcome:
+    """Which app is in front."""
+
+    def check(seen: Look) -> Holds:
+        return Holds(seen.screen.package == action.package, action.package, seen.screen.package)
+
+    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    if not verdict.met:
+        raise _unmet(ExpectStateMismatch, verdict)
+    return outcome
+
+
+def _unmet(failure: type[HandrailError], verdict: Holds, **details: Any) -> HandrailError:
+    return failure(
+        f"Expected {verdict.expected}, found {verdict.observed}",
+        expected=verdict.expected,
+        actual=verdict.observed,
+        **details,
+    )
+
+
+async def request_human_auth(stage: Stage, action: RequestHumanAuth) -> Outcome:
+    """Ask, and wait for the answer; what it brings is data, secret data only a placeholder."""
+    answer = await stage.ask_person(action)
+    if not answer.approved:
+        raise ActionRejected(
+            f"The person {answer.decision} it" if answer.decision == "denied" else "Nobody answered in time",
+            approval=answer.id,
+        )
+    verification = Verification(mode="explicit", expected="approved", observed="approved", outcome="verified")
+    return Outcome(details={"approved": True, "data": answer.data}, verification=verification)
+
+
+FIRST_GAP_MS = 20.0
+LONGEST_GAP_MS = 200.0
+
+Check = Callable[[Look], Holds | Awaitable[Holds]]
+
+
+async def wait_until(sight: Looks, clock: Clock, check: Check, timeout_ms: float) -> tuple[Look, Holds]:
+    """Look until the check is met or the time is over; the last look and its verdict."""
+    deadline = clock.monotonic_ms() + timeout_ms
+    gap = FIRST_GAP_MS
+    last: Look | None = None
+    while True:
+        seen = await sight.look()
+        if last is not None and seen.screen is last.screen:  # at rest: worth asking for its names
+            await sight.name(seen)
+        verdict = check(seen)
+        if isinstance(verdict, Awaitable):
+            verdict = await verdict
+        now = clock.monotonic_ms()
+        if verdict.met or now >= deadline:
+            return seen, verdict
+        gap = FIRST_GAP_MS if last is None or seen.screen is not last.screen else min(gap * 2, LONGEST_GAP_MS)
+        last = seen
+        await clock.sleep_ms(min(gap, deadline - now))

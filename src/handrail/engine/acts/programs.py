@@ -1,0 +1,98 @@
+"""Actions on what is around the app whose proof is a read of the device, not of the screen."""
+
+from __future__ import annotations
+
+from handrail.adb.shell import Command, Script
+from handrail.android import apps
+from handrail.android.packages import pid_of
+from handrail.engine.run import Outcome, Stage
+from handrail.errors import ActionRejected, AdbCommandError, HandrailError, Unsupported, VerificationFailed
+from handrail.protocol.envelope import Verification
+from handrail.protocol.system import RunScript, SetClipboard, Shell, StopApp
+
+
+async def stop_app(stage: Stage, action: StopApp) -> Outcome:
+    """Its process is gone."""
+    shell = stage.driver.shell
+    async with stage.run.dispatching():
+        await apps.stop(shell, action.package)
+    pid = await pid_of(shell, action.package)
+    observed = "stopped" if pid is None else f"process {pid}"
+    failure = VerificationFailed(
+        f"{action.package} still runs as {observed}", expected="stopped", observed=observed
+    )
+    return _proved("stopped", observed, failure)
+
+
+async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:
+    """It reads back. Text that holds a secret is told as it was given."""
+    text = stage.secrets.fill(action.text).text
+    async with stage.run.dispatching():
+        await stage.driver.set_clipboard(text)
+    try:
+        found = await stage.driver.get_clipboard()
+    except Unsupported:
+        return Outcome()
+    observed = action.text if found == text else found
+    failure = VerificationFailed(
+        "The clipboard holds something else", expected=action.text, observed=observed
+    )
+    return _proved(action.text, observed, failure)
+
+
+def _proved(expected: str, observed: str, failure: HandrailError) -> Outcome:
+    met = expected == observed
+    verdict = Verification(
+        mode="built_in", expected=expected, observed=observed, outcome="verified" if met else "failed"
+    )
+    return Outcome(verification=verdict, failure=None if met else failure)
+
+
+TEXT_LIMIT = 64 << 10
+"""Characters of output that an envelope holds; head and tail."""
+
+
+async def on_device(stage: Stage, action: Shell) -> Outcome:
+    """Tokens are quoted one by one; `raw` hands the text to the device's shell."""
+    fill = stage.secrets.fill
+    command: Command
+    if action.raw:
+        command = Script(fill(str(action.command)).text)
+    else:
+        command = [fill(token).text for token in action.tokens]
+    async with stage.run.dispatching():
+        output = await stage.driver.shell.run(command, check=False)
+    details = {
+        "exit_code": output.exit_code,
+        "stdout": shortened(output.text),
+        "stderr": shortened(output.stderr.decode("utf-8", "replace")),
+    }
+    if not output.ok:
+        stage.run.details |= details
+        raise AdbCommandError(f"The command ended with exit code {output.exit_code}", command=action.tokens)
+    verification = Verification(mode="built_in", expected=0, observed=output.exit_code, outcome="verified")
+    return Outcome(details=details, verification=verification)
+
+
+async def on_host(stage: Stage, action: RunScript) -> Outcome:
+    """Within the executor's limits; a refused run leaves its evidence too."""
+    async with stage.run.dispatching():
+        result = await stage.scripts.run(
+            action.script, action.timeout_sec, shell=stage.script_shell, secrets=stage.secrets
+        )
+    stage.run.details |= result.to_dict()
+    if result.refused is not None:
+        raise ActionRejected(f"The script was refused: {result.refused}", delivery="not_delivered")
+    if not result.ok:
+        why = "ran out of time" if result.timed_out else f"ended with exit code {result.exit_code}"
+        raise AdbCommandError(f"The script {why}", command=[action.script])
+    verification = Verification(mode="built_in", expected=0, observed=result.exit_code, outcome="verified")
+    return Outcome(verification=verification, settle="none")
+
+
+def shortened(text: str, limit: int = TEXT_LIMIT) -> str:
+    """Head and tail of a long text, with how much is missing between."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n… {len(text) - 2 * half} characters left out …\n{text[-half:]}"

@@ -1,0 +1,300 @@
+"""Who may write to a device: one holder at a time, across processes, kept in the store.
+
+A person stands above everybody else: taking over leaves the agent's lease in its place, suspended, until the
+person hands the device back. Times are wall clock, because several processes compare them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from handrail.android.serial import canonical
+from handrail.clock import Clock, iso_time
+from handrail.errors import DeviceBusy
+from handrail.store import Store
+
+TTL_MS = 30_000
+STEPS = (
+    """
+    CREATE TABLE leases (
+        device TEXT NOT NULL,
+        rank INTEGER NOT NULL,
+        token TEXT NOT NULL UNIQUE,
+        id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        label TEXT NOT NULL,
+        door TEXT NOT NULL,
+        pid INTEGER,
+        process TEXT,
+        place TEXT NOT NULL,
+        since_ms INTEGER NOT NULL,
+        until_ms INTEGER,
+        PRIMARY KEY (device, rank)
+    ) STRICT
+    """,
+)
+WORKER, PERSON = 0, 1
+"""Ranks: at most one lease of each on a device; the higher one counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a device."""
+
+    id: str
+    kind: Literal["agent", "flow", "cli", "person"]
+    label: str = ""
+    door: str = ""
+    pid: int | None = None
+    """The process that the lease ends with; None: it ends by time or by hand only."""
+
+    def __str__(self) -> str:
+        where = ", ".join(filter(None, (self.door, f"pid {self.pid}" if self.pid else "")))
+        return f"{self.kind} {self.label or self.id}" + (f" ({where})" if where else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease as anybody may see it."""
+
+    device: str
+    holder: Holder
+    since_ms: int
+    until_ms: int | None
+    """None: until it is handed back."""
+
+    def to_dict(self) -> dict[str, Any]:
+        until = None if self.until_ms is None else iso_time(self.until_ms)
+        holder = asdict(self.holder)
+        return {"device": self.device, "holder": holder, "since": iso_time(self.since_ms), "until": until}
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write to one device; only who acquired it has its token."""
+
+    leases: Leases
+    held: Held
+    token: str
+    ttl_ms: int | None
+
+    @property
+    def device(self) -> str:
+        return self.held.device
+
+    async def check(self) -> None:
+        """Raises `DeviceBusy` with who and since when, if a person took over or the lease was lost."""
+        await self.leases.check(self)
+
+    async def renew(self) -> None:
+        """Also while a person has the device: the place behind the person is kept. Raises `DeviceBusy`."""
+        await self.leases.renew(self)
+
+    async def release(self) -> None:
+        """As often as one likes."""
+        await self.leases.release(self)
+
+
+class Leases:
+    """All leases in one store."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        store.prepare("leases", STEPS)
+
+    async def acquire(self, device: str, holder: Holder, ttl_ms: int = TTL_MS) -> Lease:
+        """The device, or `DeviceBusy` that names the holder. A dead process's lease stops nobody."""
+        rank = PERSON if holder.kind == "person" else WORKER
+        return await self._take(canonical(device), holder, rank, ttl_ms)
+
+    async def take_over(self, device: str, person: Holder, ttl_ms: int | None = None) -> Lease:
+        """The device for a person, whatever works on it; only another person is in the way."""
+        return await self._take(canonical(device), replace(person, kind="person"), PERSON, ttl_ms)
+
+    async def hand_back(self, device: str) -> Held | None:
+        """End a person's hold; who has the device now."""
+        name = canonical(device)
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM leases WHERE device = ? AND rank = ?", (name, PERSON))
+
+        await self._store.write(work)
+        return await self.holder(name)
+
+    async def holder(self, device: str) -> Held | None:
+        """Who counts at the moment."""
+        return next((held for held in await self.all() if held.device == canonical(device)), None)
+
+    async def all(self) -> list[Held]:
+        """One per device that is held: where a person took over, the person."""
+        rows = await self._store.read(
+            lambda db: db.execute("SELECT * FROM leases ORDER BY device, rank DESC").fetchall()
+        )
+        found: dict[str, Held] = {}
+        for row in rows:
+            if not self._over(row):
+                found.setdefault(row["device"], _held(row))
+        return list(found.values())
+
+    @asynccontextmanager
+    async def hold(self, device: str, holder: Holder, ttl_ms: int = TTL_MS) -> AsyncIterator[Lease]:
+        """A lease that renews itself while the block runs, and is given back at its end."""
+        lease = await self.acquire(device, holder, ttl_ms)
+        beat = asyncio.create_task(self._renewing(lease, ttl_ms / 3), name=f"lease {lease.device}")
+        try:
+            yield lease
+        finally:
+            beat.cancel()
+            await asyncio.wait({beat})
+            await lease.release()
+
+    async def check(self, lease: Lease) -> None:
+        rows = await self._store.read(lambda db: _rows(db, lease.device))
+        mine = next((row for row in rows if row["token"] == lease.token), None)
+        above = [row for row in rows if mine is not None and row["rank"] > mine["rank"]]
+        for row in above:
+            if not self._over(row):
+                raise _busy(_held(row))
+        if mine is None or self._expired(mine):
+            await self.renew(lease)
+
+    async def renew(self, lease: Lease) -> None:
+        until = None if lease.ttl_ms is None else self._clock.now_ms() + lease.ttl_ms
+
+        def work(db: sqlite3.Connection) -> list[sqlite3.Row] | None:
+            """Late is not lost: an expired lease that nobody took is still there to be renewed."""
+            done = db.execute("UPDATE leases SET until_ms = ? WHERE token = ?", (until, lease.token))
+            return None if done.rowcount else _rows(db, lease.device)
+
+        rows = await self._store.write(work)
+        if rows is not None:
+            others = (_busy(_held(row)) for row in rows if not self._over(row))
+            raise next(others, _lost(lease))
+
+    async def release(self, lease: Lease) -> None:
+        await self._store.write(lambda db: db.execute("DELETE FROM leases WHERE token = ?", (lease.token,)))
+
+    async def _take(self, device: str, holder: Holder, rank: int, ttl_ms: int | None) -> Lease:
+        now = self._clock.now_ms()
+        held = Held(device, holder, now, None if ttl_ms is None else now + ttl_ms)
+        lease = Lease(self, held, secrets.token_hex(16), ttl_ms)
+
+        def work(db: sqlite3.Connection) -> None:
+            for row in _rows(db, device):
+                if self._over(row):
+                    db.execute("DELETE FROM leases WHERE token = ?", (row["token"],))
+                elif row["rank"] >= rank:
+                    raise _busy(_held(row))
+            _insert(db, rank, lease)
+
+        try:
+            await self._store.write(work)
+        except asyncio.CancelledError:
+            await self.release(lease)  # the store's thread may have written it already
+            raise
+        return lease
+
+    async def _renewing(self, lease: Lease, every_ms: float) -> None:
+        while True:
+            await self._clock.sleep_ms(every_ms)
+            try:
+                await lease.renew()
+            except DeviceBusy:
+                return  # lost: the next `check` says to whom
+            except sqlite3.OperationalError:
+                continue  # the store was busy; two more beats fit into the lease
+
+    def _over(self, row: sqlite3.Row) -> bool:
+        """Past its time, or its process is dead. A pid of another place says nothing here."""
+        if self._expired(row):
+            return True
+        if row["pid"] is None or row["place"] != place():
+            return False
+        process: str | None = row["process"]
+        return mark(row["pid"]) != process
+
+    def _expired(self, row: sqlite3.Row) -> bool:
+        until: int | None = row["until_ms"]
+        return until is not None and until <= self._clock.now_ms()
+
+
+def _rows(db: sqlite3.Connection, device: str) -> list[sqlite3.Row]:
+    return db.execute("SELECT * FROM leases WHERE device = ? ORDER BY rank DESC", (device,)).fetchall()
+
+
+def _insert(db: sqlite3.Connection, rank: int, lease: Lease) -> None:
+    held, who = lease.held, lease.held.holder
+    process = None if who.pid is None else mark(who.pid)
+    holder = (who.id, who.kind, who.label, who.door, who.pid, process, place())
+    db.execute(
+        "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (held.device, rank, lease.token, *holder, held.since_ms, held.until_ms),
+    )
+
+
+def _held(row: sqlite3.Row) -> Held:
+    holder = Holder(row["id"], row["kind"], row["label"], row["door"], row["pid"])
+    return Held(row["device"], holder, row["since_ms"], row["until_ms"])
+
+
+def _busy(held: Held) -> DeviceBusy:
+    end = "it is handed back" if held.until_ms is None else f"{iso_time(held.until_ms)} at least"
+    message = f"{held.device} is held by {held.holder} since {iso_time(held.since_ms)}, until {end}"
+    return DeviceBusy(message, **held.to_dict())
+
+
+def _lost(lease: Lease) -> DeviceBusy:
+    return DeviceBusy(
+        f"the lease on {lease.device} was given up; nobody holds it now",
+        hint="Acquire the device again.",
+        retryable=True,
+        device=lease.device,
+    )
+
+
+PROC = Path("/proc")
+
+
+@cache
+def place() -> str:
+    """Where a pid means something: this host, this boot, this pid namespace (containers may share a home)."""
+    try:
+        boot = (PROC / "sys/kernel/random/boot_id").read_text().strip()
+        return f"{socket.gethostname()} {boot} {os.readlink(PROC / 'self/ns/pid')}"
+    except OSError:
+        return socket.gethostname()
+
+
+def mark(pid: int) -> str | None:
+    """Another one for every process that ever has this pid here; None when none has it."""
+    try:
+        stat = (PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return _mark_without_proc(pid)
+    # The name in parentheses may hold anything, a ")" too; state and start time are fields 3 and 22.
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] in ("Z", "X") else fields[19]
+
+
+def _mark_without_proc(pid: int) -> str | None:
+    """Only whether it is there: systems without /proc give no start time to a pid."""
+    if PROC.joinpath("self").exists():
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        pass
+    return "?"

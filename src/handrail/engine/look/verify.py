@@ -1,0 +1,218 @@
+"""What proves an action: the caller's own expectation, else what its kind promises by itself.
+
+A proof looks at one screen and says whether it holds there; waiting for it is `settle`'s work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from handrail.engine.look.conditions import Holds, holds
+from handrail.engine.look.looks import Look, Looks
+from handrail.engine.look.resolve import Aim
+from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
+from handrail.protocol.envelope import Verification, VerificationMode
+from handrail.protocol.target import Condition
+from handrail.tree.dialogs import SystemDialog
+from handrail.tree.match.matching import match
+from handrail.tree.node import Node, Screen
+from handrail.tree.packages import SYSTEM_UI, is_input_method
+from handrail.tree.windows import is_toast
+
+EXPECT_MS = 5_000.0
+"""How long an explicit expectation may take to come true, as long as `expect_*` waits by itself."""
+TOGGLE_MS = 1_500.0
+"""How long a switch may take to turn: radios and servers are asked first. Only a failure costs this."""
+
+_PROMPTS = frozenset({"permission", "chooser", "installer"})
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What should be seen, and the failure if it is not."""
+
+    mode: VerificationMode
+    check: Callable[[Look], Holds]
+    failure: Callable[[Holds], HandrailError]
+    patience_ms: float = 0.0
+    """How long to go on looking once the screen is quiet."""
+    decides: bool = True
+    """Once it holds, the rest need not be waited for. Mere change decides nothing: it may go on."""
+
+    def met(self, seen: Look) -> bool:
+        return self.check(seen).met
+
+
+def explicit(condition: Condition, sight: Looks, before: Look | None) -> Proof:
+    """The caller's own words."""
+
+    def check(seen: Look) -> Holds:
+        return holds(condition, seen, sight.view(seen), before)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"Expected {verdict.expected}, observed {verdict.observed}",
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+
+    return Proof("explicit", check, failure, EXPECT_MS)
+
+
+def switch_of(before: Look, aim: Aim) -> Node | None:
+    """What a tap would switch: the element itself, or the only checkable thing in its row."""
+    if aim.touched.checkable:
+        return aim.touched
+    inside = [node for node in before.screen.inside(aim.touched) if node.checkable]
+    return inside[0] if len(inside) == 1 and not inside[0].clickable else None
+
+
+def toggled(before: Look, aim: Aim) -> Proof | None:
+    """A tap on something checkable changes its state; a radio button that is on stays on."""
+    node = switch_of(before, aim)
+    if node is None:
+        return None
+
+    def check(seen: Look) -> Holds:
+        partner = _partner(before, seen, node)
+        if partner is None:  # its screen is gone, so it did something
+            return Holds(True, "another state", "another screen")
+        return Holds(_state(partner) != _state(node) or _is_chosen(node), "another state", _state(partner))
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"{aim} is still {verdict.observed} after the tap",
+            expected=verdict.expected,
+            observed=verdict.observed,
+        )
+
+    return Proof("built_in", check, failure, TOGGLE_MS)
+
+
+def _is_chosen(node: Node) -> bool:
+    return node.role == "radio_button" and node.checked
+
+
+def _state(node: Node) -> str:
+    return "on" if node.checked or node.selected else "off"
+
+
+def _partner(before: Look, seen: Look, node: Node) -> Node | None:
+    if before.screen is seen.screen:
+        return node
+    old, new = before.screen.nodes, seen.screen.nodes
+    if len(old) == len(new) and _is_in_place(before, seen, node):  # the common case needs no matching
+        return new[node.order]
+    return match(before.screen, seen.screen).new_of(node)
+
+
+def _is_in_place(before: Look, seen: Look, node: Node) -> bool:
+    """The same kind of thing at the same place in a row that says the same: lists may have been sorted."""
+    new = seen.screen.nodes[node.order]
+    if (node.class_name, node.resource_id, node.bounds) != (new.class_name, new.resource_id, new.bounds):
+        return False
+    return _row(before, node) == _row(seen, new)
+
+
+def _row(seen: Look, node: Node) -> list[str]:
+    """The words beside it, without its own, which may tell its state."""
+    around = node.parent or node
+    return [one.text or one.description for one in seen.screen.inside(around) if one.order != node.order]
+
+
+def moved(before: Look, sight: Looks) -> Proof:
+    """A key or gesture that navigates leaves another screen, or another part of it."""
+
+    def check(seen: Look) -> Holds:
+        changed = not sight.same(before.screen, seen.screen)
+        return Holds(changed, "another screen or scroll position", "changed" if changed else "unchanged")
+
+    def failure(_: Holds) -> HandrailError:
+        return NavigationNoChange("Neither the screen nor its scroll position changed")
+
+    return Proof("built_in", check, failure, decides=False)
+
+
+def in_front(package: str, budget_ms: float) -> Proof:
+    """The app is there, or what the system asks on its behalf before it may show itself."""
+
+    def check(seen: Look) -> Holds:
+        prompt = _prompt_for(seen, package)
+        if prompt is not None:
+            return Holds(True, package, f"a {prompt.kind} prompt of {package}")
+        return Holds(seen.screen.package == package, package, seen.screen.package)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            f"{package} did not come to the front; {verdict.observed or 'nothing'} is there",
+            hint="get_ui_tree shows what is in front: a prompt or another app may have come first.",
+            expected=package,
+            observed=verdict.observed,
+        )
+
+    return Proof("built_in", check, failure, budget_ms)
+
+
+def _prompt_for(seen: Look, package: str) -> SystemDialog | None:
+    """A prompt above the app; a channel that reads one window only shows nothing but the prompt."""
+    prompt = next((one for one in seen.reading.dialogs if one.kind in _PROMPTS), None)
+    if prompt is None:
+        return None
+    below = {window.package_name for window in app_windows(seen.screen)} - {prompt.package}
+    return prompt if package in below or not below else None
+
+
+def field_says(before: Look, aim: Aim | None, text: str | None) -> Proof | None:
+    """The field still says what was read back after typing; None where nothing could be read."""
+    if text is None:
+        return None
+
+    def check(seen: Look) -> Holds:
+        node = _field(before, seen, aim)
+        observed = None if node is None else node.text
+        return Holds(observed in (None, text), text, observed)
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            "The field does not say what was typed", expected=verdict.expected, observed=verdict.observed
+        )
+
+    return Proof("built_in", check, failure)
+
+
+def _field(before: Look, seen: Look, aim: Aim | None) -> Node | None:
+    focused = next((n for n in seen.screen.nodes if n.focused and n.role == "text_field"), None)
+    if aim is None or focused is not None:
+        return focused
+    return _partner(before, seen, aim.touched)
+
+
+def verification(proof: Proof | None, verdict: Holds | None, changed: bool) -> Verification:
+    """How the envelope tells it."""
+    if proof is None or verdict is None:
+        return Verification(mode="best_effort", outcome="changed" if changed else "unchanged")
+    return Verification(
+        mode=proof.mode,
+        expected=verdict.expected,
+        observed=verdict.observed,
+        outcome="verified" if verdict.met else "failed",
+    )
+
+
+def front(screen: Screen) -> Node:
+    """The topmost window of the app in front; overlays of others float above it and do not count."""
+    windows = app_windows(screen)
+    own = [window for window in windows if window.package_name == screen.package]
+    return (own or windows or screen.windows)[-1]
+
+
+def app_windows(screen: Screen) -> list[Node]:
+    """Without keyboards, toasts and what the system lays over the screen."""
+    return [
+        window
+        for window in screen.windows
+        if not is_input_method(window.package_name)
+        and window.package_name != SYSTEM_UI
+        and not is_toast(screen, window)
+    ]

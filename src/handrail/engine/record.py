@@ -1,0 +1,181 @@
+"""How the life of an action is told: to the journal, to listeners, and to the caller. Secrets end here."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from handrail.engine.approval.request import MASKED
+from handrail.engine.events import Event, Events
+from handrail.engine.journal import Journal
+from handrail.engine.look.resolve import Aim
+from handrail.engine.run import Run
+from handrail.engine.secrets import Secrets
+from handrail.protocol.device import TypeText
+from handrail.protocol.envelope import Envelope, LifecycleEvent
+from handrail.protocol.target import Point
+from handrail.tree.node import Node, Screen
+from handrail.tree.portrait import identity, robust
+from handrail.tree.portrait import landmark as landmark_of
+from handrail.tree.refs import Registry
+
+T = TypeVar("T")
+_FREE = ("reason", "message", "hint", "target", "changes", "diagnostics", "details")
+"""What may hold a stranger's words. The rest is the engine's own: ids and times must survive a short PIN."""
+_FREE_INSIDE = {"verification": ("expected", "observed"), "settle": ("loading",)}
+
+
+class Record:
+    """The voice of one session."""
+
+    def __init__(self, journal: Journal, secrets: Secrets, device: str, session: str) -> None:
+        self.events = Events()
+        self._journal = journal
+        self._secrets = secrets
+        self._device = device
+        self._session = session
+
+    def announce(self, run: Run, event: LifecycleEvent) -> None:
+        """What is typed is written down only once its field is known; the end comes with the envelope."""
+        if event.terminal:
+            return
+        run.untold.append(event)
+        self.events.tell(self._event(run, event))
+        if event.state != "accepted" or not isinstance(run.action, TypeText):
+            self.reveal(run)
+
+    def reveal(self, run: Run, typed: str | None = None) -> None:
+        """Write down what was held back; `typed` stands for a text that nobody may read."""
+        for event in run.untold:
+            self._journal.note(self._entry(run, event, typed))
+        run.untold.clear()
+
+    async def seal(self, run: Run, envelope: Envelope) -> None:
+        """The end is durable before anybody hears of it; a stop can't interrupt this."""
+        self.reveal(run, MASKED)  # its field was never known
+        await self._keep_picture(run)
+        last = run.life.events[-1]
+        written = _for_journal(envelope)
+        entry = self._entry(run, last) | {"terminal": True, "envelope": written}
+        if mark := landmark_after(run):
+            entry["landmark"] = mark
+        await uninterrupted(self._journal.seal(entry))
+        self.events.tell(replace(self._event(run, last), terminal=True, envelope=envelope))
+
+    def _event(self, run: Run, event: LifecycleEvent) -> Event:
+        actor, by = run.caller.actor, run.caller.id
+        return Event(run.id, run.action.type, self._device, event.state, event.at_ms, actor=actor, by=by)
+
+    async def _keep_picture(self, run: Run) -> None:
+        """A picture can't be redacted, so none is kept where there is a secret that it might show."""
+        if picture := run.details.get("screenshotBase64"):
+            png = base64.b64decode(picture)
+            kept = self._journal.put_blob(png, "image/png", no_secret=not self._secrets.used)
+            run.blobs["screenshot"] = await uninterrupted(kept)
+
+    def clean(self, envelope: Envelope) -> Envelope:
+        """No secret leaves the engine, not even to the one who had it typed."""
+        if not self._secrets.used:
+            return envelope
+        written = envelope.to_dict()
+        clean = self._redacted(written, _FREE)
+        for name, parts in _FREE_INSIDE.items():
+            if name in written:
+                clean[name] = {**written[name], **self._redacted(written[name], parts)}
+        changed = {name: value for name, value in clean.items() if value != written[name]}
+        return Envelope.model_validate(written | changed) if changed else envelope
+
+    def _redacted(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        return {name: self._secrets.redact_data(data[name]) for name in names if name in data}
+
+    def _entry(self, run: Run, event: LifecycleEvent, typed: str | None = None) -> dict[str, Any]:
+        entry: dict[str, Any] = {
+            "kind": event.state,
+            "action_id": run.id,
+            "session": self._session,
+            "device": self._device,
+            "at_ms": event.at_ms,
+            "terminal": False,
+            "actor": {"kind": run.caller.actor, "id": run.caller.id},
+            "door": run.caller.door,
+        }
+        if event.state == "accepted":
+            action = run.action.to_dict()
+            if typed is not None and "text" in action:
+                action["text"] = typed
+            entry |= {"action": action, "reason": run.action.reason}
+        if event.state == "resolved" and run.portraits:
+            entry["robust"] = run.portraits
+        if run.approval is not None:
+            entry["approval"] = run.approval.id
+        if run.blobs:
+            entry["blobs"] = dict(run.blobs)
+        return entry
+
+
+async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+    """To its end, however often whoever waits is told to stop."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            continue
+    return task.result()
+
+
+def _for_journal(envelope: Envelope) -> dict[str, Any]:
+    """Pictures are blobs; their base64 has no place in a chain of hashes."""
+    written = envelope.to_dict()
+    if envelope.details and "screenshotBase64" in envelope.details:
+        kept = {key: value for key, value in envelope.details.items() if key != "screenshotBase64"}
+        written["details"] = kept
+    return written
+
+
+_CANVAS_SHARE = 8
+"""A silent view that takes more than this part of the screen is a surface: the place on it is what counts."""
+_BY_PLACE = frozenset({"slider", "web_view", "progress_bar"})
+
+
+def portraits(run: Run, registry: Registry) -> dict[str, Any]:
+    """By the action's field: a robust selector and the element's identity; for typing, the focused field."""
+    named = {name.rstrip("_"): _portrait(one, registry) for name, one in run.aims.items()}
+    if isinstance(run.action, TypeText) and not named and run.before is not None:
+        screen = run.before.screen
+        field = next((n for n in screen.nodes if n.focused and n.role == "text_field"), None)
+        named["target"] = _drawn(screen, field, registry) if field else None
+    return {name: drawn for name, drawn in named.items() if drawn}
+
+
+def landmark_after(run: Run) -> dict[str, str] | None:
+    """How the screen that an action led to is known; None where it is still the same one."""
+    before, after = run.before, run.after
+    if before is None or after is None or before.fingerprint == after.fingerprint:
+        return None
+    return landmark_of(before.screen, after.screen)
+
+
+def _portrait(aim: Aim, registry: Registry) -> dict[str, Any] | None:
+    screen, thing = aim.found.screen, aim.touched
+    if isinstance(aim.target, Point) and _is_surface(screen, thing):
+        return None
+    return _drawn(screen, aim.node, registry)
+
+
+def _drawn(screen: Screen, node: Node, registry: Registry) -> dict[str, Any]:
+    selector = robust(screen, node, registry)
+    return {
+        "selector": selector.model_dump(exclude_none=True),
+        "element": identity(screen, node, registry),
+    }
+
+
+def _is_surface(screen: Screen, thing: Node) -> bool:
+    if thing.role in _BY_PLACE:
+        return True
+    is_silent = not (thing.text or thing.description or thing.children)
+    return is_silent and thing.bounds.area * _CANVAS_SHARE > screen.width * screen.height
