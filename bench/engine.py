@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from handrail.android.reach import open_device
+from handrail.android.choose import open_device
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.session import Session

@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any
 
 from handrail.adb.binary import find_adb
-from handrail.android.connect import Helper
+from handrail.android.routing import Helper
 from handrail.config import Config
 from handrail.flow.load import Document, loads
 from handrail.flow.run import Runner

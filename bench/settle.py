@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from tests.driver.ways import write_helper_apks  # noqa: E402
 from tests.scenario.studio import LENGTHS_MS, Studio  # noqa: E402
 
-from handrail.android.connect import Helper  # noqa: E402
+from handrail.android.routing import Helper  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.config import Config  # noqa: E402
 from handrail.engine.look.settle import GRACE_MS, QUIET_MS  # noqa: E402

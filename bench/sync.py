@@ -28,7 +28,7 @@ from handrail.adb.direct import Direct  # noqa: E402
 from handrail.adb.link import Link, Stream  # noqa: E402
 from handrail.android.adb_driver import AdbDriver  # noqa: E402
 from handrail.android.sync import FrameworkSync, detect  # noqa: E402
-from handrail.android.syncs import Syncs  # noqa: E402
+from handrail.android.sync.apps import Syncs  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.sim.adbd.server import serve  # noqa: E402
 from handrail.sim.phone import Phone  # noqa: E402

@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from handrail.adb.device import AdbDevice
-from handrail.android.connect import Helper, connect
+from handrail.android.choose import open_device, pick
 from handrail.android.discovery import Listing, discover
-from handrail.android.reach import open_device, pick
+from handrail.android.routing import Helper, connect
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, Notify

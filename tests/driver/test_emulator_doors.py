@@ -13,8 +13,8 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.connect import connect
 from handrail.android.driver import Driver
+from handrail.android.routing import connect
 from handrail.clock import SystemClock
 from handrail.sim.adbd.server import Served, serve
 from handrail.sim.phone import Phone

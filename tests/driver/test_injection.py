@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.shell import Shell
-from handrail.android import apps, crashes, database, install, logs, permissions, prefs, urls
+from handrail.android import app_data, apps, install, logs, packages, urls
 from handrail.android import settings as device_settings
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.packages import find_package
@@ -117,15 +117,15 @@ NAMES: dict[str, Callable[[Shell, str], Awaitable[object]]] = {
     "uninstall": install.uninstall,
     "find package": find_package,
     "open url in": lambda shell, text: urls.open_url(shell, "nobody:x", text),
-    "grant to": lambda shell, text: permissions.grant(shell, text, "CAMERA"),
-    "grant": lambda shell, text: permissions.grant(shell, NOTES, text),
-    "revoke": lambda shell, text: permissions.revoke(shell, NOTES, text),
-    "list granted": permissions.list_granted,
+    "grant to": lambda shell, text: packages.grant(shell, text, "CAMERA"),
+    "grant": lambda shell, text: packages.grant(shell, NOTES, text),
+    "revoke": lambda shell, text: packages.revoke(shell, NOTES, text),
+    "list granted": packages.list_granted,
     "logs of": logs.read,
     "log level": lambda shell, text: logs.read(shell, level=text),  # type: ignore[arg-type]
-    "crash of": crashes.crash_lines,
-    "prefs of": lambda shell, text: prefs.read_prefs(shell, text, "x"),
-    "database of": lambda shell, text: database.query(shell, text, "x", "select 1"),
+    "crash of": logs.crash_lines,
+    "prefs of": lambda shell, text: app_data.read_prefs(shell, text, "x"),
+    "database of": lambda shell, text: app_data.query(shell, text, "x", "select 1"),
     "setting": lambda shell, text: device_settings.get_setting(shell, "system", text),
 }
 HARMLESS = frozenset(string.ascii_letters + string.digits + "_.$:-")
@@ -177,24 +177,24 @@ FREE = {
         lambda text: [("settings", "put", "system", "x", text), ("settings", "get", "system", "x")],
     ),
     "preferences file": Free(
-        lambda world, text: prefs.read_prefs(world.shell, NOTES, text),
+        lambda world, text: app_data.read_prefs(world.shell, NOTES, text),
         lambda text: by_run_as(
             ("cat", f"shared_prefs/{text.removesuffix('.xml')}.xml"), ("ls", "-1", "shared_prefs")
         ),
     ),
     "database": Free(
-        lambda world, text: database.query(world.shell, NOTES, text, "select 1"), lambda _: by_run_as(LIST)
+        lambda world, text: app_data.query(world.shell, NOTES, text, "select 1"), lambda _: by_run_as(LIST)
     ),
     "query": Free(
-        lambda world, text: database.query(world.shell, NOTES, "made.db", text),
+        lambda world, text: app_data.query(world.shell, NOTES, "made.db", text),
         lambda _: by_run_as(LIST, COPY),
     ),
     "writing query": Free(
-        lambda world, text: database.query(world.shell, NOTES, "made.db", text, write=True),
+        lambda world, text: app_data.query(world.shell, NOTES, "made.db", text, write=True),
         lambda text: by_run_as(LIST, COPY, sqlite_command(text)),
     ),
     "writing query with a text": Free(
-        lambda world, text: database.query(world.shell, NOTES, "made.db", updating(text), write=True),
+        lambda world, text: app_data.query(world.shell, NOTES, "made.db", updating(text), write=True),
         lambda text: by_run_as(LIST, COPY, sqlite_command(updating(text))),
     ),
     "log time": Free(

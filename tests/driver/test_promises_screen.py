@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from handrail.android.constants import DUMP_FOLDER
-from handrail.android.orientation import set_orientation
+from handrail.android.settings import set_orientation
 from handrail.clock import SystemClock
 from handrail.errors import SecureScreen
 from handrail.tree.fingerprint import screen_fingerprint

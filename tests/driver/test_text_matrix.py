@@ -9,8 +9,8 @@ import pytest
 
 from handrail.android.driver import Typed
 from handrail.android.text import chain
-from handrail.android.text.editor import asked
-from handrail.android.text.way import Way
+from handrail.android.text.typist import asked
+from handrail.android.text.ways import Way
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, Unsupported
 from tests.driver.nasty_text import NASTY, REFUSED, is_ascii_line

@@ -11,11 +11,10 @@ from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.connect import Helper, connect
 from handrail.android.driver import Typed
-from handrail.android.routing import RoutedDriver
+from handrail.android.routing import Helper, RoutedDriver, connect
 from handrail.android.text.typist import Typist
-from handrail.android.text.way import Way
+from handrail.android.text.ways import Way
 from handrail.clock import SystemClock
 from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone

@@ -15,8 +15,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link
 from handrail.adb.server import Server
-from handrail.android.connect import Helper, connect
 from handrail.android.driver import Driver
+from handrail.android.routing import Helper, connect
 from handrail.clock import SystemClock
 from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.android.emulator.client import EmulatorClient
-from handrail.android.emulator.discovery import Endpoint
+from handrail.android.emulator.client import EmulatorClient, Endpoint
 from handrail.config import Config
 from handrail.errors import ERRORS, HandrailError
 from handrail.protocol.act import Act

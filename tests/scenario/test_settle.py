@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.android.connect import Helper
+from handrail.android.routing import Helper
 from handrail.clock import Clock, SystemClock
 from handrail.protocol.envelope import Envelope
 from handrail.sim.phone import Phone

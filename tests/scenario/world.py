@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handrail.android.connect import Helper
+from handrail.android.routing import Helper
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.engine.events import Caller

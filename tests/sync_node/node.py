@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from handrail.android.sync import FrameworkSync
-from handrail.android.sync.cdp import Cdp, open_cdp
+from handrail.android.sync.calls import Cdp, open_cdp
 from handrail.android.sync.hermes import SCRIPT
-from handrail.android.sync.host import HostTcp
-from handrail.android.sync.metro import Way, list_targets
+from handrail.android.sync.metro import HostTcp, Way, list_targets
 from handrail.clock import SystemClock
 from tests.unit.android.sim_phone import Bench, bench
 

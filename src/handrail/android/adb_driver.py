@@ -8,13 +8,11 @@ from typing import NoReturn
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
 from handrail.android import input as touch
-from handrail.android.display import read_display
 from handrail.android.driver import Display, Facts, Foreground, IdleResult, Typed
-from handrail.android.facts import read_facts
-from handrail.android.foreground import read_foreground
+from handrail.android.facts import read_display, read_facts, read_foreground
+from handrail.android.input import read_again
 from handrail.android.keys import key_code
 from handrail.android.picture import take_picture
-from handrail.android.retry import read_again
 from handrail.android.screen import Dumper
 from handrail.android.text.typist import Typist
 from handrail.clock import Clock

@@ -14,7 +14,7 @@ from handrail.adb.shell import Shell
 from handrail.tree.node import Screen
 
 if TYPE_CHECKING:
-    from handrail.android.syncs import Syncs
+    from handrail.android.sync.apps import Syncs
 
 Channel = Literal["grpc", "helper", "u2", "adb"]
 

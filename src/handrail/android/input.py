@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from handrail.adb.shell import Command, Output, Script, Shell
-from handrail.android.constants import DOUBLE_TAP_GAP_MS, LONG_PRESS_TIMEOUT_MS, SHELL_TIMEOUT_MS
-from handrail.errors import AdbCommandError
+from handrail.android.constants import (
+    DOUBLE_TAP_GAP_MS,
+    LONG_PRESS_TIMEOUT_MS,
+    READ_ATTEMPTS,
+    READ_DEADLINE_MS,
+    READ_RETRY_FIRST_MS,
+    READ_RETRY_GROWTH,
+    SHELL_TIMEOUT_MS,
+)
+from handrail.clock import Clock
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, TreeParseError
 
 _REFUSED = re.compile(r"SecurityException|INJECT_EVENTS|Unknown command|Invalid arguments|Error: ")
 _WENT_WRONG = re.compile(r"Exception|^Error|^Killed", re.MULTILINE)
@@ -66,3 +77,32 @@ async def send(shell: Shell, command: Command, duration_ms: float = 0) -> None:
 def _words(output: Output) -> str:
     """`input` prints nothing when all went well, its complaints to either stream."""
     return (output.stderr + b"\n" + output.stdout).decode("utf-8", "replace").strip()
+
+
+T = TypeVar("T")
+
+PASSING: tuple[type[HandrailError], ...] = (
+    AdbCommandError,
+    AdbConnectionError,
+    DeviceOffline,
+    TreeParseError,
+)
+"""What may be over in a moment. A timeout is not among them: its time is gone."""
+
+
+async def read_again(
+    read: Callable[[float], Awaitable[T]], clock: Clock, *, deadline_ms: float = READ_DEADLINE_MS
+) -> T:
+    """What `read` gives at its first good attempt; it is told how many milliseconds are left."""
+    end = clock.monotonic_ms() + deadline_ms
+    pause_ms = float(READ_RETRY_FIRST_MS)
+    for attempt in range(1, READ_ATTEMPTS + 1):
+        try:
+            return await read(end - clock.monotonic_ms())
+        except PASSING as error:
+            error.details["attempts"] = attempt
+            if attempt == READ_ATTEMPTS or clock.monotonic_ms() + pause_ms >= end:
+                raise
+        await clock.sleep_ms(pause_ms)
+        pause_ms *= READ_RETRY_GROWTH
+    raise AssertionError("the last attempt returns or raises")

@@ -5,17 +5,18 @@ A dump goes to a file of this driver's own that is removed before and after, so 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import suppress
 from secrets import token_hex
 from typing import NamedTuple
 
 from handrail.adb.shell import Output, Script, Shell
-from handrail.android.constants import DUMP_FOLDER, TIDY_TIMEOUT_MS
-from handrail.android.display import natural_size
-from handrail.android.last_screen import LastScreen
+from handrail.android.constants import DUMP_FOLDER, LARGE_DUMP_BYTES, TIDY_TIMEOUT_MS
+from handrail.android.facts import natural_size, turned_size
 from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
-from handrail.tree.node import Screen
+from handrail.tree.node import Bounds, Screen
+from handrail.tree.parse.reader import parse
 
 _START = re.compile(rb"<\?xml|<displays|<hierarchy")
 _STUMBLED = re.compile(r"Exception(?!.*already registered)|[Uu]nknown option|[Ii]nvalid option")
@@ -107,3 +108,35 @@ def _no_dump(words: str, exit_code: int | None) -> AdbCommandError:
         hint=hint or "Look again; if it stays so, wake and unlock the phone.",
         command="uiautomator dump",
     )
+
+
+SIZE_GUESSED = "the display size is a guess"
+"""How `tree.parse` says that it had to; the phone's own word ends the guessing."""
+
+
+class LastScreen:
+    """Remembers one dump: one for each channel that reads trees."""
+
+    def __init__(self) -> None:
+        self._raw = b""
+        self._natural: tuple[int, int] | None = None
+        self._screen: Screen | None = None
+
+    async def read(self, raw: bytes, natural: tuple[int, int] | None = None) -> Screen:
+        """`natural` is the unturned display's size where the phone told it. Raises `TreeParseError`."""
+        if self._screen is not None and natural == self._natural and raw == self._raw:
+            return self._screen
+        screen = await asyncio.to_thread(parse, raw) if len(raw) > LARGE_DUMP_BYTES else parse(raw)
+        if natural is not None:
+            fit(screen, turned_size(natural, screen.rotation))
+        self._raw, self._natural, self._screen = raw, natural, screen
+        return screen
+
+
+def fit(screen: Screen, size: tuple[int, int]) -> None:
+    """A dump knows windows, not the display: a dialog is smaller. The virtual root spans the display."""
+    screen.width, screen.height = size
+    screen.warnings = [warning for warning in screen.warnings if not warning.startswith(SIZE_GUESSED)]
+    root = screen.root
+    if not root.class_name and not root.flags:
+        root.bounds = Bounds(0, 0, *size)

@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from handrail.adb.shell import Shell
 from handrail.android import state_parts as parts
-from handrail.android.display import parse_display
 from handrail.android.driver import Display
-from handrail.android.foreground import parse_foreground
-from handrail.android.orientation import stands
+from handrail.android.facts import parse_display, parse_foreground
+from handrail.android.settings import stands
 from handrail.errors import AdbCommandError
 from handrail.tree.quote import clean, quoted
 

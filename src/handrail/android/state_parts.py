@@ -9,15 +9,15 @@ import re
 from typing import Literal, NamedTuple
 
 from handrail.adb.shell import Script
-from handrail.android import display, foreground
+from handrail.android import facts
 
 _SETTINGS = (
     "wifi_on|bluetooth_on|airplane_mode_on|location_mode|accelerometer_rotation|mode_ringer|"
     "animator_duration_scale|font_scale"
 )
 _SECTIONS = {
-    "front": foreground.COMMAND,
-    "display": display.COMMAND,
+    "front": facts.FRONT_COMMAND,
+    "display": facts.DISPLAY_COMMAND,
     "focus": "dumpsys window | grep -E '^ *(mCurrentFocus|mFocusedApp|mGlobalConfiguration)='",
     "policy": "dumpsys window policy | grep -E '^ *(showing|m[A-Za-z]*Lockscreen)='",
     "keyboard": "dumpsys input_method | grep -oE 'mInputShown=[a-z]+'",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handrail.adb.shell import Shell
-from handrail.android.intents import VIEW, NotStarted, Started, start_intent
+from handrail.android.apps import VIEW, NotStarted, Started, start_intent
 from handrail.android.packages import check_package, require_package
 from handrail.errors import AdbCommandError, InvalidAction
 

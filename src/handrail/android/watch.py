@@ -10,8 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from handrail.adb.server import Server
-from handrail.android.discovery import from_server, list_server, merge, probe_all, server_of
-from handrail.android.found import Found
+from handrail.android.discovery import Found, from_server, list_server, merge, probe_all, server_of
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.errors import DeviceError

@@ -61,7 +61,7 @@ async def device_from(
     env: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[Opened]:
     """The device that is meant, open while the block runs."""
-    from handrail.android.reach import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.android.choose import open_chosen  # noqa: PLC0415  (sockets that `--help` does not need)
     from handrail.clock import SystemClock  # noqa: PLC0415  (all of asyncio)
 
     config = config or Config.from_env(env)

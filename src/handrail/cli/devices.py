@@ -17,8 +17,7 @@ from handrail.config import Config
 from handrail.errors import DeviceError, OutcomeError
 
 if TYPE_CHECKING:
-    from handrail.android.discovery import Listing
-    from handrail.android.found import Found
+    from handrail.android.discovery import Found, Listing
     from handrail.engine.leases import Held
 
 DETAILS_MS = 5_000
@@ -83,9 +82,11 @@ async def describe(
     found: Found, held: Held | None, config: Config, clock: Clock, env: Mapping[str, str]
 ) -> Row:
     """What the phone says of itself; one that does not say it in time keeps its line."""
-    from handrail.android.display import read_display  # noqa: PLC0415
-    from handrail.android.facts import read_facts  # noqa: PLC0415
-    from handrail.android.reach import open_device  # noqa: PLC0415
+    from handrail.android.choose import open_device  # noqa: PLC0415
+    from handrail.android.facts import (
+        read_display,  # noqa: PLC0415
+        read_facts,  # noqa: PLC0415
+    )
 
     if not found.usable:
         return Row(found, found.model, held=held)

@@ -18,7 +18,7 @@ from handrail.config import Config
 from handrail.errors import FAMILIES, DeviceError, InvalidAction
 
 if TYPE_CHECKING:
-    from handrail.android.found import Found
+    from handrail.android.discovery import Found
 
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}

@@ -69,7 +69,7 @@ async def _serial(target: DeviceOptions, config: Config, clock: Clock) -> AsyncI
         async with device_from(target, config, clock) as opened:
             yield opened.device.serial
         return
-    from handrail.android.reach import pick  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.android.choose import pick  # noqa: PLC0415  (sockets that `--help` does not need)
 
     yield (await pick(target.device, config, clock, os.environ)).serial
 

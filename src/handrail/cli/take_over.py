@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from handrail.android.reach import pick
+from handrail.android.choose import pick
 from handrail.android.serial import canonical
 from handrail.clock import SystemClock
 from handrail.config import Config

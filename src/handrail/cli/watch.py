@@ -54,7 +54,7 @@ async def _watch(target: DeviceOptions, every_ms: int, as_json: bool) -> None:
 
 async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[News]:
     """The screen first; then, in every round, what was done before what came of it."""
-    from handrail.android.connect import connect  # noqa: PLC0415  (what `--help` does not need)
+    from handrail.android.routing import connect  # noqa: PLC0415  (what `--help` does not need)
     from handrail.clock import SystemClock  # noqa: PLC0415
     from handrail.engine.journal import Journal  # noqa: PLC0415
     from handrail.engine.look.looks import Looks  # noqa: PLC0415

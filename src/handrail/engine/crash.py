@@ -6,8 +6,7 @@ from typing import Any
 
 from handrail.adb.shell import Shell
 from handrail.android.constants import SYSTEM_PACKAGES
-from handrail.android.crashes import crash_lines
-from handrail.android.logs import device_now
+from handrail.android.logs import crash_lines, device_now
 from handrail.android.packages import is_installed, pid_of
 from handrail.engine.look.looks import Look
 from handrail.engine.look.verify import app_windows

@@ -112,7 +112,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 started = await urls.open_url(at, action.url)
             return Outcome(details={"component": started.component} if started.component else {})
         case system.SetNetwork():
-            from handrail.android.network import Change, set_network  # noqa: PLC0415
+            from handrail.android.settings import Change, set_network  # noqa: PLC0415
 
             async with run.dispatching():
                 wanted = Change(
@@ -121,24 +121,24 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
                 applied = await set_network(at, driver.serial, wanted, stage.clock)
             return Outcome(details=applied.to_dict(), verification=_done(applied.message))
         case system.SetOrientation():
-            from handrail.android import orientation  # noqa: PLC0415
+            from handrail.android import settings  # noqa: PLC0415
 
             async with run.dispatching():
-                turned = await orientation.set_orientation(at, action.orientation, stage.clock)
+                turned = await settings.set_orientation(at, action.orientation, stage.clock)
             return Outcome(verification=_done(turned.orientation))
         case system.SetClipboard():
             return await programs.set_clipboard(stage, action)
         case system.GrantPermission():
-            from handrail.android import permissions  # noqa: PLC0415
+            from handrail.android import packages  # noqa: PLC0415
 
             async with run.dispatching():
-                name = await permissions.grant(at, action.package, action.permission)
+                name = await packages.grant(at, action.package, action.permission)
             return Outcome(verification=_done(f"{name} granted"))
         case system.RevokePermission():
-            from handrail.android import permissions  # noqa: PLC0415
+            from handrail.android import packages  # noqa: PLC0415
 
             async with run.dispatching():
-                name = await permissions.revoke(at, action.package, action.permission)
+                name = await packages.revoke(at, action.package, action.permission)
             return Outcome(verification=_done(f"{name} revoked"))
         case system.Shell():
             from handrail.engine.acts import programs  # noqa: PLC0415

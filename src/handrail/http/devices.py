@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from handrail.android.found import Found
+from handrail.android.discovery import Found
 from handrail.android.serial import canonical
 from handrail.engine.leases import Held
 from handrail.engine.session import Session

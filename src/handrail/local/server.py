@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_args
 
 from handrail import __version__
 from handrail.android.choose import match
-from handrail.android.found import Found
+from handrail.android.discovery import Found
 from handrail.engine.answer import answer_text
 from handrail.engine.approval import Approval, Notify
 from handrail.engine.events import Caller, Door

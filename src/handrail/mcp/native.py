@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail.android.found import Found
+from handrail.android.discovery import Found
 from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of
 from handrail.mcp.answer import Answer
 from handrail.mcp.telling import tell

@@ -8,8 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 from handrail.adb.server import Server
-from handrail.android.discovery import discover
-from handrail.android.found import Found
+from handrail.android.discovery import Found, discover
 from handrail.android.watch import watch
 from handrail.clock import SystemClock
 from handrail.config import Config

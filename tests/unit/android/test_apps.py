@@ -8,7 +8,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android import apps, packages, urls
-from handrail.android.intents import NotStarted, read_started
+from handrail.android.apps import NotStarted, read_started
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import CONTACTS, Bench, play

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handrail.android.choose import choose
-from handrail.android.found import STATES, Found, state_of
+from handrail.android.discovery import STATES, Found, state_of
 from handrail.android.serial import canonical, transport
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError, InvalidAction
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from handrail.android import apps, logs
-from handrail.android.crashes import crash_lines, find_crash
-from handrail.android.log_lines import LogLine
+from handrail.android.logs import LogLine, crash_lines, find_crash
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 TROUBLE = "com.handrail.trouble"

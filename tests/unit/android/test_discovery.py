@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.listed import Listed
-from handrail.android.discovery import PROBE_MS, discover, from_server, merge, probe
-from handrail.android.found import Found
-from handrail.android.reach import open_chosen, open_device, pick
+from handrail.android.choose import open_chosen, open_device, pick
+from handrail.android.discovery import PROBE_MS, Found, discover, from_server, merge, probe
 from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, DeviceOffline, InvalidAction

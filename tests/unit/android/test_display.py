@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.display import parse_display
 from handrail.android.driver import Display
+from handrail.android.facts import parse_display
 from handrail.errors import AdbCommandError
 
 WM = "Physical size: 1080x2400\nPhysical density: 420\n"

@@ -14,13 +14,11 @@ import pytest
 from grpc import aio
 from PIL import Image
 
-from handrail.android.display import read_display
 from handrail.android.driver import Display
-from handrail.android.emulator import messages, open_emulator
+from handrail.android.emulator import client, open_emulator
 from handrail.android.emulator.channel import EmulatorChannel
-from handrail.android.emulator.client import EmulatorClient
-from handrail.android.emulator.discovery import Endpoint
-from handrail.android.emulator.wire import encode
+from handrail.android.emulator.client import EmulatorClient, Endpoint, encode
+from handrail.android.facts import read_display
 from handrail.clock import SystemClock
 from handrail.errors import DeviceOffline, GrpcConnectionError, GrpcRpcError, Unsupported
 from handrail.tree.parse import parse
@@ -194,7 +192,7 @@ async def serving(method: str, answer: Callable[[bytes, Any], Awaitable[bytes]])
     server = aio.server()
     handler = grpc.unary_unary_rpc_method_handler(answer)
     server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler(messages.SERVICE, {method: handler}),)
+        (grpc.method_handlers_generic_handler(client.SERVICE, {method: handler}),)
     )
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from handrail.android import emulator
-from handrail.android.emulator import messages
-from handrail.android.emulator.wire import decode, encode, last_bytes, last_number
+from handrail.android.emulator import client
+from handrail.android.emulator.client import decode, encode, last_bytes, last_number
 
 PROTO = Path(emulator.__file__).with_name("controller.proto").read_text()
 
@@ -33,17 +33,17 @@ def proto_numbers(message: str) -> dict[str, int]:
 
 
 def test_the_proto_file_has_the_numbers_that_are_written() -> None:
-    touch = decode(last_bytes(decode(messages.touch_event([messages.Touch(1, 2, 3, 4)])), 1))
+    touch = decode(last_bytes(decode(client.touch_event([client.Touch(1, 2, 3, 4)])), 1))
     told = {name: last_number(touch, number) for name, number in proto_numbers("Touch").items()}
     assert told == {"x": 1, "y": 2, "identifier": 3, "pressure": 4}
     key = proto_numbers("KeyboardEvent")
-    assert decode(messages.key_press("GoBack")) == {key["event_type"]: [2], key["key"]: [b"GoBack"]}
-    assert decode(messages.typed("a b")) == {key["text"]: [b"a b"]}
-    assert decode(messages.clip("c")) == {proto_numbers("ClipData")["text"]: [b"c"]}
-    assert messages.read_image(encode((proto_numbers("Image")["image"], b"png"))) == b"png"
+    assert decode(client.key_press("GoBack")) == {key["event_type"]: [2], key["key"]: [b"GoBack"]}
+    assert decode(client.typed("a b")) == {key["text"]: [b"a b"]}
+    assert decode(client.clip("c")) == {proto_numbers("ClipData")["text"]: [b"c"]}
+    assert client.read_image(encode((proto_numbers("Image")["image"], b"png"))) == b"png"
     status = proto_numbers("EmulatorStatus")
     made = encode((status["version"], "35.1"), (status["uptime"], 9), (status["booted"], 1))
-    assert messages.read_status(made) == messages.EmulatorStatus("35.1", 9, True)
+    assert client.read_status(made) == client.EmulatorStatus("35.1", 9, True)
     service = re.search(r"package ([\w.]+);.*service (\w+)", PROTO, re.DOTALL)
     assert service is not None
-    assert f"{service[1]}.{service[2]}" == messages.SERVICE
+    assert f"{service[1]}.{service[2]}" == client.SERVICE

@@ -11,8 +11,7 @@ import pytest
 from handrail.adb.device import AdbDevice
 from handrail.adb.link import Stream
 from handrail.android.helper import ensure
-from handrail.android.helper.ensure import HelperHandle, ensure_helper
-from handrail.android.helper.manifest import Manifest, read_manifest
+from handrail.android.helper.ensure import HelperHandle, Manifest, ensure_helper, read_manifest
 from handrail.errors import AdbConnectionError
 from handrail.sim.channels import helper as sim_helper
 from handrail.sim.channels.attach import HELPER_RUNNER

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from handrail.android.driver import Foreground
-from handrail.android.foreground import parse_foreground, read_foreground
+from handrail.android.facts import parse_foreground, read_foreground
 from tests.unit.android.said import Said
 
 SETTINGS = Foreground("com.android.settings", "com.android.settings.Settings")

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android import apps, logs
-from handrail.android.log_lines import (
+from handrail.android.logs import (
     DeviceTime,
     Lines,
     LogLine,

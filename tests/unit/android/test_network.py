@@ -9,8 +9,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.console import console_port, open_console
-from handrail.android.network import Change, set_network
-from handrail.android.radios import Applied, over_the_air, set_airplane_mode
+from handrail.android.settings import Applied, Change, over_the_air, set_airplane_mode, set_network
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import (
     AdbCommandError,

@@ -8,8 +8,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.driver import Display
-from handrail.android.orientation import quarter_for, set_orientation
-from handrail.android.settings import get_setting, put_setting
+from handrail.android.settings import get_setting, put_setting, quarter_for, set_orientation
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, InvalidAction, VerificationFailed
 from tests.unit.android.said import Said

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.permissions import grant, list_granted, read_granted, revoke, whole_name
+from handrail.android.packages import grant, list_granted, read_granted, revoke, whole_name
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import Bench, play

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from handrail.android.retry import read_again
+from handrail.android.input import read_again
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, SecureScreen, Timeout, TreeParseError
 

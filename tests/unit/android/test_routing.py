@@ -10,8 +10,7 @@ import pytest
 
 from handrail.adb.shell import Command, Output
 from handrail.android.adb_driver import AdbDriver
-from handrail.android.channel import Channel
-from handrail.android.door import Door, Say
+from handrail.android.channel import Channel, Door, Say
 from handrail.android.driver import IdleResult
 from handrail.android.routing import RoutedDriver
 from handrail.clock import ManualClock

@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 
 from handrail.adb.shell import Output
-from handrail.android.picture import is_black, take_picture, whole_png
-from handrail.android.secure import find_secure
+from handrail.android.picture import find_secure, is_black, take_picture, whole_png
 from handrail.errors import AdbCommandError, SecureScreen
 from tests.unit.android.said import Said
 

@@ -9,11 +9,18 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android import database
-from handrail.android.database import list_databases, query
+from handrail.android import app_data
+from handrail.android.app_data import (
+    Pref,
+    check_name,
+    list_databases,
+    list_prefs,
+    query,
+    read_file,
+    read_prefs,
+    read_values,
+)
 from handrail.android.local_sql import query_copy
-from handrail.android.prefs import Pref, list_prefs, read_prefs, read_values
-from handrail.android.storage import check_name, read_file
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction, Unsupported
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
@@ -302,10 +309,10 @@ def test_writing_still_is_one_statement_within_the_database(tmp_path: Path, sql:
 def test_a_device_without_sqlite3_can_not_write() -> None:
     missing = Output(b"", b"run-as: exec failed for sqlite3: No such file or directory", 1)
     with pytest.raises(Unsupported, match="no sqlite3"):
-        asyncio.run(database._write(Said(missing), NOTES, "a.db", "vacuum"))
+        asyncio.run(app_data._write(Said(missing), NOTES, "a.db", "vacuum"))
     locked = Output(b"", b"Error: database is locked", 5)
     with pytest.raises(AdbCommandError) as caught:
-        asyncio.run(database._write(Said(locked), NOTES, "a.db", "vacuum"))
+        asyncio.run(app_data._write(Said(locked), NOTES, "a.db", "vacuum"))
     assert "stop the app" in caught.value.hint
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from handrail.android.log_lines import LogLine
-from handrail.android.sync.dart import DUMP, HARMLESS, DartVm
-from handrail.android.sync.dart_address import Address, newest
-from handrail.android.sync.host import HostTcp
-from handrail.android.sync.lost import ChannelLost
+from handrail.android.logs import LogLine
+from handrail.android.sync.answers import ChannelLost
+from handrail.android.sync.dart import DUMP, HARMLESS, Address, DartVm, newest
+from handrail.android.sync.metro import HostTcp
 from handrail.android.sync.websocket import open_websocket
 from tests.scenario.world import FastClock
 

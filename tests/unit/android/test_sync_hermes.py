@@ -9,9 +9,8 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from handrail.android.sync import FrameworkSync
-from handrail.android.sync.hermes import Hermes, open_hermes
+from handrail.android.sync.hermes import Hermes, Work, open_hermes
 from handrail.android.sync.labels import FiberLabels
-from handrail.android.sync.work import Work
 from handrail.tree.parse import parse
 from tests.unit.android.metro_stage import IDLE, PACKAGE, Behaviour, answering, at_rest, metro
 from tests.unit.android.sim_phone import Bench, play

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from handrail.adb.shell import Output
+from handrail.android.sync.answers import ChannelLost
 from handrail.android.sync.idling import IdlingBridge, State, open_bridge, read_state
-from handrail.android.sync.lost import ChannelLost
 from handrail.clock import ManualClock
 
 PACKAGE = "com.example.app"

@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 
-from handrail.android.sync.hosts import Host, read_listing
-from handrail.android.sync.lost import ChannelLost
-from handrail.android.sync.merge import merge, nameless
-from handrail.android.sync.placing import place
-from handrail.android.sync.telling import bare, is_telling
+from handrail.android.sync.answers import ChannelLost
+from handrail.android.sync.labels import Host, bare, is_telling, merge, nameless, place, read_listing
 from handrail.tree.node import Bounds, Screen
 from handrail.tree.parse import parse
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.sync.host import HostTcp
 from handrail.android.sync.metro import (
+    HostTcp,
     Target,
     Way,
     candidates,

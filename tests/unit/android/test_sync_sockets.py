@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from handrail.adb.link import Stream
-from handrail.android.sync.cdp import open_cdp
-from handrail.android.sync.host import HostTcp
-from handrail.android.sync.lost import ChannelLost
+from handrail.android.sync.answers import ChannelLost
+from handrail.android.sync.calls import open_cdp
+from handrail.android.sync.metro import HostTcp
 from handrail.android.sync.websocket import open_websocket
 from handrail.errors import Timeout
 from tests.scenario.world import FastClock

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from handrail.android.adb_driver import AdbDriver
-from handrail.android.connect import connect
-from handrail.android.syncs import AGAIN_MS, MOST_LOSSES, OPEN_MS, Syncs
+from handrail.android.routing import connect
+from handrail.android.sync.apps import AGAIN_MS, MOST_LOSSES, OPEN_MS, Syncs
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction
 from handrail.sim.adbd.stream import Stream

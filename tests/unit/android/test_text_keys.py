@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text.by_keys import PIECE, InputText, pieces, why_not
 from handrail.android.text.field import Field
+from handrail.android.text.ways import KEYS_PIECE, InputText, keys_pieces, why_not
 from tests.unit.android.said import Said
 
 LINE = Field("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False, enter_acts=True)
@@ -26,15 +26,15 @@ def as_android_reads(argument: str) -> str:
 @given(st.text(st.sampled_from("a%s \n\\'$"), max_size=40))
 def test_what_android_reads_is_what_was_meant(text: str) -> None:
     typed = "".join(
-        piece if piece == "\n" else as_android_reads(piece.replace(" ", "%s")) for piece in pieces(text)
+        piece if piece == "\n" else as_android_reads(piece.replace(" ", "%s")) for piece in keys_pieces(text)
     )
     assert typed == text
 
 
 @given(st.text(st.characters(codec="ascii"), max_size=1_200))
 def test_no_piece_is_longer_than_a_command_may_be(text: str) -> None:
-    assert "".join(pieces(text)) == text
-    assert all(0 < len(piece) <= PIECE for piece in pieces(text))
+    assert "".join(keys_pieces(text)) == text
+    assert all(0 < len(piece) <= KEYS_PIECE for piece in keys_pieces(text))
 
 
 def test_a_line_break_is_the_enter_key_and_a_space_is_written_out() -> None:

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text.field import Field, focused_field, same_field, units
-from handrail.android.text.read_back import arrived, is_cleared, is_rest, was_typed
+from handrail.android.text.field import (
+    Field,
+    arrived,
+    focused_field,
+    is_cleared,
+    is_rest,
+    same_field,
+    units,
+    was_typed,
+)
 from handrail.tree.parse import parse
 
 LINE = Field("", False, "", ("app", "android.widget.EditText", "app:id/line", 0))

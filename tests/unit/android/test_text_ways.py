@@ -8,13 +8,10 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.channel import Channel
-from handrail.android.text.by_clipboard import Paste, ShellClipboard
-from handrail.android.text.by_keyboard_app import KeyboardApp, pieces
-from handrail.android.text.by_replacing import SetText
 from handrail.android.text.clear import batches
-from handrail.android.text.editor import read_editor
 from handrail.android.text.field import Field
-from handrail.android.text.typist import LONG, Typist
+from handrail.android.text.typist import LONG, SetText, Typist, read_editor
+from handrail.android.text.ways import KeyboardApp, Paste, ShellClipboard, pieces
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, Unsupported
 from handrail.tree.node import Screen

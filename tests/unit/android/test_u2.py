@@ -6,9 +6,8 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from handrail.android.u2 import jar, open_u2
-from handrail.android.u2.channel import U2Channel
-from handrail.android.u2.windows import restack
+from handrail.android.u2 import open_u2, server
+from handrail.android.u2.channel import U2Channel, restack
 from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
 from handrail.sim.channels.u2.rpc import METHODS, JavaError, Overload
 from handrail.sim.channels.u2.server import Server
@@ -59,11 +58,11 @@ def test_the_server_is_pushed_once_and_started_and_gone_after_close() -> None:
 
 def test_a_changed_jar_on_the_phone_is_replaced() -> None:
     async def story(bench: Bench) -> None:
-        await bench.device.files.push(b"something older", jar.REMOTE)
+        await bench.device.files.push(b"something older", server.REMOTE)
         channel = await opened(bench)
-        own = jar.find_jar()
+        own = server.find_jar()
         assert own is not None
-        assert bench.phone.files.read(jar.REMOTE) == own.read_bytes()
+        assert bench.phone.files.read(server.REMOTE) == own.read_bytes()
         await channel.close()
 
     play(story)

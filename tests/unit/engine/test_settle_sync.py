@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.android.syncs import Synced
+from handrail.android.sync.apps import Synced
 from handrail.clock import ManualClock
 from handrail.engine.look.settle import SYNC_MS, Settled
 from handrail.tree.node import Screen

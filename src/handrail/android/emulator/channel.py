@@ -5,7 +5,8 @@ It has two fingers, so pinch and rotate are here.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from math import cos, radians, sin
 
 from handrail.android.channel import Channel
 from handrail.android.constants import (
@@ -16,17 +17,11 @@ from handrail.android.constants import (
     LONG_PRESS_TIMEOUT_MS,
 )
 from handrail.android.driver import Display
-from handrail.android.emulator.client import EmulatorClient
-from handrail.android.emulator.gestures import (
-    Frame,
-    natural,
-    pinch_frames,
-    rotate_frames,
-    swipe_frames,
-)
-from handrail.android.emulator.messages import (
+from handrail.android.emulator.client import (
+    EmulatorClient,
     Touch,
     clip,
+    find_endpoint,
     key_press,
     read_clip,
     read_image,
@@ -149,3 +144,83 @@ class EmulatorChannel(Channel):
             error.details["delivery"] = "not_delivered"
             raise
         return [tuple(natural(point, display) for point in frame) for frame in frames]
+
+
+Point = tuple[int, int]
+Frame = tuple[Point, ...]
+"""One point for each finger."""
+
+
+def swipe_frames(x1: int, y1: int, x2: int, y2: int, duration_ms: float) -> list[Frame]:
+    """One finger along a line."""
+
+    def at(share: float) -> Frame:
+        return ((_between(x1, x2, share), _between(y1, y2, share)),)
+
+    return _frames(at, duration_ms)
+
+
+def pinch_frames(cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: float) -> list[Frame]:
+    """Two fingers on a horizontal line, the same distance left and right of the centre."""
+
+    def at(share: float) -> Frame:
+        radius = _between(start_radius, end_radius, share)
+        return (cx - radius, cy), (cx + radius, cy)
+
+    return _frames(at, duration_ms)
+
+
+def rotate_frames(
+    cx: int, cy: int, radius: int, start_deg: float, end_deg: float, duration_ms: float
+) -> list[Frame]:
+    """Two fingers opposite each other on a circle; angles grow clockwise, as y grows downwards."""
+
+    def at(share: float) -> Frame:
+        angle = radians(start_deg + (end_deg - start_deg) * share)
+        dx, dy = round(radius * cos(angle)), round(radius * sin(angle))
+        return (cx + dx, cy + dy), (cx - dx, cy - dy)
+
+    return _frames(at, duration_ms)
+
+
+def natural(point: Point, display: Display) -> Point:
+    """The same place on the screen as it was built: touch panels do not know how they are held."""
+    x, y = point
+    right, bottom = display.width - 1, display.height - 1
+    return [(x, y), (bottom - y, x), (right - x, bottom - y), (y, right - x)][display.rotation % 4]
+
+
+def _frames(at: Callable[[float], Frame], duration_ms: float) -> list[Frame]:
+    steps = max(2, round(duration_ms * GRPC_FRAMES_PER_SEC / 1000))
+    return [at(number / steps) for number in range(steps + 1)]
+
+
+def _between(start: int, end: int, share: float) -> int:
+    return round(start + (end - start) * share)
+
+
+async def open_emulator(
+    serial: str,
+    *,
+    env: Mapping[str, str],
+    clock: Clock,
+    display: Callable[[], Awaitable[Display]],
+    say: Callable[[str], None],
+) -> EmulatorChannel | None:
+    """A channel that answered getStatus; None, with a reason said, where it can't be had."""
+    endpoint = find_endpoint(serial, env)
+    if endpoint is None:
+        say(f"no gRPC: {serial} is not an emulator of this machine")
+        return None
+    try:
+        client = EmulatorClient(endpoint)
+    except ImportError:
+        say("no gRPC: grpcio is not installed; pip install 'handrail[emulator]'")
+        return None
+    try:
+        await client.status()
+    except HandrailError as error:
+        await client.close()
+        say(f"no gRPC: {error}")
+        return None
+    return EmulatorChannel(client, clock=clock, display=display)

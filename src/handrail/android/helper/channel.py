@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
 from handrail.android.channel import Channel
-from handrail.android.constants import DOUBLE_TAP_GAP_MS, READ_DEADLINE_MS
-from handrail.android.display import read_display
+from handrail.android.constants import DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
 from handrail.android.driver import IdleResult
+from handrail.android.facts import read_display
 from handrail.android.helper.client import HelperClient
-from handrail.android.helper.ensure import HelperHandle
-from handrail.android.last_screen import SIZE_GUESSED, LastScreen, fit
-from handrail.android.retry import read_again
+from handrail.android.helper.ensure import HelperHandle, Say, ensure_helper
+from handrail.android.input import read_again
+from handrail.android.screen import SIZE_GUESSED, LastScreen, fit
 from handrail.clock import Clock
 from handrail.errors import HandrailError
 from handrail.tree.node import Screen
@@ -73,3 +76,16 @@ class HelperChannel(Channel):
 
     async def close(self) -> None:
         await self._handle.shutdown()
+
+
+async def open_helper(
+    device: AdbDevice,
+    *,
+    env: Mapping[str, str],
+    clock: Clock,
+    say: Say,
+    startup_timeout_ms: float = HELPER_STARTUP_TIMEOUT_MS,
+) -> HelperChannel | None:
+    """A channel whose helper answers; None, with a reason said, where it can't be had."""
+    handle = await ensure_helper(device, env=env, clock=clock, say=say, startup_timeout_ms=startup_timeout_ms)
+    return None if handle is None else HelperChannel(handle, device.shell, clock)

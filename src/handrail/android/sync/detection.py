@@ -5,17 +5,19 @@ A native app costs nothing: its class names and ids look like a native app's, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from handrail.adb.device import AdbDevice
-from handrail.android.packages import NAME
-from handrail.android.sync.kinds import METRO, PRIORITY, Framework, Metro
-from handrail.android.sync.libraries import library_signals
+from handrail.adb.shell import Script, Shell, quote
+from handrail.android.packages import NAME, check_package
+from handrail.android.sync.answers import METRO, PRIORITY, Framework, Metro
 from handrail.android.sync.metro import metro_signals
 from handrail.android.sync.signs import class_signals, is_odd
 from handrail.clock import Clock, SystemClock
+from handrail.errors import DeviceError, Timeout
 from handrail.tree.node import Screen
 
 
@@ -79,3 +81,30 @@ def _kind_of(signal: str) -> Framework:
 def _strongest(kinds: Iterable[str], signals: tuple[str, ...]) -> Detected:
     present = set(kinds)
     return Detected(next((kind for kind in PRIORITY if kind in present), "native"), signals)
+
+
+TIMEOUT_MS = 2_000.0
+_TELLING = re.compile(r"\blib(?:flutter|hermes\w*|jsc\w*|reactnative\w*)\.so\b")
+
+
+def _script(package: str) -> Script:
+    """Unpacked libraries lie beside the APK; the others are listed in it, or in one of its splits."""
+    name = quote([check_package(package)])
+    return Script(
+        f"for p in $(pm path {name}); do p=${{p#package:}}; "
+        'ls "${p%/*}"/lib/* 2>/dev/null; unzip -l "$p" 2>/dev/null | grep -E "lib/.*[.]so"; done; true'
+    )
+
+
+async def library_signals(shell: Shell, package: str) -> tuple[str, ...]:
+    """`lib:libhermes.so` and the like; empty for a native app, and when the phone does not tell."""
+    try:
+        told = await shell.run(_script(package), timeout_ms=TIMEOUT_MS, check=False)
+    except (DeviceError, Timeout):
+        return ()
+    return telling(told.text)
+
+
+def telling(listing: str) -> tuple[str, ...]:
+    """The names that matter among whatever `ls` and `unzip` print."""
+    return tuple(sorted({f"lib:{name}" for name in _TELLING.findall(listing)}))

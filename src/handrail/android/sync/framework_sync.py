@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from handrail.adb.device import AdbDevice
+from handrail.android.sync.answers import METRO, Channel, Framework, Metro, Rest
 from handrail.android.sync.dart import DartVm, open_dart
 from handrail.android.sync.hermes import Hermes, open_hermes
 from handrail.android.sync.idling import open_bridge
-from handrail.android.sync.kinds import METRO, Framework, Metro
 from handrail.android.sync.labels import FiberLabels
-from handrail.android.sync.rest import Channel, Rest
 from handrail.clock import Clock
 from handrail.config import switch
 from handrail.errors import DeviceError, Timeout

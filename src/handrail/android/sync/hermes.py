@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.android.sync import scripts
-from handrail.android.sync.cdp import Cdp, open_cdp
-from handrail.android.sync.kinds import Metro
+from handrail.android.sync.answers import ChannelLost, Metro, Rest
+from handrail.android.sync.calls import Cdp, open_cdp
 from handrail.android.sync.metro import find_target
-from handrail.android.sync.rest import Rest
-from handrail.android.sync.work import Work, read_work
 from handrail.clock import Clock
 from handrail.errors import Timeout
 
@@ -135,3 +136,37 @@ class _Watch:
     def is_calm(self, now_ms: float) -> bool:
         rested = self._busy_ms is None or now_ms - self._busy_ms >= PAUSE_MS
         return self._has_turned and rested
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One answer of a probe."""
+
+    requests: dict[int, str]
+    timers: tuple[float, ...] = ()
+    """ms until each is due."""
+    beat: int = 0
+    turned: bool = True
+    """Whether the thread has come round since the beat was asked for."""
+
+    @property
+    def names(self) -> list[str]:
+        """A fetch that is made of a request is one thing."""
+        fetched = {what.removeprefix("fetch") for what in self.requests.values()}
+        told = [what for what in self.requests.values() if what.removeprefix("request") not in fetched]
+        many = f"{len(self.timers)} timers" if len(self.timers) > 1 else "a timer"
+        return [*told, *([many] if self.timers else [])]
+
+    def without(self, endless: Container[int]) -> Work:
+        return replace(self, requests={n: what for n, what in self.requests.items() if n not in endless})
+
+
+def read_work(told: Any) -> Work:
+    """`ChannelLost` for anything else, because whoever answers so is not the app."""
+    try:
+        found = json.loads(told)
+        requests = {int(number): str(what) for number, what in found["requests"]}
+        timers = tuple(float(left) for left in found["timers"])
+        return Work(requests, timers, int(found["beat"]), bool(found["turned"]))
+    except (TypeError, ValueError, KeyError):
+        raise ChannelLost(f"the app answers nonsense: {str(told)[:80]!r}") from None

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from handrail.adb.shell import Shell
 from handrail.android.packages import check_package
-from handrail.android.sync.lost import ChannelLost
-from handrail.android.sync.rest import Rest
+from handrail.android.sync.answers import ChannelLost, Rest
 from handrail.clock import Clock
 from handrail.errors import Timeout
 

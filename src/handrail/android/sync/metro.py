@@ -5,6 +5,7 @@ Metro is asked through the phone first: `adb reverse` leads from there to the ri
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,9 +14,7 @@ from urllib.parse import urlsplit
 
 from handrail.adb.device import AdbDevice
 from handrail.android.http_over_adb import HttpPort, Opens
-from handrail.android.sync.host import HostTcp
-from handrail.android.sync.kinds import Metro
-from handrail.android.sync.lost import ChannelLost
+from handrail.android.sync.answers import ChannelLost, Metro
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout
 
@@ -136,3 +135,52 @@ async def metro_signals(device: AdbDevice, package: str, clock: Clock, metro: Me
         if any(package in (one.app_id, one.description, one.title) for one in targets):
             return (f"metro:{package}",)
     return ()
+
+
+CHUNK = 64 << 10
+
+
+class HostTcp:
+    """Opens the same address whichever service is named: the port is the one that was configured."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host = host
+        self.port = port
+
+    async def open(self, service: str) -> TcpStream:
+        """`service` is what the phone would have been asked for."""
+        try:
+            reader, writer = await asyncio.open_connection(self.host, self.port)
+        except OSError as error:
+            reason = f"{self.host}:{self.port} can't be reached for {service}: {error.strerror or error}"
+            raise ChannelLost(reason) from None
+        return TcpStream(reader, writer)
+
+
+class TcpStream:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def read(self) -> bytes:
+        try:
+            return await self._reader.read(CHUNK)
+        except OSError as error:
+            raise ChannelLost(f"the connection broke: {error}") from None
+
+    async def write(self, data: bytes) -> None:
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except OSError as error:
+            raise ChannelLost(f"the connection broke: {error}") from None
+
+    async def close(self) -> None:
+        """At once: what the other side has not taken by now it need not have."""
+        self._writer.transport.abort()
+        try:
+            await self._writer.wait_closed()
+        except OSError:
+            return

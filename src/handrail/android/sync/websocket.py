@@ -15,7 +15,7 @@ from websockets.uri import parse_uri
 
 from handrail.adb.link import Stream
 from handrail.android.http_over_adb import Opens
-from handrail.android.sync.lost import ChannelLost
+from handrail.android.sync.answers import ChannelLost
 from handrail.errors import DeviceError
 
 MAX_MESSAGE = 16 << 20

@@ -7,10 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from handrail.android.driver import Typed
-from handrail.android.text.field import Field
-from handrail.android.text.read_back import arrived, may_be_there_already
-from handrail.android.text.reading import Look, Reading, first_look, look_again, look_until
-from handrail.android.text.way import Way
+from handrail.android.text.field import (
+    Field,
+    Look,
+    Reading,
+    arrived,
+    first_look,
+    look_again,
+    look_until,
+    may_be_there_already,
+)
+from handrail.android.text.ways import Way
 from handrail.clock import Clock
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 

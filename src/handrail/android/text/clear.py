@@ -10,9 +10,7 @@ from handrail.android.channel import Channel
 from handrail.android.driver import Typed
 from handrail.android.input import send
 from handrail.android.keys import key_code
-from handrail.android.text.field import Field, units
-from handrail.android.text.read_back import is_cleared
-from handrail.android.text.reading import Look, Reading, first_look, look_until
+from handrail.android.text.field import Field, Look, Reading, first_look, is_cleared, look_until, units
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout, Unsupported
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from handrail.clock import Clock
+from handrail.errors import DeviceError, Timeout
 from handrail.tree.node import Node, Screen
 
 DOTS = frozenset("•●⬤∙·*＊")
@@ -69,3 +73,129 @@ def _is_masked(text: str) -> bool:
     """Dots, of which Android shows the last one in clear for a moment; anything else is a placeholder."""
     hidden = text[:-1] or text
     return all(character in DOTS for character in hidden)
+
+
+Look = Callable[[], Awaitable[Screen]]
+
+SHOWN_WITHIN_MS = 1_000
+"""Input commands return when the app has taken their events; a busy app may draw them this much later."""
+POLL_MS = 100
+"""Two equal looks this far apart are a field that came to rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One look: the field, if it was there, and the screen, if it could be read."""
+
+    field: Field | None
+    screen: Screen | None
+
+    @property
+    def text(self) -> str | None:
+        return None if self.field is None else self.field.text
+
+
+async def first_look(look: Look) -> Reading:
+    """Before anything is sent. A screen that can't be read is an error: nothing was delivered."""
+    try:
+        screen = await look()
+    except (DeviceError, Timeout) as error:
+        error.details.setdefault("delivery", "not_delivered")
+        raise
+    return Reading(focused_field(screen), screen)
+
+
+async def look_again(look: Look, before: Reading) -> Reading:
+    """After something was sent. A screen that can't be read says nothing about it."""
+    try:
+        screen = await look()
+    except (DeviceError, Timeout):
+        return Reading(None, None)
+    field = before.field
+    return Reading(None if field is None else same_field(screen, field), screen)
+
+
+async def look_until(
+    look: Look,
+    clock: Clock,
+    before: Reading,
+    verdict: Callable[[Field | None], bool | None],
+    within_ms: float = SHOWN_WITHIN_MS,
+) -> tuple[Reading, bool | None]:
+    """Until the verdict is not False, or the field rests in another state than before, or time is up."""
+    deadline = clock.monotonic_ms() + within_ms
+    last: str | None = None
+    while True:
+        reading = await look_again(look, before)
+        found = verdict(reading.field)
+        rests = reading.text == last and reading.text != before.text
+        if found is not False or rests or clock.monotonic_ms() >= deadline:
+            return reading, found
+        last = reading.text
+        await clock.sleep_ms(POLL_MS)
+
+
+# uiautomator's dump writes a dot for what XML 1.0 forbids or discourages.
+_NOT_IN_XML = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]"
+)
+
+
+def readable(text: str) -> str:
+    """The text as a dump can show it."""
+    return _NOT_IN_XML.sub(".", text)
+
+
+def arrived(before: Field | None, text: str, after: Field | None) -> bool | None:
+    """True if the field reads as before with the text typed into it; None where that can't be told."""
+    if before is None or after is None:
+        return None
+    if before.password or after.password:
+        return units(after.text) == units(before.text) + units(text)
+    if after.vacant and text and text == after.hint:
+        return None
+    return was_typed(readable(before.text), readable(text), readable(after.text))
+
+
+def was_typed(before: str, text: str, after: str) -> bool:
+    """True if `after` is `before` with `text` at the cursor, wherever that was, or over a selection.
+
+    A placeholder that was taken for content falls under the latter: typing replaces it.
+    """
+    if after == before:
+        return not text
+    rest = len(after) - len(text)
+    if not 0 <= rest <= len(before):
+        return False
+    head, tail = common_start(before, after), common_start(before[::-1], after[::-1])
+    first, last = max(0, rest - tail), min(head, rest)
+    return any(after.startswith(text, at) for at in range(first, last + 1))
+
+
+def common_start(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    for number, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return number
+    return min(len(one), len(other))
+
+
+def may_be_there_already(before: Field, text: str) -> bool:
+    """An unchanged field proves nothing if typing may have replaced a selection by the same words."""
+    return readable(text) in readable(before.text)
+
+
+def is_cleared(before: Field, after: Field) -> bool | None:
+    """True when nothing is left. None when what is left may be a placeholder as well as a rest of the text:
+    dumps without hints show both alike."""
+    if after.vacant:
+        return True
+    if after.password or after.hint:
+        return False
+    return None if is_rest(after.text, before.text) else True
+
+
+def is_rest(rest: str, whole: str) -> bool:
+    """True if deleting characters of `whole` can give `rest`."""
+    letters = iter(whole)
+    return all(character in letters for character in rest)

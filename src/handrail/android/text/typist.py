@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from handrail.adb.shell import Shell
 from handrail.android.channel import Channel
 from handrail.android.driver import Typed
 from handrail.android.text import chain, clear
-from handrail.android.text.by_clipboard import Paste, clipboards
-from handrail.android.text.by_keyboard_app import KeyboardApp
-from handrail.android.text.by_keys import ChannelKeys, InputText
-from handrail.android.text.by_replacing import SetText
 from handrail.android.text.clear import ChannelClear, Deletes, Eraser, SelectAll
-from handrail.android.text.editor import asked
-from handrail.android.text.field import Field
-from handrail.android.text.reading import Look
-from handrail.android.text.way import Way
+from handrail.android.text.field import Field, Look
+from handrail.android.text.ways import (
+    ChannelKeys,
+    InputText,
+    KeyboardApp,
+    Paste,
+    Way,
+    clipboards,
+    needs_lines,
+)
 from handrail.clock import Clock
-from handrail.errors import Unsupported
+from handrail.errors import AdbCommandError, DeviceError, Timeout, Unsupported
 
 LONG = 200
 """Characters from which one paste is quicker than that many key events."""
@@ -104,3 +108,61 @@ class Typist:
 
     async def _ask_editor(self, field: Field) -> Field:
         return await asked(field, self._shell)
+
+
+# The client's section has the field that is served now; older Androids call it a text box.
+_EDITOR = re.compile(
+    r"(?:mCurrentEditorInfo|mCurrentTextBoxAttribute|mInputEditorInfo):?\s+"
+    r"inputType=0x([0-9a-f]+) imeOptions=0x([0-9a-f]+)"
+)
+CLASS, TEXT, MULTI_LINE = 0xF, 0x1, 0x20000
+ACTION, UNSPECIFIED, NONE, DONE = 0xFF, 0, 1, 6
+
+
+def read_editor(dump: str) -> tuple[bool, bool] | None:
+    """Has it several lines, and does Enter act in it? From `dumpsys input_method`; None if nothing is served.
+
+    An action such as Send on a field of many lines is for the on-screen key, and chat apps mostly let a real
+    Enter key do the same: it counts as acting.
+    """
+    found = _EDITOR.search(dump)
+    kind = int(found[1], 16) if found else 0
+    if found is None or not kind:
+        return None
+    several = kind & CLASS == TEXT and bool(kind & MULTI_LINE)
+    makes_line = several and int(found[2], 16) & ACTION in (UNSPECIFIED, NONE, DONE)
+    return several, not makes_line
+
+
+async def asked(field: Field, shell: Shell) -> Field:
+    """The field with what the framework says of it; unchanged where it says nothing."""
+    try:
+        output = await shell.run(("dumpsys", "input_method"), check=False)
+    except (DeviceError, Timeout):
+        return field
+    facts = read_editor(output.text)
+    return field if facts is None else replace(field, multiline=facts[0], enter_acts=facts[1])
+
+
+class SetText:
+    """ACTION_SET_TEXT: any Unicode, no keyboard, no clipboard; what the field had would be gone."""
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self.name = f"{channel.name} set_text"
+
+    async def can(self, text: str, field: Field | None) -> str | None:
+        if field is None or not field.vacant:
+            return "it would replace what the field may have"
+        return needs_lines(text, field)
+
+    async def send(self, text: str) -> None:
+        try:
+            await self._channel.set_text(text)
+        except AdbCommandError as error:
+            # It answered that it could not: nothing is under way any more, and a look tells what came of it.
+            error.details["answered"] = True
+            raise
+
+    async def restore(self) -> None:
+        """Nothing else was touched."""

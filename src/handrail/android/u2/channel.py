@@ -6,20 +6,21 @@ Reads bring a dead server back once; input never does.
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Callable
 from typing import Any, Literal
 
+from handrail.adb.device import AdbDevice
 from handrail.android.channel import Channel
-from handrail.android.constants import DOUBLE_TAP_GAP_MS
+from handrail.android.constants import DOUBLE_TAP_GAP_MS, U2_STARTUP_TIMEOUT_MS
 from handrail.android.http_over_adb import ServerGone
-from handrail.android.last_screen import SIZE_GUESSED, fit
-from handrail.android.retry import read_again
+from handrail.android.input import read_again
+from handrail.android.screen import SIZE_GUESSED, LastScreen, fit
 from handrail.android.u2.rpc import CALL_TIMEOUT_MS, ServiceLost
-from handrail.android.u2.selectors import ANYTHING, FOCUSED
-from handrail.android.u2.server import U2Server
-from handrail.android.u2.windows import Stacked
+from handrail.android.u2.server import U2Server, find_jar
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
-from handrail.tree.node import Screen
+from handrail.tree.node import Bounds, Node, Screen
+from handrail.tree.parse.build import Draft, Window, complete
 
 STEP_MS = 5
 """One step of a gesture, as androidx.test.uiautomator makes it."""
@@ -154,3 +155,79 @@ class U2Channel(Channel):
 
 def _steps(duration_ms: int) -> int:
     return max(2, duration_ms // STEP_MS)
+
+
+class Stacked:
+    """Reads dumps; the same bytes again give the same object, as `LastScreen` promises."""
+
+    def __init__(self) -> None:
+        self._last = LastScreen()
+        self._parsed: Screen | None = None
+        self._stacked: Screen | None = None
+
+    async def read(self, raw: bytes) -> Screen:
+        parsed = await self._last.read(raw)
+        if self._stacked is None or parsed is not self._parsed:
+            self._parsed, self._stacked = parsed, restack(parsed)
+        return self._stacked
+
+
+def restack(screen: Screen) -> Screen:
+    """The same windows as they are drawn; the active one says which app is in front."""
+    windows = screen.windows
+    if len(windows) < 2:
+        return screen
+    active, others = windows[0], windows[:0:-1]
+    below = [window for window in others if _covers(window.bounds, active.bounds)]
+    above = [window for window in others if window not in below]
+    stack = [
+        Window(root, focused=root is active, layer=layer)
+        for layer, root in enumerate([*below, active, *above])
+    ]
+    return complete(_draft(screen, stack))
+
+
+def _covers(outer: Bounds, inner: Bounds) -> bool:
+    """What spans the active window lies under it; bars, keyboard and pop-ups do not, and are above."""
+    return outer.intersect(inner) == inner
+
+
+def _draft(screen: Screen, stack: list[Window]) -> Draft:
+    nodes: list[Node] = screen.nodes[1:]
+    for window in stack:
+        window.root.parent = None
+    return Draft(stack, nodes, screen.width, screen.height, screen.rotation, warnings=screen.warnings)
+
+
+_FOCUSED, _INSTANCE = 0x20000, 0x1000000
+
+
+def _selector(mask: int, **fields: Any) -> dict[str, Any]:
+    return {"mask": mask, "childOrSibling": [], "childOrSiblingSelector": [], **fields}
+
+
+FOCUSED = _selector(_FOCUSED | _INSTANCE, focused=True, instance=0)
+"""With an instance it is searched as it is; without one the server taps the field before it types."""
+ANYTHING = _selector(_INSTANCE, instance=0)
+"""The first node there is: a two-finger gesture wants an object, and takes its points from us."""
+
+
+async def open_u2(
+    device: AdbDevice,
+    *,
+    clock: Clock,
+    say: Callable[[str], None],
+    startup_timeout_ms: float = U2_STARTUP_TIMEOUT_MS,
+) -> U2Channel | None:
+    """A channel whose server answers; None, with a reason said, where it can't be had."""
+    jar = find_jar()
+    if jar is None:
+        say("no u2: its server comes with the Python package uiautomator2, which is not installed")
+        return None
+    server = U2Server(device, jar, clock)
+    try:
+        await server.start(startup_timeout_ms)
+    except (HandrailError, OSError) as error:
+        say(f"no u2: {error}")
+        return None
+    return U2Channel(server, clock)

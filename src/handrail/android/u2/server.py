@@ -6,16 +6,40 @@ Knows how to tell that it is alive; knows no method beyond that.
 from __future__ import annotations
 
 import asyncio
+import hashlib
+from importlib.util import find_spec
 from pathlib import Path
 
 from handrail.adb.device import AdbDevice
 from handrail.android.constants import U2_PORT, U2_STARTUP_TIMEOUT_MS
 from handrail.android.http_over_adb import HttpPort
 from handrail.android.resident import Resident
-from handrail.android.u2.jar import REMOTE, put_jar
 from handrail.android.u2.rpc import Rpc
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError, Timeout
+
+REMOTE = "/data/local/tmp/u2.jar"
+MODE = 0o644
+
+
+def find_jar() -> Path | None:
+    """The jar of the installed package; None when there is none."""
+    spec = find_spec("uiautomator2")
+    for folder in spec.submodule_search_locations or () if spec is not None else ():
+        jar = Path(folder) / "assets" / "u2.jar"
+        if jar.is_file():
+            return jar
+    return None
+
+
+async def put_jar(device: AdbDevice, jar: Path) -> None:
+    """Make the phone's copy this one; sent only when it differs."""
+    data = await asyncio.to_thread(jar.read_bytes)
+    digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    found = await device.shell.run(["md5sum", REMOTE], check=False)
+    if digest not in found.text:
+        await device.files.push(data, REMOTE, mode=MODE)
+
 
 MAIN = "com.wetest.uia2.Main"
 COMMAND = ["env", f"CLASSPATH={REMOTE}", "app_process", "/", MAIN, "-p", str(U2_PORT)]

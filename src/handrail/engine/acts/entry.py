@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handrail.android.driver import Typed
-from handrail.android.text.read_back import readable
+from handrail.android.text.field import readable
 from handrail.engine.acts.expects import wait_until
 from handrail.engine.look.conditions import Holds
 from handrail.engine.look.looks import Look, Reading, sure

@@ -196,18 +196,18 @@ async def get_logs(stage: Stage, action: GetLogs) -> Outcome:
 
 async def get_shared_prefs(stage: Stage, action: GetSharedPrefs) -> Outcome:
     """A preferences file as typed values and as it is written."""
-    from handrail.android import prefs  # noqa: PLC0415
+    from handrail.android import app_data  # noqa: PLC0415
 
-    found = await prefs.read_prefs(stage.driver.shell, action.package, action.file)
+    found = await app_data.read_prefs(stage.driver.shell, action.package, action.file)
     return Outcome(details={"package": action.package, "file": action.file, **found.to_dict()})
 
 
 async def query_db(stage: Stage, action: QueryDb) -> Outcome:
     """Rows of an app's database. A statement that writes is a touch like any other."""
-    from handrail.android import database  # noqa: PLC0415
+    from handrail.android import app_data  # noqa: PLC0415
 
     async with stage.run.dispatching() if action.write else nullcontext():
-        rows = await database.query(
+        rows = await app_data.query(
             stage.driver.shell, action.package, action.database, action.query, write=action.write
         )
     return Outcome(details={"package": action.package, "database": action.database, **rows.to_dict()})

@@ -12,7 +12,7 @@ from typing import Literal
 
 from handrail.android.constants import LOADING_WAIT_MS
 from handrail.android.driver import Driver
-from handrail.android.syncs import Synced
+from handrail.android.sync.apps import Synced
 from handrail.clock import Clock
 from handrail.engine.look.looks import Look, Looks, sure
 from handrail.protocol.envelope import SettleReport, SyncReport
