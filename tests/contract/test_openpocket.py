@@ -6,9 +6,9 @@ import pytest
 
 from handrail.dialects.openpocket import SHAPES, normalise, write_action
 from handrail.errors import Unsupported
+from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import Capability
 from handrail.protocol.read import action_from
-from handrail.protocol.screen import ScreenSnapshot
 
 AUTH = "Human authorization is required to continue."
 

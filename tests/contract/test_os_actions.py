@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.protocol import families
+from handrail.protocol import content
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from
 
@@ -192,12 +192,12 @@ def test_a_shortcut_has_the_kinds_of_the_seed(icon_type: str, opens: str) -> Non
 
 
 GUARDS = {
-    "window.": families.is_window_action,
-    "notification.": families.is_notification_action,
-    "toast.": families.is_toast_action,
-    "dialog.": families.is_dialog_action,
-    "app.": families.is_app_action,
-    "desktop.": families.is_desktop_action,
+    "window.": content.is_window_action,
+    "notification.": content.is_notification_action,
+    "toast.": content.is_toast_action,
+    "dialog.": content.is_dialog_action,
+    "app.": content.is_app_action,
+    "desktop.": content.is_desktop_action,
 }
 
 

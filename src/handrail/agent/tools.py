@@ -9,8 +9,7 @@ from typing import Any
 from handrail.dialects.rules import unknown_name
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.describe import summary
-from handrail.protocol.slim import REASON, input_schema, object_of
+from handrail.protocol.describe import REASON, input_schema, object_of, summary
 
 Tool = Mapping[str, Any]
 """`{name, description, input_schema}`."""

@@ -7,7 +7,7 @@ in `tree/loading.py`, keys are in `keys.py`, network presets in `network.py`.
 from __future__ import annotations
 
 from handrail.adb.shell import TIMEOUT_MS
-from handrail.tree.packages import SYSTEM_DIALOGS, SYSTEM_UI
+from handrail.tree.windows import SYSTEM_DIALOGS, SYSTEM_UI
 
 SHELL_TIMEOUT_MS = TIMEOUT_MS
 """A shell command that says nothing for longer is hung, not slow."""

@@ -91,7 +91,7 @@ class LazyGroup(click.Group):
 
 def _meant(word: str) -> str:
     """What may have been meant: the name that other tools use, or a slip of the pen."""
-    from handrail.protocol.problems import ELSEWHERE, nearest  # noqa: PLC0415
+    from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
 
     known = [*COMMANDS, *ACTION_COMMANDS, *ALIASES]
     elsewhere = ELSEWHERE.get(word.replace("-", "_"))

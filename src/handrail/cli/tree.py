@@ -13,10 +13,9 @@ from handrail.protocol.read import action_from
 from handrail.tree.compact import CompactOptions, CompactResult, flags_of
 from handrail.tree.diff import LIMIT, diff_text
 from handrail.tree.diff import diff as compare
+from handrail.tree.exports import full_text, outline
 from handrail.tree.fingerprint import idle_fingerprint
-from handrail.tree.full import full_text
 from handrail.tree.node import Node, Screen
-from handrail.tree.outline import outline
 from handrail.tree.parse import parse
 from handrail.tree.reach import tap_point
 from handrail.tree.refs import Registry

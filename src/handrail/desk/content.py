@@ -22,7 +22,7 @@ from handrail.protocol.content import (
     TextContent,
     WindowContent,
 )
-from handrail.protocol.problems import invalid_action
+from handrail.protocol.read import invalid_action
 
 TEXTS = ("markdown", "html", "text")
 LONGEST = 2_000_000

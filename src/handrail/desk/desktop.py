@@ -8,7 +8,7 @@ from handrail.desk.addresses import check_file, check_link, check_picture
 from handrail.desk.draft import Draft
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 MOST_SHORTCUTS = 500
 MOST_BADGES = 500

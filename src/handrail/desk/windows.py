@@ -13,7 +13,7 @@ from handrail.desk.style import filter_style
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.act import DeskAct
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 MOST_WINDOWS = 1_000
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.dialects.rules import Rule, from_native, to_native, unknown_name
+from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
 from handrail.protocol.act import Settle
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import QueryDb
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 _TARGET = {"target": "target"}
 _POINT = {"x": "target.x", "y": "target.y"}
@@ -29,12 +29,12 @@ _SELECTOR_FIELDS = frozenset({"ref", "id", "text", "textContains", "className", 
 class StepKind:
     """One row of AgenTest's step table; `settle` is its Idle column."""
 
-    rule: Rule
+    rule: ToolRule
     settle: Settle
 
 
 def _kind(native: str, fields: Mapping[str, str], required: str, settle: Settle, **fixed: Any) -> StepKind:
-    return StepKind(Rule(native, fields, tuple(required.split()), fixed), settle)
+    return StepKind(ToolRule(native, fields, tuple(required.split()), fixed), settle)
 
 
 _SWIPE = {"x1": "from.x", "y1": "from.y", "x2": "to.x", "y2": "to.y", "durationMs": "duration_ms"}
@@ -90,20 +90,22 @@ STEPS: dict[str, StepKind] = {
 """The twenty. Full waits for rest, light reads once (so does Snapshot), scroll_to waits by itself."""
 
 _APP = {"packageName": "package"}
-TOOLS: dict[str, Rule] = {
-    "connect": Rule(
+TOOLS: dict[str, ToolRule] = {
+    "connect": ToolRule(
         "start_app", {**_APP, "deviceId": "device"}, ("packageName",), ignored=("backend", "verbose")
     ),
-    "get_ui_tree": Rule(
+    "get_ui_tree": ToolRule(
         "get_ui_tree", {"format": "format", "depth": "depth", "onlyInteractive": "only_interactive"}
     ),
-    "reset_app": Rule("restart_app", _APP),
-    "get_logs": Rule("get_logs", {**_APP, "maxLines": "max_lines"}),
-    "screenshot": Rule("screenshot"),
-    "device_info": Rule("get_state"),
-    "get_shared_prefs": Rule("get_shared_prefs", {**_APP, "file": "file"}, ("file",)),
-    "query_db": Rule("query_db", {**_APP, "database": "database", "query": "query"}, ("database", "query")),
-    "set_network": Rule(
+    "reset_app": ToolRule("restart_app", _APP),
+    "get_logs": ToolRule("get_logs", {**_APP, "maxLines": "max_lines"}),
+    "screenshot": ToolRule("screenshot"),
+    "device_info": ToolRule("get_state"),
+    "get_shared_prefs": ToolRule("get_shared_prefs", {**_APP, "file": "file"}, ("file",)),
+    "query_db": ToolRule(
+        "query_db", {**_APP, "database": "database", "query": "query"}, ("database", "query")
+    ),
+    "set_network": ToolRule(
         "set_network",
         {key: key for key in ("preset", "speed", "delay", "wifi")} | {"airplaneMode": "airplane_mode"},
     ),

@@ -12,8 +12,7 @@ from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.model import camel
-from handrail.protocol.problems import nearest
-from handrail.protocol.read import action_from
+from handrail.protocol.read import action_from, nearest
 from handrail.protocol.target import Condition, Selector
 
 Arguments = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from handrail.dialects.rules import Rule, from_native, to_native, unknown_name
+from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol import device
 from handrail.protocol.act import Act
@@ -15,18 +15,18 @@ from handrail.protocol.target import Point
 _POINT = {"x": "target.x", "y": "target.y"}
 _ENDS = {"startX": "from.x", "startY": "from.y", "endX": "to.x", "endY": "to.y"}
 
-TOOLS: dict[str, Rule] = {
-    "tap": Rule("tap", {**_POINT, "reason": "reason"}, ("x", "y", "reason")),
-    "long_press": Rule(
+TOOLS: dict[str, ToolRule] = {
+    "tap": ToolRule("tap", {**_POINT, "reason": "reason"}, ("x", "y", "reason")),
+    "long_press": ToolRule(
         "long_press", {**_POINT, "duration": "duration_ms", "reason": "reason"}, ("x", "y", "reason")
     ),
-    "swipe": Rule("swipe", {**_ENDS, "duration": "duration_ms", "reason": "reason"}, (*_ENDS, "reason")),
-    "type_text": Rule("type_text", {"text": "text", "reason": "reason"}, ("text", "reason")),
-    "press_key": Rule("press_key", {"key": "key", "reason": "reason"}, ("key", "reason")),
-    "get_textual_state": Rule("get_ui_tree", {"reason": "reason"}, fixed={"format": "full"}),
-    "get_visual_state": Rule("screenshot", {"reason": "reason"}),
-    "get_general_state": Rule("get_state", {"reason": "reason"}),
-    "get_what_changed": Rule("what_changed", {"reason": "reason"}),
+    "swipe": ToolRule("swipe", {**_ENDS, "duration": "duration_ms", "reason": "reason"}, (*_ENDS, "reason")),
+    "type_text": ToolRule("type_text", {"text": "text", "reason": "reason"}, ("text", "reason")),
+    "press_key": ToolRule("press_key", {"key": "key", "reason": "reason"}, ("key", "reason")),
+    "get_textual_state": ToolRule("get_ui_tree", {"reason": "reason"}, fixed={"format": "full"}),
+    "get_visual_state": ToolRule("screenshot", {"reason": "reason"}),
+    "get_general_state": ToolRule("get_state", {"reason": "reason"}),
+    "get_what_changed": ToolRule("what_changed", {"reason": "reason"}),
 }
 """The five interaction tools and the four that look."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import Rule, from_native, to_native, unknown_name
+from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
@@ -21,11 +21,11 @@ def _rule(
     fields: Mapping[str, str],
     required: tuple[str, ...] = (),
     fixed: Mapping[str, Any] | None = None,
-) -> Rule:
-    return Rule(native, {**fields, **_DEVICE}, required, fixed or {}, ignored=("platform",))
+) -> ToolRule:
+    return ToolRule(native, {**fields, **_DEVICE}, required, fixed or {}, ignored=("platform",))
 
 
-TOOLS: dict[str, Rule] = {
+TOOLS: dict[str, ToolRule] = {
     "tap": _rule("tap", {"x": "target.x", "y": "target.y"}, ("x", "y")),
     "tap_element": _rule("tap", {"elementId": "target.element_id"}, ("elementId",)),
     "swipe": _rule(

@@ -1,4 +1,4 @@
-"""The engine of the tool-shaped dialects: a `Rule` maps one foreign name and its fields, both ways."""
+"""The engine of the tool-shaped dialects: a `ToolRule` maps one foreign name and its fields, both ways."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.model import camel
-from handrail.protocol.problems import nearest, nearest_kind
-from handrail.protocol.read import action_from
+from handrail.protocol.read import action_from, nearest, nearest_kind
 
 _FRACTIONS = {"value", "tolerance", "scale", "start_angle_deg", "end_angle_deg"}
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ToolRule:
     """One foreign action. `fields` maps foreign names to native paths: `{"startX": "from.x"}`."""
 
     native: str
@@ -38,7 +37,7 @@ def unknown_name(name: Any, known: Iterable[str], path: str = "type") -> Invalid
     return InvalidAction(f"{path}: {str(name)[:60]!r} is not known", path=path, hint=hint)
 
 
-def to_native(name: str, rule: Rule, given: Mapping[str, Any]) -> AnyAction:
+def to_native(name: str, rule: ToolRule, given: Mapping[str, Any]) -> AnyAction:
     """The native action; errors name the foreign field."""
     native = _place_fields(name, rule, given)
     try:
@@ -47,7 +46,7 @@ def to_native(name: str, rule: Rule, given: Mapping[str, Any]) -> AnyAction:
         raise _in_foreign_words(error, rule) from None
 
 
-def from_native(rule: Rule, action: Act) -> dict[str, Any] | None:
+def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
     """The foreign fields that say the same, or None where this rule can't say it."""
     rest = _flatten(action.to_dict())
     if rest.pop("type") != rule.native:
@@ -70,7 +69,7 @@ def round_half_up(number: float) -> int:
     return whole + (number - whole >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
 
 
-def _place_fields(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, Any]:
+def _place_fields(name: str, rule: ToolRule, given: Mapping[str, Any]) -> dict[str, Any]:
     native: dict[str, Any] = {"type": rule.native}
     for path, value in rule.fixed.items():
         _put(native, path, value)
@@ -92,7 +91,7 @@ def _place_fields(name: str, rule: Rule, given: Mapping[str, Any]) -> dict[str, 
     return native
 
 
-def _unknown_field(name: str, key: str, rule: Rule) -> InvalidAction:
+def _unknown_field(name: str, key: str, rule: ToolRule) -> InvalidAction:
     close = nearest(key, [*rule.fields, *rule.ignored])
     hint = (
         f"Did you mean {' or '.join(close)}?"
@@ -142,7 +141,7 @@ def _is_default(path: str, value: Any, action: Act) -> bool:
     return found is not None and found.default == value
 
 
-def _in_foreign_words(error: InvalidAction, rule: Rule) -> InvalidAction:
+def _in_foreign_words(error: InvalidAction, rule: ToolRule) -> InvalidAction:
     path = str(error.details.get("path", ""))
     for foreign, native in rule.fields.items():
         if path == native or path.startswith(native + "."):

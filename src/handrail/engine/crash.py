@@ -15,7 +15,7 @@ from handrail.errors import AppCrashed
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import PressKey
 from handrail.protocol.keys import android_key
-from handrail.tree.dialogs import SystemDialog
+from handrail.tree.dialogs import ScreenDialog
 from handrail.tree.node import Screen
 
 CRASH_LINES = 20
@@ -64,7 +64,7 @@ async def _has_died(shell: Shell, package: str) -> bool:
     return f"{package}/" not in home.text  # the launcher is started anew whenever it is needed
 
 
-def _crash_dialog(seen: Look) -> SystemDialog | None:
+def _crash_dialog(seen: Look) -> ScreenDialog | None:
     return next((one for one in seen.reading.dialogs if one.kind in ("crash", "anr")), None)
 
 

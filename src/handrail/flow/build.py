@@ -17,7 +17,7 @@ from handrail.flow.shorthand import BRANCHES, OPTIONS, Draft
 from handrail.flow.variables import read_scalar
 from handrail.protocol.flow import AnyStep, Branch, Parallel, Step
 from handrail.protocol.observe import Finish
-from handrail.protocol.problems import invalid_action
+from handrail.protocol.read import invalid_action
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _STRAY = re.compile(r"is not a (known )?field|is given twice")

@@ -13,7 +13,7 @@ from handrail.flow.load import load
 from handrail.flow.nodes import Fields, Scalar
 from handrail.flow.problems import Problem
 from handrail.flow.shorthand import Draft
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from handrail.flow.lint import lint, own_names, uses
 from handrail.flow.load import load
 from handrail.flow.nodes import Mark
 from handrail.flow.problems import Problem
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 SUFFIXES = (".yaml", ".yml", ".json")
 

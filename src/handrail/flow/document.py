@@ -15,7 +15,7 @@ from handrail.flow.problems import MANY, Problem, invalid_flow
 from handrail.flow.shorthand import Draft, Expander
 from handrail.flow.variables import as_text, fill_node, name_problems
 from handrail.protocol.flow import AnyStep, Flow, Step
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 KEYS = ("name", "app", "tags", "env", "devices", "steps")
 """What a flow says of itself."""

@@ -20,8 +20,7 @@ from handrail.protocol.target import Selector
 from handrail.tree.element.find import elements
 from handrail.tree.mention import mention
 from handrail.tree.node import Node, Screen
-from handrail.tree.portrait import identity, robust
-from handrail.tree.portrait.own import in_list
+from handrail.tree.portrait import identity, in_list, robust
 from handrail.tree.select import Handles, find
 
 ENOUGH = 0.5

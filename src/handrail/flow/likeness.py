@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.flow.meanings import meanings_of, words_of
-from handrail.tree.select.nearest import edit_distance
+from handrail.tree.select.missed import edit_distance
 
 Identity = Mapping[str, Any]
 

@@ -15,7 +15,7 @@ from handrail.flow.problems import Problem
 from handrail.flow.short import is_point, is_ref
 from handrail.flow.shorthand import Draft
 from handrail.flow.variables import Reference, references
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 _AIMED = ("tap", "double_tap", "long_press", "type_text", "clear_text", "set_value", "scroll_to")
 """Actions whose target is an element nearly always."""

@@ -20,7 +20,7 @@ from handrail.flow.records import FlowRecord, Observer, StepRecord
 from handrail.flow.steps import Walk, failure_of
 from handrail.flow.trace import device_trace, failure_text, trace_of
 from handrail.flow.witness import Witness
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 from handrail.protocol.system import StartApp
 
 

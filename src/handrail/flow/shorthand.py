@@ -18,7 +18,7 @@ from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.flow import AnyStep, Branch, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.model import camel
-from handrail.protocol.problems import nearest, nearest_kind
+from handrail.protocol.read import nearest, nearest_kind
 from handrail.protocol.target import Condition, Point, Selector
 
 SHARED = ("label", "optional", "timeout_ms", "when")

@@ -13,7 +13,7 @@ from typing import Any
 from handrail.errors import InvalidAction
 from handrail.flow.nodes import Entry, Fields, Items, Node, Scalar, read_plain
 from handrail.flow.problems import Problem
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

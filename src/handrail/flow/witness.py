@@ -8,9 +8,8 @@ from handrail.engine.events import Caller
 from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
 from handrail.flow.records import Picture
-from handrail.protocol.envelope import Envelope
+from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetUiTree
-from handrail.protocol.screen import SystemDialog
 from handrail.tree.dialogs import system_dialogs
 from handrail.tree.node import Screen
 

@@ -23,7 +23,7 @@ from handrail.http.answers import json_object, number
 from handrail.http.who import Visitor
 from handrail.protocol.message import DialogFeedback
 from handrail.protocol.model import CamelModel, Flag, Name, Text
-from handrail.protocol.problems import invalid_action
+from handrail.protocol.read import invalid_action
 from handrail.runtime import Runtime
 
 TICK_MS = 250.0

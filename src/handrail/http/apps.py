@@ -25,8 +25,7 @@ from handrail.http.auth import Keys
 from handrail.http.files import UNKNOWN, WEB, inside
 from handrail.protocol.desk import Extent
 from handrail.protocol.model import CamelModel, Name, Text
-from handrail.protocol.problems import invalid_action
-from handrail.protocol.read import read_json
+from handrail.protocol.read import invalid_action, read_json
 
 WEB_FOLDER = Path(__file__).parent.parent / "web"
 MANIFEST = "app.json"

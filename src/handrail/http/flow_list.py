@@ -15,7 +15,7 @@ from handrail.flow.nodes import Fields, Items, plain
 from handrail.flow.plan import devices_of, plan
 from handrail.flow.problems import Problem
 from handrail.flow.select_flows import find_flows
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 UNSAID = "unknown-variable"
 """The rule for a variable without a value: a person can give it here, so it is no fault of the file."""

@@ -28,8 +28,7 @@ from handrail.protocol.message import (
     UserInteraction,
     UserMessage,
 )
-from handrail.protocol.problems import invalid_action
-from handrail.protocol.read import read_json
+from handrail.protocol.read import invalid_action, read_json
 
 MOST_TEXT = 1_048_576
 """Bytes of a frame; only a picture that was asked for may be larger."""

@@ -11,7 +11,7 @@ from handrail.mcp.call import Call
 from handrail.mcp.native import native
 from handrail.mcp.seeds import seed
 from handrail.mcp.tools import PROFILES, Tool, tools
-from handrail.protocol.problems import nearest_kind
+from handrail.protocol.read import nearest_kind
 
 if TYPE_CHECKING:
     from handrail.engine.events import Caller

@@ -16,7 +16,7 @@ from handrail.flow.select_flows import SUFFIXES, find_flows
 from handrail.mcp.answer import Answer
 from handrail.mcp.telling import FRAME
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 from handrail.tree.quote import clean
 
 if TYPE_CHECKING:

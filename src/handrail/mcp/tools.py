@@ -11,8 +11,7 @@ from handrail.dialects.rules import unknown_name
 from handrail.mcp.seeds import SEEDS, seed
 from handrail.protocol.act import Act, Effect
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import summary
-from handrail.protocol.slim import input_schema, object_of, reason_if
+from handrail.protocol.describe import input_schema, object_of, reason_if, summary
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}

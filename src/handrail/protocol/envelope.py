@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from handrail.errors import ERRORS
 from handrail.protocol.act import Semantic
-from handrail.protocol.model import Flag, Model, Name, Pixel
+from handrail.protocol.model import CamelModel, Flag, Model, Name, Pixel
 
 LifecycleState = Literal["accepted", "resolved", "dispatched", "pending_verification", "verified", "failed"]
 Delivery = Literal["delivered", "not_delivered", "unknown"]
@@ -211,3 +211,26 @@ class Envelope(Model):
 def action_id(action_type: str, at_ms: int, sequence: int) -> str:
     """ "tap_1710000000000_1", as mobile-debug writes it."""
     return f"{action_type}_{at_ms}_{sequence}"
+
+
+_ScreenExtent = Annotated[int, Field(strict=True, ge=0, le=32_767)]
+
+
+class ScreenSnapshot(CamelModel):
+    """The screen as a picture (seed 000)."""
+
+    device_id: str
+    current_app: str
+    width: _ScreenExtent
+    height: _ScreenExtent
+    screenshot_base64: str
+    captured_at: str
+
+
+class SystemDialog(CamelModel):
+    """A dialog of the system, not of the app: a permission prompt is not a crash."""
+
+    package_name: str
+    title: str
+    buttons: tuple[str, ...]
+    kind: Literal["permission", "crash", "anr", "chooser", "installer"] | None = None

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, cast
 
-from pydantic import ValidationError
-from pydantic_core import from_json
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails, from_json
 
 from handrail.errors import InvalidAction
-from handrail.protocol.actions import ACTION, ACTIONS, AnyAction
-from handrail.protocol.problems import invalid_action
+from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction
+from handrail.protocol.model import camel
+from handrail.protocol.target import Selector
 
 MAX_BYTES = 8_000_000
 """Larger input is refused unread: a picture in a window fits, a flood does not."""
@@ -63,3 +67,174 @@ def read_json(data: str | bytes) -> Any:
 def _refuse_large(data: str | bytes) -> None:
     if len(data) > MAX_BYTES:
         raise InvalidAction(f"{len(data):,} bytes are too many; at most {MAX_BYTES:,} are read", path="")
+
+
+Path = list[str | int]
+
+_PRIVATE = {
+    "text",
+    "value",
+    "data",
+    "script",
+    "command",
+    "instruction",
+    "equals",
+    "contains",
+    "formData",
+    "form_data",
+    "env",
+}
+_MANY = 20
+
+ELSEWHERE = {
+    "click": "tap", "press": "tap", "tap_element": "tap", "tap_coordinates": "tap", "type": "type_text",
+    "input": "type_text", "fill": "type_text", "keyevent": "press_key", "back": "press_key",
+    "home": "press_key", "press_back": "press_key", "launch_app": "start_app", "open_app": "start_app",
+    "terminate_app": "stop_app", "scroll": "scroll_to", "scroll_to_element": "scroll_to", "sleep": "wait",
+    "assert_visible": "expect_visible", "assert_not_visible": "expect_absent", "done": "finish",
+    "snapshot": "screenshot",
+}  # fmt: skip
+"""What other tools call our actions."""
+
+
+def invalid_action(error: ValidationError, data: Any) -> InvalidAction:
+    """The first problem as the message, all of them (at most 20) as details."""
+    found = error.errors(include_url=False)
+    problems = _merge([_problem(detail, data) for detail in found[: _MANY * 5]])[:_MANY]
+    first = problems[0]
+    where = f"{first['path']}: " if first["path"] else ""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    meant = first.get("suggestion")
+    hint = f"Did you mean {meant}?" if meant else None
+    return InvalidAction(f"{where}{first['message']}{more}", hint=hint, path=first["path"], problems=problems)
+
+
+def nearest(word: str, words: Iterable[str], least: float = 0.5) -> list[str]:
+    """The words that look like this one, best first; `least` is how alike they must be, 0 to 1."""
+    return list(_closest(word[:60], tuple(words), least))
+
+
+@lru_cache(maxsize=2_000)
+def _closest(word: str, words: tuple[str, ...], least: float) -> tuple[str, ...]:
+    """Comparing takes longer than reading a whole action; a caller errs the same way again and again."""
+    return tuple(get_close_matches(word, words, n=3, cutoff=least))
+
+
+def nearest_kind(word: str, kinds: Iterable[str]) -> list[str]:
+    """The kinds that may have been meant: the one that other tools call so, then those that look alike."""
+    known = list(kinds)
+    meant = [ELSEWHERE[word]] if ELSEWHERE.get(word) in known else []
+    return [*meant, *(kind for kind in nearest(word, known, least=0.3) if kind not in meant)][:3]
+
+
+def join_path(path: Path) -> str:
+    """`["expect", "all", 1, "absent"]` → `expect.all[1].absent`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def _merge(problems: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A union reports once per member: one line per path, with what each member wanted."""
+    merged: dict[str, dict[str, Any]] = {}
+    for problem in problems:
+        known = merged.setdefault(problem["path"], problem)
+        if known is not problem and problem["message"] not in known["message"]:
+            known["message"] += f", or {problem['message']}"
+    return list(merged.values())
+
+
+def _problem(detail: ErrorDetails, data: Any) -> dict[str, Any]:
+    path, holder = _locate(detail, data)
+    message, suggestions = _describe(detail, path, holder)
+    problem: dict[str, Any] = {"path": join_path(path), "message": message}
+    if suggestions:
+        problem["suggestion"] = " or ".join(suggestions)
+    return problem
+
+
+def _locate(detail: ErrorDetails, data: Any) -> tuple[Path, Any]:
+    """The wire path (pydantic's location without union tags), and the object that holds the bad field."""
+    path: Path = []
+    here = holder = data
+    spelling = _spelling(data, _snake_case)
+    for part in detail["loc"]:
+        if _has(here, part):
+            holder, here = here, here[part]
+            spelling = _spelling(here, spelling)
+            path.append(part)
+    match detail["type"]:
+        case "missing":
+            path.append(spelling(str(detail["loc"][-1])))
+        case "union_tag_invalid" | "union_tag_not_found":
+            path.append(str(detail.get("ctx", {}).get("discriminator", "type")).strip("'"))
+    return path, holder
+
+
+def _has(holder: Any, part: str | int) -> bool:
+    if isinstance(holder, dict):
+        return part in holder
+    return isinstance(holder, list) and isinstance(part, int) and 0 <= part < len(holder)
+
+
+def _spelling(here: Any, outer: Callable[[str], str]) -> Callable[[str], str]:
+    """How this object writes a missing field: desk actions and frames in camelCase, others in snake_case."""
+    kind = here.get("type") if isinstance(here, dict) else None
+    if not isinstance(kind, str):
+        return outer
+    if kind in DESK_ACTIONS or kind.isupper():
+        return camel
+    return _snake_case if kind in ACTIONS else outer
+
+
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda match: "_" + match[1].lower(), name)
+
+
+def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[str]]:
+    """What is wrong, and what may have been meant."""
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "missing" | "union_tag_not_found":
+            return "is required", []
+        case "union_tag_invalid":
+            tag = str(context.get("tag"))
+            return f"{tag[:60]!r} is not known", nearest_kind(tag, _quoted(context.get("expected_tags")))
+        case "extra_forbidden":
+            return _unknown_field(str(path[-1] if path else detail["loc"][-1]), holder)
+        case "literal_error":
+            words = _quoted(context.get("expected"))
+            given = detail["input"]
+            return f"must be one of: {', '.join(words)}", nearest(given, words) if isinstance(
+                given, str
+            ) else []
+        case _:
+            return _in_plain_words(detail, path), []
+
+
+def _quoted(text: Any) -> list[str]:
+    return re.findall(r"'([^']*)'", str(text))
+
+
+def _unknown_field(name: str, holder: Any) -> tuple[str, list[str]]:
+    spellings = {camel(name), _snake_case(name)}
+    if isinstance(holder, dict) and len(spellings) > 1 and spellings <= holder.keys():
+        return "is given twice, in both spellings", []
+    kind = holder.get("type") if isinstance(holder, dict) else None
+    if not isinstance(kind, str) or kind not in ACTIONS:
+        return "is not a known field", nearest(name, _wire_names(Selector))
+    return f"is not a field of {kind}", nearest(name, _wire_names(ACTIONS[kind]))
+
+
+def _wire_names(model: type[BaseModel]) -> list[str]:
+    return [field.serialization_alias or name for name, field in model.model_fields.items()]
+
+
+def _in_plain_words(detail: ErrorDetails, path: Path) -> str:
+    """pydantic's sentence, with the value where it can't be a person's text."""
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    given = detail["input"]
+    private = not path or not _PRIVATE.isdisjoint(path) or detail["type"] == "value_error"
+    if private or not (given is None or isinstance(given, bool | int | float | str)):
+        return message
+    endless = isinstance(given, int) and given.bit_length() > 1_000  # Python refuses to write such numbers
+    return message if endless else f"{message}, not {given!r:.60}"

@@ -50,7 +50,7 @@ _BUTTON_ROLES = frozenset({"button", "image_button"})
 
 
 @dataclass(frozen=True, slots=True)
-class SystemDialog:
+class ScreenDialog:
     """One dialog; `nodes[i]` is the node of `buttons[i]`."""
 
     kind: Kind
@@ -68,19 +68,19 @@ class SystemDialog:
         }
 
 
-def system_dialogs(screen: Screen) -> list[SystemDialog]:
+def system_dialogs(screen: Screen) -> list[ScreenDialog]:
     """The system dialogs that are up, the topmost last."""
     return [dialog for window in screen.windows if (dialog := _read(screen, window))]
 
 
-def _read(screen: Screen, window: Node) -> SystemDialog | None:
+def _read(screen: Screen, window: Node) -> ScreenDialog | None:
     nodes = [window, *screen.inside(window)]
     package = window.package_name or screen.package  # some exporters leave it out at a window's root
     kind = _kind(package, nodes)
     if kind is None:
         return None
     buttons = [(label, node) for node, label in _buttons(screen, nodes)]
-    return SystemDialog(
+    return ScreenDialog(
         kind,
         package,
         _title(nodes),

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from hashlib import blake2b
 
-from handrail.tree.clocks import is_clock_like
 from handrail.tree.node import (
     CHECKABLE,
     CHECKED,
@@ -28,8 +27,8 @@ from handrail.tree.node import (
     Node,
     Screen,
 )
-from handrail.tree.packages import is_input_method
-from handrail.tree.windows import is_system_bar, is_toast
+from handrail.tree.windows import is_input_method, is_system_bar, is_toast
+from handrail.tree.words import is_clock_like
 
 __all__ = [
     "JITTER_PX",

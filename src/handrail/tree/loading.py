@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from handrail.tree.node import CLICKABLE, HIDDEN, Node, Screen
-from handrail.tree.packages import is_backdrop
+from handrail.tree.windows import is_backdrop
 
 _MIN_PX = 5
 _LONG = 3  # a bar this many times as wide as high is no spinner

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
+from handrail.errors import StaleReference
 from handrail.tree.element.labels import label_beside_value, own_label
 from handrail.tree.node import CHECKABLE, CLICKABLE, LONG_CLICKABLE, Node
 from handrail.tree.quote import cut, quoted
@@ -68,3 +69,35 @@ def candidate(node: Node, ref: str | None, **more: Any) -> dict[str, Any]:
         **more,
     }
     return {key: value for key, value in facts.items() if value not in (None, "")}
+
+
+class Handles(Protocol):
+    """Implemented by `refs.Registry`."""
+
+    def resolve(self, ref: str) -> Node:
+        """The element behind a ref. Raises `StaleReference`."""
+        ...
+
+    def ref_of(self, node: Node) -> str | None:
+        """The ref of an element; None for other nodes."""
+        ...
+
+    def label_of(self, node: Node) -> str:
+        """The label an element is shown with; '' for other nodes."""
+        ...
+
+
+class NoHandles:
+    """For a screen outside a session: no refs, and labels by the tree alone."""
+
+    def resolve(self, ref: str) -> Node:
+        raise StaleReference(f"{ref} is not known: no screen with refs was read yet", ref=ref)
+
+    def ref_of(self, node: Node) -> str | None:  # noqa: ARG002
+        return None
+
+    def label_of(self, node: Node) -> str:
+        return name_of(node) if receiver(node) is node else ""
+
+
+NO_HANDLES = NoHandles()

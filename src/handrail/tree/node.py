@@ -26,7 +26,7 @@ MASK = "••••"
 """Stands for what a password field holds; its length says nothing."""
 
 
-class Point(NamedTuple):
+class ScreenPoint(NamedTuple):
     """Absolute device pixels."""
 
     x: int
@@ -55,8 +55,8 @@ class Bounds(NamedTuple):
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
     @property
-    def center(self) -> Point:
-        return Point((self.left + self.right) // 2, (self.top + self.bottom) // 2)
+    def center(self) -> ScreenPoint:
+        return ScreenPoint((self.left + self.right) // 2, (self.top + self.bottom) // 2)
 
     def intersect(self, other: Bounds) -> Bounds:
         """The common part; its area is 0 when there is none."""
@@ -117,7 +117,7 @@ class Node:
         return ".".join(reversed(path))
 
     @property
-    def center(self) -> Point:
+    def center(self) -> ScreenPoint:
         return self.bounds.center
 
     @property

@@ -11,10 +11,9 @@ from itertools import pairwise
 from handrail.errors import ElementNotInteractable
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
-from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Point, Screen
-from handrail.tree.packages import SYSTEM_UI, is_input_method
+from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
 from handrail.tree.visible import paint_order
-from handrail.tree.windows import modal_above
+from handrail.tree.windows import SYSTEM_UI, is_input_method, modal_above
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height
@@ -30,7 +29,7 @@ def visible_part(screen: Screen, node: Node) -> Bounds:
     return part
 
 
-def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> Point:
+def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoint:
     """Where to touch: the centre of the visible part, or another free place of it.
 
     Raises `ElementNotInteractable` with `reason` disabled, zero-size, off-screen or covered.
@@ -107,7 +106,7 @@ def is_window(node: Node) -> bool:
     return node.parent is not None and node.parent.parent is None and not node.parent.class_name
 
 
-def _over(nodes: list[Node], point: Point) -> Node | None:
+def _over(nodes: list[Node], point: ScreenPoint) -> Node | None:
     return next((node for node in reversed(nodes) if node.bounds.holds(*point)), None)
 
 
@@ -115,7 +114,7 @@ def _touchables_inside(screen: Screen, node: Node) -> list[Node]:
     return [each for each in screen.inside(node) if touchable(each)] if touchable(node) else []
 
 
-def _inner_touchables(node: Node, point: Point) -> bool:
+def _inner_touchables(node: Node, point: ScreenPoint) -> bool:
     """A touch there would go to something inside the element that takes touches itself."""
     if not touchable(node):
         return False
@@ -128,17 +127,17 @@ def _inner_touchables(node: Node, point: Point) -> bool:
     return False
 
 
-def _free_place(part: Bounds, above: list[Node]) -> Point | None:
+def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
     """The middle of a roomy free cell between the covering edges, the nearest to the centre."""
     boxes = [node.bounds for node in above]
     largest = sorted(boxes, key=lambda box: -box.intersect(part).area)[:_MOST_EDGES]
     columns = _cuts(part.left, part.right, [x for box in largest for x in (box.left, box.right)])
     rows = _cuts(part.top, part.bottom, [y for box in largest for y in (box.top, box.bottom)])
     centre = part.center
-    best: tuple[int, int, Point] | None = None
+    best: tuple[int, int, ScreenPoint] | None = None
     for left, right in columns:
         for top, bottom in rows:
-            point = Point((left + right) // 2, (top + bottom) // 2)
+            point = ScreenPoint((left + right) // 2, (top + bottom) // 2)
             if any(box.holds(*point) for box in boxes):
                 continue
             room = min(right - left, bottom - top, _FINGER_PX)

@@ -6,8 +6,7 @@ Bounds and flags only; what a node says or is called is decided elsewhere.
 from __future__ import annotations
 
 from handrail.tree.node import CHECKABLE, CLICKABLE, HIDDEN, LONG_CLICKABLE, SCROLLABLE, Bounds, Node, Screen
-from handrail.tree.packages import SYSTEM_UI
-from handrail.tree.windows import is_system_bar
+from handrail.tree.windows import SYSTEM_UI, is_system_bar
 
 _TOUCHED = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
 _ENDLESS = 1 << 30

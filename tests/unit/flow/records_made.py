@@ -16,10 +16,10 @@ from handrail.protocol.envelope import (
     EnvelopeTarget,
     ResolvedElement,
     SettleReport,
+    SystemDialog,
     Verification,
 )
 from handrail.protocol.flow import FlowTrace
-from handrail.protocol.screen import SystemDialog
 from handrail.sim.phone import Phone
 from handrail.sim.view.view import View
 from handrail.tree.node import Bounds

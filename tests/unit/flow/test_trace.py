@@ -7,7 +7,7 @@ from handrail.engine.session import Session
 from handrail.flow.records import FlowRecord, Outcome, StepRecord
 from handrail.flow.trace import device_trace, failure_text, result_of, trace_of
 from handrail.flow.witness import Witness
-from handrail.protocol.screen import SystemDialog
+from handrail.protocol.envelope import SystemDialog
 
 
 def witness(name: str = "alice", **facts: Any) -> Witness:

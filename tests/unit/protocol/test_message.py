@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from handrail.errors import InvalidAction
 from handrail.protocol.message import CLIENT_MESSAGE, SERVER_MESSAGE
-from handrail.protocol.problems import invalid_action
+from handrail.protocol.read import invalid_action
 
 CLOSE = {"type": "window.close", "windowId": "w"}
 TAP = {"type": "tap", "target": {"x": 1, "y": 2}}

@@ -6,8 +6,15 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.protocol.problems import join_path, nearest, nearest_kind
-from handrail.protocol.read import MAX_BYTES, action_from, read_action, read_json
+from handrail.protocol.read import (
+    MAX_BYTES,
+    action_from,
+    join_path,
+    nearest,
+    nearest_kind,
+    read_action,
+    read_json,
+)
 
 TAP = {"type": "tap", "target": {"text": "Save"}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.tree.dialogs import SystemDialog, system_dialogs
+from handrail.tree.dialogs import ScreenDialog, system_dialogs
 from handrail.tree.parse import parse
 from tests.unit.tree.stock_dumps import hierarchy, node
 
@@ -21,7 +21,7 @@ def window(package: str, *inside: tuple[str, str, str], prefix: str = "android")
     return node("FrameLayout", *nodes, package=package, box=BOX)
 
 
-def only(dump: str) -> SystemDialog:
+def only(dump: str) -> ScreenDialog:
     (found,) = system_dialogs(parse(hierarchy(node("FrameLayout"), dump)))
     return found
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from handrail.tree.diff import Diff, diff, diff_text
-from handrail.tree.diff.items import items_of
+from handrail.tree.diff import Diff, diff, diff_text, items_of
 from handrail.tree.element import elements
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse

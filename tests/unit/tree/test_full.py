@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.tree.full import full_text, node_line
+from handrail.tree.exports import full_text, node_line
 from handrail.tree.parse import parse
 from tests.unit.tree.stock_dumps import APP, hierarchy, node, screen
 

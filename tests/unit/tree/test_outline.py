@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from handrail.tree.outline import outline
+from handrail.tree.exports import outline
 from handrail.tree.parse import parse
 from tests.unit.tree.stock_dumps import APP, WHOLE, hierarchy, node, screen
 

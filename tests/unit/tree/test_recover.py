@@ -11,8 +11,8 @@ from handrail.errors import TreeParseError
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
 from handrail.tree.parse.build import MAX_BYTES, MAX_DEPTH
-from handrail.tree.parse.decode import decode
-from handrail.tree.parse.recover_json import mend_json
+from handrail.tree.parse.reader import decode
+from handrail.tree.parse.recover import mend_json
 from tests.unit.tree.stock_dumps import hierarchy, node
 
 HELLO = node("TextView", text="Hello", box=(0, 100, 500, 200))

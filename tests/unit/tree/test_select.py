@@ -10,7 +10,7 @@ from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteract
 from handrail.protocol.target import Point, Selector
 from handrail.tree.node import Screen
 from handrail.tree.refs import Registry
-from handrail.tree.select import Found, find, find_all
+from handrail.tree.select import FoundElement, find, find_all
 from tests.unit.tree.drawn import Box, node, row, screen
 
 
@@ -22,7 +22,7 @@ def text(words: str, box: Box, **more: str) -> str:
     return node("TextView", text=words, box=box, **more)
 
 
-def found(drawn: Screen, **fields: Any) -> Found:
+def found(drawn: Screen, **fields: Any) -> FoundElement:
     return find(drawn, Selector(**fields))
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.tree.node import Node
-from handrail.tree.parse.build import Draft
+from handrail.tree.parse.build import ScreenDraft
 from handrail.tree.parse.stock import read_stock
 from handrail.tree.parse.xml import read_xml
 from tests.unit.tree.stock_dumps import hierarchy, node
@@ -17,7 +17,7 @@ DUMP = hierarchy(node("FrameLayout", BUTTON, node("ListView", node("LinearLayout
 NOT_IN_XML = st.characters(blacklist_categories=("Cs", "Cc"), blacklist_characters="\ufffe\uffff")
 
 
-def said(draft: Draft | None) -> list[tuple[object, ...]]:
+def said(draft: ScreenDraft | None) -> list[tuple[object, ...]]:
     """Everything the nodes say, and their places in the tree."""
     assert draft is not None
     names = [name for name in Node.__slots__ if name not in ("parent", "children")]

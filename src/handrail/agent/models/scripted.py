@@ -16,8 +16,7 @@ from handrail.agent.model import Mode, Prompt, Reply
 from handrail.agent.models.text import read_text
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.problems import nearest_kind
-from handrail.protocol.read import action_from
+from handrail.protocol.read import action_from, nearest_kind
 
 MAX_BYTES = 1_000_000
 OVER = "The script is over."

@@ -20,7 +20,7 @@ from handrail.android.u2.server import U2Server, find_jar
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
 from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.parse.build import Draft, Window, complete
+from handrail.tree.parse.build import ScreenDraft, WindowDraft, complete
 
 STEP_MS = 5
 """One step of a gesture, as androidx.test.uiautomator makes it."""
@@ -181,7 +181,7 @@ def restack(screen: Screen) -> Screen:
     below = [window for window in others if _covers(window.bounds, active.bounds)]
     above = [window for window in others if window not in below]
     stack = [
-        Window(root, focused=root is active, layer=layer)
+        WindowDraft(root, focused=root is active, layer=layer)
         for layer, root in enumerate([*below, active, *above])
     ]
     return complete(_draft(screen, stack))
@@ -192,11 +192,11 @@ def _covers(outer: Bounds, inner: Bounds) -> bool:
     return outer.intersect(inner) == inner
 
 
-def _draft(screen: Screen, stack: list[Window]) -> Draft:
+def _draft(screen: Screen, stack: list[WindowDraft]) -> ScreenDraft:
     nodes: list[Node] = screen.nodes[1:]
     for window in stack:
         window.root.parent = None
-    return Draft(stack, nodes, screen.width, screen.height, screen.rotation, warnings=screen.warnings)
+    return ScreenDraft(stack, nodes, screen.width, screen.height, screen.rotation, warnings=screen.warnings)
 
 
 _FOCUSED, _INSTANCE = 0x20000, 0x1000000

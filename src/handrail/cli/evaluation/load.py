@@ -13,7 +13,7 @@ from handrail.cli.evaluation.reference import replies_of
 from handrail.cli.evaluation.task import EvalTask
 from handrail.cli.evaluation.values import draw, filled
 from handrail.errors import InvalidAction
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 SHIPPED = Path(__file__).with_name("tasks")
 MAX_BYTES = 200_000

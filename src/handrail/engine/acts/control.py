@@ -18,8 +18,8 @@ from handrail.tree.element.labels import says
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import name_of, receiver, touchable
 from handrail.tree.node import Node, Screen
-from handrail.tree.packages import SYSTEM_UI
 from handrail.tree.reach import tap_point
+from handrail.tree.windows import SYSTEM_UI
 
 _CONTROLS = ("slider", "spinner")
 

@@ -14,7 +14,7 @@ from handrail.errors import ElementNotInteractable, SemanticMismatch, Verificati
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Verification
 from handrail.tree.mention import mention, name_of
-from handrail.tree.node import Node, Point, Screen
+from handrail.tree.node import Node, Screen, ScreenPoint
 from handrail.tree.reach import tap_point
 
 FOCUS_MS = 3_000.0
@@ -84,7 +84,7 @@ def _opens_search(node: Node) -> bool:
     return node.clickable and ("search" in node.id_tail.lower() or "search" in name_of(node).lower())
 
 
-def _point(stage: Stage, field: Node) -> Point:
+def _point(stage: Stage, field: Node) -> ScreenPoint:
     return tap_point(stage.before.screen, field, stage.sight.registry.ref_of)
 
 

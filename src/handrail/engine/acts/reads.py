@@ -17,16 +17,14 @@ from handrail.clock import iso_time
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import HandrailError
+from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
-from handrail.protocol.screen import ScreenSnapshot
 from handrail.tree.diff import diff_text
-from handrail.tree.full import full_text
+from handrail.tree.exports import full_text, outline
 from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.outline import outline
-from handrail.tree.packages import is_input_method
 from handrail.tree.reach import visible_part
 from handrail.tree.select.relate import room_of
-from handrail.tree.windows import modal_above
+from handrail.tree.windows import is_input_method, modal_above
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

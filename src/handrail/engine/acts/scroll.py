@@ -20,10 +20,9 @@ from handrail.protocol.envelope import Verification
 from handrail.protocol.target import Selector
 from handrail.tree.fingerprint import at_rest
 from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.packages import is_input_method
 from handrail.tree.reach import covering, tap_point, visible_part
-from handrail.tree.select.missed import candidates, nearest_nodes
-from handrail.tree.select.nearest import nearest
+from handrail.tree.select.missed import candidates, nearest, nearest_nodes
+from handrail.tree.windows import is_input_method
 
 SWIPE_MS = 400
 SLOW_MS = 1_200

@@ -12,7 +12,7 @@ from handrail.clock import iso_time
 from handrail.engine.approval.request import Request
 from handrail.engine.policy.subject import Span
 from handrail.errors import ActionRejected, InvalidAction
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 State = Literal["pending", "approved", "denied", "expired", "withdrawn"]
 

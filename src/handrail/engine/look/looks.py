@@ -15,8 +15,8 @@ from handrail.android.driver import Driver
 from handrail.clock import Clock
 from handrail.engine.look.restless import Motion, Restless, build_of, changed
 from handrail.errors import DeviceError, Timeout
-from handrail.tree.compact.render import CompactOptions, CompactResult
-from handrail.tree.dialogs import SystemDialog, system_dialogs
+from handrail.tree.compact import CompactOptions, CompactResult
+from handrail.tree.dialogs import ScreenDialog, system_dialogs
 from handrail.tree.diff import Diff, diff
 from handrail.tree.element.find import elements
 from handrail.tree.fingerprint import at_rest, screen_fingerprint, state_signature
@@ -61,7 +61,7 @@ class Reading:
         return loading_indicators(self.screen)
 
     @cached_property
-    def dialogs(self) -> list[SystemDialog]:
+    def dialogs(self) -> list[ScreenDialog]:
         return system_dialogs(self.screen)
 
     @cached_property

@@ -14,8 +14,8 @@ from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.mention import mention, name_of
-from handrail.tree.node import Node, Point, Screen
-from handrail.tree.select import Found, find
+from handrail.tree.node import Node, Screen, ScreenPoint
+from handrail.tree.select import FoundElement, find
 
 AIMED: dict[str, tuple[str, ...]] = {
     "tap": ("target",),
@@ -36,7 +36,7 @@ class Aim:
     """One target, found."""
 
     target: Selector | PointTarget
-    found: Found
+    found: FoundElement
     ref: str | None
     element_id: str | None
     label: str
@@ -54,7 +54,7 @@ class Aim:
         return self.found.receiver
 
     @property
-    def point(self) -> Point:
+    def point(self) -> ScreenPoint:
         """Where to touch. Raises `ElementNotInteractable`."""
         return self.found.point
 
@@ -100,10 +100,10 @@ def aim(sight: Looks, target: Selector | PointTarget) -> Aim:
 
 def aim_at(sight: Looks, target: Selector | PointTarget, node: Node) -> Aim:
     """A target that somebody has found already, on the screen that was taken last."""
-    return _aim(sight, target, Found(sure(sight.last).screen, node, "exact", sight.registry))
+    return _aim(sight, target, FoundElement(sure(sight.last).screen, node, "exact", sight.registry))
 
 
-def _aim(sight: Looks, target: Selector | PointTarget, found: Found) -> Aim:
+def _aim(sight: Looks, target: Selector | PointTarget, found: FoundElement) -> Aim:
     registry, touched = sight.registry, found.receiver
     ref = registry.ref_of(found.node) or registry.ref_of(touched)
     element = registry.element_of(touched)

@@ -14,11 +14,10 @@ from handrail.engine.look.resolve import Aim
 from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
 from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
-from handrail.tree.dialogs import SystemDialog
+from handrail.tree.dialogs import ScreenDialog
 from handrail.tree.match.matching import match
 from handrail.tree.node import Node, Screen
-from handrail.tree.packages import SYSTEM_UI, is_input_method
-from handrail.tree.windows import is_toast
+from handrail.tree.windows import SYSTEM_UI, is_input_method, is_toast
 
 EXPECT_MS = 5_000.0
 """How long an explicit expectation may take to come true, as long as `expect_*` waits by itself."""
@@ -154,7 +153,7 @@ def in_front(package: str, budget_ms: float) -> Proof:
     return Proof("built_in", check, failure, budget_ms)
 
 
-def _prompt_for(seen: Look, package: str) -> SystemDialog | None:
+def _prompt_for(seen: Look, package: str) -> ScreenDialog | None:
     """A prompt above the app; a channel that reads one window only shows nothing but the prompt."""
     prompt = next((one for one in seen.reading.dialogs if one.kind in _PROMPTS), None)
     if prompt is None:

@@ -19,7 +19,7 @@ from handrail.engine.policy import Policy, Span, Subject, Verdict
 from handrail.engine.policy.subject import SPANS
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 
 
 class Permissions:

@@ -14,7 +14,7 @@ from handrail.engine.policy.subject import SPANS, Caller, Door, Kind
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Effect, Semantic
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.problems import nearest
+from handrail.protocol.read import nearest
 from handrail.protocol.target import Role
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]\s*(?:#.*)?")

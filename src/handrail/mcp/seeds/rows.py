@@ -7,7 +7,7 @@ from typing import Any
 
 from handrail.mcp.tools import Tool, annotations_of
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.slim import object_of
+from handrail.protocol.describe import object_of
 
 Row = tuple[str, str]
 """What it does, and its parameters: `x:number y:number duration:number? reason`."""

@@ -6,16 +6,29 @@ An element is what gets a ref. Numbers are given elsewhere (`refs`), lines are w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import median
 
-from handrail.tree.element.adopt import adopt
-from handrail.tree.element.gather import gather
-from handrail.tree.element.kinds import settle_kind
-from handrail.tree.element.naming import name
+from handrail.tree.element.labels import own_label, says
+from handrail.tree.element.naming import adopt, name, stand_in
 from handrail.tree.element.parts import Element, Elements, Text
-from handrail.tree.element.stand_in import stand_in
-from handrail.tree.element.wrap import merge_wrappers
-from handrail.tree.node import Screen
+from handrail.tree.node import (
+    CHECKABLE,
+    CHECKED,
+    CLICKABLE,
+    ENABLED,
+    FOCUSED,
+    LONG_CLICKABLE,
+    PASSWORD,
+    SCROLLABLE,
+    SELECTED,
+    Bounds,
+    Node,
+    Screen,
+)
+from handrail.tree.quote import clean
 from handrail.tree.visible import visible
+from handrail.tree.windows import is_input_method
 
 __all__ = ["Element", "Elements", "Text", "elements", "fresh_refs"]
 
@@ -41,3 +54,280 @@ def fresh_refs(elements: Sequence[Element]) -> list[str]:
         number = counts[element.kind] = counts.get(element.kind, 0) + 1
         refs.append(f"@{element.kind}{number}")
     return refs
+
+
+_BULLETS = "•·-– "
+
+
+def gather(screen: Screen, shown: bytearray) -> tuple[list[Element], list[Text]]:
+    """Elements and texts in document order; each knows the element around it."""
+    walk = _Walk(screen.package)
+    for node in screen.nodes:
+        if shown[node.order]:
+            kind = first_kind(node)
+            if kind is not None:
+                walk.element(node, kind)
+            else:
+                walk.other(node)
+    return walk.found, walk.texts
+
+
+class _Walk:
+    """Where the pass is: inside which elements, list item and labelled box."""
+
+    __slots__ = ("_around", "_item", "_package", "_speaker", "found", "texts")
+
+    def __init__(self, package: str) -> None:
+        self.found: list[Element] = []
+        self.texts: list[Text] = []
+        self._package = package
+        self._around: list[Element] = []
+        self._item: Node | None = None
+        self._speaker: Text | None = None  # a text whose node holds others
+
+    def element(self, node: Node, kind: str) -> None:
+        if node.role == "list_item":
+            self._item = node
+        parent = self._parent(node)
+        element = Element(node, kind, parent)
+        if node.package_name != self._package:
+            element.is_key = is_input_method(node.package_name)
+        if parent is not None:
+            parent.inner.append(element)
+        self._around.append(element)
+        self.found.append(element)
+
+    def other(self, node: Node) -> None:
+        """A node that can't be acted on: a pane, a text, or only a box."""
+        if node.role == "list_item":
+            self._item = node
+        if node.pane_title and (title := clean(node.pane_title)):
+            self.texts.append(Text(node, title, is_pane=True))
+        said = _said(node)
+        if not said or self._is_said_around(node, said):
+            return
+        text = Text(node, said, is_selected=_is_selected(node))
+        if self._item is not None and node.order < self._item.end:
+            text.item = self._item
+        if node.children:
+            self._speaker = text
+        self.texts.append(text)
+        parent = self._parent(node)
+        if parent is not None:
+            parent.texts.append(text)
+
+    def _parent(self, node: Node) -> Element | None:
+        around = self._around
+        while around and around[-1].node.end <= node.order:
+            around.pop()
+        return around[-1] if around else None
+
+    def _is_said_around(self, node: Node, said: str) -> bool:
+        speaker = self._speaker
+        if speaker is None or node.order >= speaker.node.end:
+            return False
+        return says(speaker.text, said.lstrip(_BULLETS) or said)
+
+
+def _said(node: Node) -> str:
+    """What a node that can't be acted on says, its state included."""
+    if not (node.text or node.description or node.hint_text or node.tooltip_text or node.state_description):
+        return ""
+    said, _ = own_label(node)
+    if node.state_description and (state := clean(node.state_description)) and state != said:
+        return f"{said}: {state}" if said else state
+    return said
+
+
+def _is_selected(node: Node) -> bool:
+    """The current tab is often not tappable, and only the box around its text is marked."""
+    return bool((node.flags | (node.parent.flags if node.parent else 0)) & SELECTED)
+
+
+_SAME_SHARE = 0.5  # of the box's area; a smaller button in a box is another target than the box
+
+
+def merge_wrappers(found: list[Element]) -> list[Element]:
+    """The elements without the boxes; each survivor has its box's texts, and its place in the tree."""
+    gone: set[int] = set()
+    for box in reversed(found):
+        if box.kind or not box.inner:
+            continue
+        if len(box.inner) == 1 and _is_one(box, box.inner[0]):
+            _merge(box, box.inner[0])
+            gone.add(box.node.order)
+        elif _is_inert(box):
+            gone.add(box.node.order)
+    return _without(found, gone) if gone else found
+
+
+def _without(found: list[Element], gone: set[int]) -> list[Element]:
+    """Parents come before what is inside them, so one look upwards is enough."""
+    for element in found:
+        if element.parent is not None and element.parent.node.order in gone:
+            element.parent = element.parent.parent
+    return [element for element in found if element.node.order not in gone]
+
+
+def _is_one(box: Element, element: Element) -> bool:
+    if _scrolls(box) or _scrolls(element) or not element.node.flags & ENABLED:
+        return False
+    mine, _ = own_label(box.node)
+    its, _ = own_label(element.node)
+    if element.kind != "f" and mine and its and mine != its:
+        return False
+    if not element.node.flags & CLICKABLE:
+        return not element.inner
+    if box.texts and element.kind != "f":
+        return False
+    common = element.outer.bounds.intersect(box.node.bounds)
+    return common.area >= box.node.bounds.area * _SAME_SHARE
+
+
+def _scrolls(element: Element) -> bool:
+    """Scrolling is an action of its own, except in a field, where it belongs to typing."""
+    return bool(element.node.flags & SCROLLABLE) and element.kind != "f"
+
+
+def _merge(box: Element, element: Element) -> None:
+    element.wrapper = box.node
+    element.texts = sorted(box.texts + element.texts, key=lambda text: text.node.order)
+    if box.parent is not None and len(box.parent.inner) == 1:
+        box.parent.inner[0] = element
+
+
+def _is_inert(box: Element) -> bool:
+    """A disabled box that says nothing only keeps touches from what is behind it."""
+    return not box.node.flags & ENABLED and not box.texts and own_label(box.node) == ("", "")
+
+
+_TAPPABLE = CLICKABLE | LONG_CLICKABLE
+_ACTIONABLE = _TAPPABLE | CHECKABLE | SCROLLABLE
+_BY_ROLE = {"text_field": "f", "slider": "v"}
+_BUTTONS = {"button", "image_button"}
+_CHECKS = {"check_box", "switch", "radio_button"}
+_SCROLLERS = {"list", "scroll_view", "web_view"}
+_SAID_BY_STATES = {"on", "off", "checked", "not checked", "unchecked", "selected", "not selected"}
+_ROW_SHAPE = 3  # width to height
+_SHORT = 80  # characters; a longer label belongs to a card
+
+
+def first_kind(node: Node) -> str | None:
+    """f, v, c, s, b or l where the node alone decides it; '' for another actionable; None for the rest.
+
+    A row with a name that also slides sideways is a row; a list that reports clicks is a list.
+    """
+    flags, role = node.flags, node.role
+    kind = _BY_ROLE.get(role)
+    if kind is not None:
+        return kind
+    if not flags & _ACTIONABLE:
+        return "b" if role in _BUTTONS and not flags & ENABLED and (node.text or node.description) else None
+    if flags & CHECKABLE or role in _CHECKS:
+        return "c"
+    if flags & SCROLLABLE and (
+        not flags & CLICKABLE or role in _SCROLLERS or not (node.text or node.description)
+    ):
+        return "s"
+    if role in _BUTTONS:
+        return "b"
+    return "l" if role == "text_view" and flags & CLICKABLE else ""
+
+
+def settle_kind(element: Element) -> None:
+    """Decides the letter of what `first_kind` left open, and the states."""
+    if not element.kind:
+        element.kind = _tappable_kind(element)
+    element.states = _states(element)
+    if element.node.state_description and element.kind != "v":
+        element.state = _state(element)
+    if element.kind == "s":
+        element.arrows = arrows(element.node)
+
+
+def _tappable_kind(element: Element) -> str:
+    node = element.outer
+    if node.role == "list_item" or (node.children and _is_row(element)):
+        return "i"
+    return "b" if node.flags & CLICKABLE and not element.inner and 0 < len(element.label) <= _SHORT else "g"
+
+
+def _is_row(element: Element) -> bool:
+    """Several texts, or a name and elements inside a box much wider than high."""
+    bounds = element.outer.bounds
+    return len(element.pieces) > 1 or bool(
+        element.pieces and element.inner and bounds.width >= _ROW_SHAPE * bounds.height
+    )
+
+
+def _states(element: Element) -> tuple[str, ...]:
+    flags, kind = element.node.flags, element.kind
+    words = []
+    if kind == "c" and flags & (CHECKABLE | CHECKED):
+        words.append("on" if flags & CHECKED else "off")
+    if kind != "s":
+        if flags & SELECTED or any(text.taken and text.is_selected for text in element.texts):
+            words.append("selected")
+        if flags & FOCUSED:
+            words.append("focused")
+        if flags & PASSWORD:
+            words.append("password")
+    if not flags & ENABLED:
+        words.append("disabled")
+    if kind == "g" and not (flags | element.outer.flags) & (CLICKABLE | CHECKABLE):
+        words.append("long-press")
+    return tuple(words)
+
+
+def _state(element: Element) -> str:
+    state = clean(element.node.state_description)
+    return "" if state.casefold() in _SAID_BY_STATES or state in element.pieces else state
+
+
+_SLACK = 3  # px
+_WRAPPERS = 6  # single boxes between a scroll container and its rows; a bound for degenerate trees
+_CLIPPED = 0.9  # of the usual length: a shorter first or last row is cut by the edge
+
+
+def arrows(node: Node) -> str:
+    """Such as "↓", "↑↓", "←"; "↕" or "↔" where the bounds do not tell which way."""
+    content = _content(node)
+    sideways = _is_sideways(node, content)
+    back, forward = _more(node.bounds, content, sideways)
+    if not back and not forward:
+        return "↔" if sideways else "↕"
+    return ("←" if sideways else "↑") * back + ("→" if sideways else "↓") * forward
+
+
+def _content(node: Node) -> list[Bounds]:
+    """The bounds of the rows or pages, single wrappers passed over."""
+    for _ in range(_WRAPPERS):
+        if len(node.children) == 1:
+            node = node.children[0]
+    return [child.bounds for child in node.children if child.bounds.area]
+
+
+def _is_sideways(node: Node, content: list[Bounds]) -> bool:
+    name = node.short_class
+    if "Horizontal" in name or "Pager" in name or "orkspace" in name or node.id_tail == "workspace":
+        return True
+    if "ScrollView" in name or len(content) < 2:
+        return False
+    first = content[0]
+    return all(
+        abs(one.top - first.top) <= _SLACK and one.left >= before.right - _SLACK
+        for before, one in pairwise(content)
+    )
+
+
+def _more(frame: Bounds, content: list[Bounds], sideways: bool) -> tuple[bool, bool]:
+    """Content that goes past an edge, is cut by it, or (forward) reaches it."""
+    if len(content) < 2:
+        return False, bool(content) and not sideways and content[0].bottom >= frame.bottom - _SLACK
+    low, high = (0, 2) if sideways else (1, 3)
+    start = min(one[low] for one in content)
+    end = max(one[high] for one in content)
+    usual = median(one[high] - one[low] for one in content)
+    first = content[0]
+    cut = abs(first[low] - frame[low]) <= _SLACK and first[high] - first[low] < usual * _CLIPPED
+    return start < frame[low] - _SLACK or cut, end >= frame[high] - _SLACK

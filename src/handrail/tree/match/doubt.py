@@ -7,8 +7,7 @@ list is the same row only if its labels say so or it moved exactly with certain 
 from __future__ import annotations
 
 from handrail.tree.match.drift import JITTER_PX, Drift, displacement
-from handrail.tree.match.pairing import Pairing
-from handrail.tree.match.sketch import scrolls
+from handrail.tree.match.sketch import Pairing, scrolls
 from handrail.tree.match.survival import Survival
 from handrail.tree.node import CHECKABLE, Bounds
 

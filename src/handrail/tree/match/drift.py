@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from handrail.tree.match.pairing import Pairing
-from handrail.tree.match.sketch import NEIGHBOURHOOD, Sketch
+from handrail.tree.match.sketch import NEIGHBOURHOOD, Pairing, Sketch
 from handrail.tree.match.survival import Survival
 from handrail.tree.node import SCROLLABLE, Bounds
 

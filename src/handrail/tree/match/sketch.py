@@ -5,9 +5,9 @@ Text that a user types is no part of an identity, nor is a clock. Holds no opini
 
 from __future__ import annotations
 
-from handrail.tree.clocks import is_clock_like
 from handrail.tree.node import CHECKABLE, CLICKABLE, SCROLLABLE, Node, Screen
-from handrail.tree.packages import SYSTEM_UI
+from handrail.tree.windows import SYSTEM_UI
+from handrail.tree.words import is_clock_like
 
 NEIGHBOURHOOD = 3  # labels that make a place recognisable
 NAME, NUMBER, REPEATED = 1, 2, 3
@@ -214,3 +214,34 @@ def _row_holder(scroller: Node) -> Node:
             break
         node = child
     return node
+
+
+class Pairing:
+    """`to_new[old order]` and `to_old[new order]`, -1 where there is no partner."""
+
+    __slots__ = ("new", "old", "to_new", "to_old")
+
+    def __init__(self, old: Sketch, new: Sketch) -> None:
+        self.old, self.new = old, new
+        self.to_new = [-1] * len(old.nodes)
+        self.to_old = [-1] * len(new.nodes)
+
+    def link(self, old: int, new: int) -> None:
+        """Links two nodes unless one has a partner already."""
+        if self.to_new[old] < 0 and self.to_old[new] < 0:
+            self.to_new[old] = new
+            self.to_old[new] = old
+
+    def link_subtrees(self, old: int, new: int) -> None:
+        """Links two subtrees of equal hash node by node: equal shape, so equal offsets."""
+        for offset in range(self.old.nodes[old].end - old):
+            self.link(old + offset, new + offset)
+
+    def unlink(self, old: int) -> None:
+        self.to_old[self.to_new[old]] = -1
+        self.to_new[old] = -1
+
+    def alike(self, old: int, new: int) -> bool:
+        """Same class and resource id."""
+        a, b = self.old.nodes[old], self.new.nodes[new]
+        return a.class_name == b.class_name and a.resource_id == b.resource_id

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from handrail.tree.match.pairing import Pairing
-from handrail.tree.match.sketch import NAME, NEIGHBOURHOOD, REPEATED, Sketch
+from handrail.tree.match.sketch import NAME, NEIGHBOURHOOD, REPEATED, Pairing, Sketch
 from handrail.tree.node import CHECKABLE
 
 _NAMES = (NAME, REPEATED)

@@ -20,6 +20,7 @@ from handrail.tree.node import (
     Bounds,
     Node,
 )
+from handrail.tree.parse.build import ScreenDraft, WindowDraft
 
 MAX_PIXEL = 1_000_000
 NO_BOUNDS = Bounds(0, 0, 0, 0)
@@ -84,3 +85,36 @@ def small_int(text: str) -> int:
     """A number of at most six digits, else 0."""
     digits = text[1:] if text.startswith("-") else text
     return int(text) if len(digits) < 7 and digits.isdecimal() else 0
+
+
+FRAMES = frozenset({"hierarchy", "displays", "display", "window"})
+
+
+class Frames:
+    """Follows the frame tags of one dump and enters every root node as a window of the draft."""
+
+    def __init__(self, draft: ScreenDraft) -> None:
+        self._draft = draft
+        self._display = ""
+        self._layer = 0
+        self._focused = False
+
+    def open(self, tag: str, attrs: Mapping[str, str]) -> None:
+        """`window` has a layer and a focus of its own; a display or hierarchy may tell the size."""
+        get = attrs.get
+        if tag == "window":
+            self._focused = "true" in (get("focused"), get("active"))
+            self._layer = small_int(get("layer", ""))
+            return
+        if tag == "display":
+            self._display = get("id", "")
+        elif tag == "hierarchy" and "rotation" in attrs:
+            self._draft.rotation = small_int(attrs["rotation"]) % 4
+        width, height = small_int(get("width", "")), small_int(get("height", ""))
+        if width > 0 and height > 0:
+            self._draft.width, self._draft.height = width, height
+
+    def add_root(self, node: Node, display: str) -> None:
+        windows = self._draft.windows
+        node.position = len(windows)
+        windows.append(WindowDraft(node, self._focused, self._layer, display or self._display))

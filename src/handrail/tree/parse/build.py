@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from handrail.errors import TreeParseError
 from handrail.tree.node import FOCUSED, Bounds, Node, Screen
-from handrail.tree.packages import is_backdrop
+from handrail.tree.windows import is_backdrop
 
 MAX_BYTES = 8 * 1024 * 1024  # a screen of 10,000 nodes takes about 4 MB of XML
 MAX_NODES = 50_000
@@ -18,7 +18,7 @@ _COMMON_WIDTHS = (480, 540, 600, 720, 768, 800, 1080, 1200, 1440, 1600, 2160)  #
 
 
 @dataclass(slots=True)
-class Window:
+class WindowDraft:
     """One window as a dump lists it; the last one in the list is drawn on top."""
 
     root: Node
@@ -28,10 +28,10 @@ class Window:
 
 
 @dataclass(slots=True)
-class Draft:
+class ScreenDraft:
     """What a reader found. `complete` turns it into a screen."""
 
-    windows: list[Window] = field(default_factory=list)
+    windows: list[WindowDraft] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)  # in document order; `complete` renumbers if need be
     width: int = 0
     height: int = 0
@@ -59,7 +59,7 @@ def attach(node: Node, nodes: list[Node], stack: list[Node]) -> bool:
     return True
 
 
-def complete(draft: Draft) -> Screen:
+def complete(draft: ScreenDraft) -> Screen:
     """The screen of a draft; a dump without a single node is an error, not an empty screen."""
     windows = _shown_windows(draft)
     if not windows:
@@ -75,7 +75,7 @@ def complete(draft: Draft) -> Screen:
     return Screen(root, nodes, width, height, package, draft.rotation, draft.warnings)
 
 
-def _shown_windows(draft: Draft) -> list[Window]:
+def _shown_windows(draft: ScreenDraft) -> list[WindowDraft]:
     """The windows of the main display, the topmost last."""
     windows = draft.windows
     displays = {window.display for window in windows}
@@ -108,7 +108,7 @@ def _number(root: Node) -> list[Node]:
     return nodes
 
 
-def _display_size(draft: Draft, roots: list[Node]) -> tuple[int, int]:
+def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
     if draft.width > 0 and draft.height > 0:
         return draft.width, draft.height
     boxes = [root.bounds for root in roots if root.bounds.area]
@@ -125,7 +125,7 @@ def _display_size(draft: Draft, roots: list[Node]) -> tuple[int, int]:
     return width, top + bottom if centred else bottom
 
 
-def _package(draft: Draft, windows: list[Window]) -> str:
+def _package(draft: ScreenDraft, windows: list[WindowDraft]) -> str:
     """The app in front: the focused window's, else that of most nodes; bars and keyboards only if alone."""
     if draft.package:
         return draft.package

@@ -27,7 +27,7 @@ from handrail.tree.node import (
     Node,
 )
 from handrail.tree.parse.attributes import NO_BOUNDS, clamp, read_bounds
-from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, Draft, Window
+from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, ScreenDraft, WindowDraft
 from handrail.tree.roles import ROLES, class_role, role_of
 
 _TEXTS = {
@@ -77,13 +77,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 Json = dict[str, Any]
 
 
-def read_json(value: Any) -> Draft:
+def read_json(value: Any) -> ScreenDraft:
     """The draft of a decoded JSON answer."""
     if isinstance(value, list):
-        return _read_trees(value, Draft())
+        return _read_trees(value, ScreenDraft())
     if not isinstance(value, dict):
         raise TreeParseError("The JSON is neither an object nor a list", offset=0)
-    draft = Draft(width=_pixels(value.get("width")), height=_pixels(value.get("height")))
+    draft = ScreenDraft(width=_pixels(value.get("width")), height=_pixels(value.get("height")))
     if isinstance(views := value.get("views"), list):
         draft.package = _owner(value.get("foreground_activity"))
         return _read_views(views, draft)
@@ -95,12 +95,12 @@ def read_json(value: Any) -> Draft:
         draft.package = _text(value.get("packageName"))
         return _read_trees(tree if isinstance(tree, list) else [tree], draft)
     if len(_KNOWN.intersection(value)) >= 2:
-        return _read_trees([value], Draft())
+        return _read_trees([value], ScreenDraft())
     said = _text(value.get("error") or value.get("message"))
     raise TreeParseError(f"The JSON holds no UI tree{': ' + said[:200] if said else ''}", offset=0)
 
 
-def _read_trees(trees: list[Any], draft: Draft) -> Draft:
+def _read_trees(trees: list[Any], draft: ScreenDraft) -> ScreenDraft:
     """Nested objects with `children`."""
     if len(trees) == 1 and isinstance(trees[0], dict) and _is_frame(trees[0]):
         trees = trees[0]["children"]
@@ -115,7 +115,7 @@ def _is_frame(tree: Json) -> bool:
     return name in ("", "root") and isinstance(children, list) and not _bounds(tree.get("bounds")).area
 
 
-def _read_views(views: list[Any], draft: Draft) -> Draft:
+def _read_views(views: list[Any], draft: ScreenDraft) -> ScreenDraft:
     """A flat list whose members name their children by position."""
     taken: set[int] = set()
 
@@ -140,7 +140,7 @@ def _read_views(views: list[Any], draft: Draft) -> Draft:
     return draft
 
 
-def _grow(draft: Draft, roots: list[Any], children_of: Callable[[Json], Any]) -> None:
+def _grow(draft: ScreenDraft, roots: list[Any], children_of: Callable[[Json], Any]) -> None:
     """Builds the nodes in document order, without recursion."""
     nodes = draft.nodes
     stack: list[tuple[Any, Node | None, int]] = [(root, None, 0) for root in reversed(roots)]
@@ -157,7 +157,7 @@ def _grow(draft: Draft, roots: list[Any], children_of: Callable[[Json], Any]) ->
         nodes.append(node)
         if parent is None:
             node.position = len(draft.windows)
-            draft.windows.append(Window(node))
+            draft.windows.append(WindowDraft(node))
         else:
             node.position = len(parent.children)
             parent.children.append(node)

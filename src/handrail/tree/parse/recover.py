@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import islice
+from typing import NamedTuple
 
-from handrail.tree.parse.build import MAX_NODES, Draft
+from handrail.tree.parse.build import MAX_NODES, ScreenDraft
 from handrail.tree.parse.xml import XmlReader
 
 _KNOWN = frozenset(
@@ -47,7 +48,7 @@ _SAID = {
 }
 
 
-def recover_xml(text: str) -> Draft:
+def recover_xml(text: str) -> ScreenDraft:
     """Whatever nodes can be found in the text, with warnings; a draft without windows if there are none."""
     return _Recovery(text).read()
 
@@ -58,7 +59,7 @@ class _Recovery:
         self._text, self._mended["control"] = _CONTROL.subn("", text)
         self._reader = XmlReader()
 
-    def read(self) -> Draft:
+    def read(self) -> ScreenDraft:
         tags = list(islice(_TAG.finditer(self._text), _MAX_TAGS))
         self._mended["many"] = len(tags) == _MAX_TAGS
         for tag, following in zip(tags, [*tags[1:], None], strict=False):
@@ -157,3 +158,46 @@ def _resolve(reference: re.Match[str]) -> str:
         return _NAMED[name]
     code = int(decimal) if decimal else int(hexadecimal, 16)
     return _CONTROL.sub("", chr(code)) if code < 0x110000 else ""
+
+
+# Everything up to the next bracket or comma. An unfinished string counts as a string, and nothing is given
+# back (`++`), so that no character is looked at twice.
+_NEXT_MARK = re.compile(r'(?:[^\[\]{},"]++|"(?:[^"\\]++|\\.)*+(?:"|\\?\Z))*+([\[\]{},])', re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+
+
+class _Open(NamedTuple):
+    """An open bracket and those around it: a stack that can be kept as it was."""
+
+    closing: str
+    around: _Open | None
+
+
+def mend_json(text: str) -> str | None:
+    """The longest beginning of the text that is JSON once closed, or None if there is none."""
+    now: _Open | None = None
+    at_cut: _Open | None = None
+    cut = at = 0
+    # `match`, not `finditer`: where no mark follows, a search would try again from every character.
+    while found := _NEXT_MARK.match(text, at):
+        at = found.end()
+        mark = found[1]
+        if mark == ",":  # what stands before it is complete
+            cut, at_cut = at - 1, now
+        elif mark in "{[":
+            now = _Open(_CLOSING[mark], now)
+        elif now is None or now.closing != mark:
+            break
+        else:
+            now = now.around
+            if now is None:
+                return text[:at]
+    return text[:cut] + _closers(at_cut) if cut else None
+
+
+def _closers(open_mark: _Open | None) -> str:
+    closers = []
+    while open_mark is not None:
+        closers.append(open_mark.closing)
+        open_mark = open_mark.around
+    return "".join(closers)

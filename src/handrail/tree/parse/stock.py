@@ -10,9 +10,8 @@ import re
 from functools import lru_cache
 
 from handrail.tree.node import Bounds, Node
-from handrail.tree.parse.attributes import FLAG_NAMES, read_extras, read_flags
-from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, Draft, attach
-from handrail.tree.parse.frames import Frames
+from handrail.tree.parse.attributes import FLAG_NAMES, Frames, read_extras, read_flags
+from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, ScreenDraft, attach
 from handrail.tree.roles import class_role
 
 # The attributes before the flags, as `split('"')` leaves them.
@@ -39,7 +38,7 @@ class _OtherShapeError(Exception):
     """Not what Android's dumper writes."""
 
 
-def read_stock(data: bytes) -> Draft | None:
+def read_stock(data: bytes) -> ScreenDraft | None:
     """The draft of a dump in the stock shape, or None."""
     if len(data.translate(None, _CONTROL)) != len(data):
         return None
@@ -55,13 +54,13 @@ class _StockReader:
     def __init__(self, text: str) -> None:
         self._tags = text.removeprefix("\ufeff").split("<")
         self._strings: dict[str, str] = {}
-        self._draft = Draft()
+        self._draft = ScreenDraft()
         self._frames = Frames(self._draft)
         self._open_frames: list[str] = []
         self._is_over = False
         self._stack: list[Node] = []
 
-    def read(self) -> Draft:
+    def read(self) -> ScreenDraft:
         before, *tags = self._tags
         if tags and _DECLARATION.fullmatch(tags[0]):
             del tags[0]

@@ -9,9 +9,16 @@ from xml.parsers import expat
 
 from handrail.errors import TreeParseError
 from handrail.tree.node import Bounds, Node
-from handrail.tree.parse.attributes import NO_BOUNDS, read_bounds, read_extras, read_flags, small_int
-from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, Draft, attach
-from handrail.tree.parse.frames import FRAMES, Frames
+from handrail.tree.parse.attributes import (
+    FRAMES,
+    NO_BOUNDS,
+    Frames,
+    read_bounds,
+    read_extras,
+    read_flags,
+    small_int,
+)
+from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, ScreenDraft, attach
 from handrail.tree.roles import class_role
 
 
@@ -19,7 +26,7 @@ class XmlReader:
     """Takes start and end tags, gives a `Draft`."""
 
     def __init__(self) -> None:
-        self.draft = Draft()
+        self.draft = ScreenDraft()
         self._frames = Frames(self.draft)
         self._stack: list[Node] = []
         self._bounds: dict[str, Bounds] = {}
@@ -49,7 +56,7 @@ class XmlReader:
             return
         self._stack.pop().end = len(self.draft.nodes)
 
-    def finish(self) -> Draft:
+    def finish(self) -> ScreenDraft:
         """Closes what is still open, as at the end of a cut dump."""
         while self._stack:
             self._stack.pop().end = len(self.draft.nodes)
@@ -96,7 +103,7 @@ def _refuse_doctype(*_: object) -> None:
     raise TreeParseError("The dump has a DTD, which no UI dump needs", offset=0)
 
 
-def read_xml(data: bytes) -> Draft:
+def read_xml(data: bytes) -> ScreenDraft:
     """Reads UTF-8 bytes that are one well-formed document; raises `expat.ExpatError` otherwise."""
     reader = XmlReader()
     parser = expat.ParserCreate("utf-8")

@@ -5,17 +5,16 @@ Works over the whole tree. Refs and compact labels belong to the session; they c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from handrail.errors import ElementNotFound
 from handrail.protocol.target import Point as PointTarget
 from handrail.protocol.target import Selector
-from handrail.tree.mention import receiver
-from handrail.tree.node import ENABLED, Node, Point, Screen
+from handrail.tree.mention import NO_HANDLES, Handles, receiver
+from handrail.tree.node import ENABLED, PASSWORD, Node, Screen, ScreenPoint
+from handrail.tree.quote import clean
 from handrail.tree.reach import element_at, tap_point
-from handrail.tree.select.grade import BY_LABEL, EXACT, NOTES, Wish
-from handrail.tree.select.handles import NO_HANDLES, Handles
 from handrail.tree.select.missed import ambiguous, no_such_index, not_found, nothing_at
 from handrail.tree.select.relate import RELATIONS, distance, related, room_of
 from handrail.tree.visible import visible
@@ -26,7 +25,7 @@ _HOW = ("exact", "label", "part", "ignoring_case")  # by grade
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundElement:
     """One element, how it was found, and where to touch it."""
 
     screen: Screen
@@ -35,7 +34,7 @@ class Found:
     """ref, point, exact, label, part or ignoring_case."""
     handles: Handles
     notes: list[str] = field(default_factory=list)
-    place: Point | None = None
+    place: ScreenPoint | None = None
     """Given by the caller; decides alone where to touch."""
 
     @property
@@ -44,7 +43,7 @@ class Found:
         return receiver(self.node) or self.node
 
     @property
-    def point(self) -> Point:
+    def point(self) -> ScreenPoint:
         """Where to touch. Raises `ElementNotInteractable`."""
         return self.place or tap_point(self.screen, self.node, self.handles.ref_of)
 
@@ -58,7 +57,7 @@ class _Matches:
     anchors: Mapping[str, Node]
 
 
-def find(screen: Screen, target: Selector | PointTarget, handles: Handles = NO_HANDLES) -> Found:
+def find(screen: Screen, target: Selector | PointTarget, handles: Handles = NO_HANDLES) -> FoundElement:
     """The one element a target means. Raises `ElementNotFound`, `StaleReference` or `AmbiguousTarget`."""
     return _find(screen, target, handles, _DEEPEST)
 
@@ -73,11 +72,11 @@ def find_all(screen: Screen, target: Selector | PointTarget, handles: Handles = 
     return _matches(screen, target, handles, _DEEPEST).nodes
 
 
-def _find(screen: Screen, target: Selector | PointTarget, handles: Handles, depth: int) -> Found:
+def _find(screen: Screen, target: Selector | PointTarget, handles: Handles, depth: int) -> FoundElement:
     if isinstance(target, PointTarget):
-        return _at_point(screen, Point(target.x, target.y), handles)
+        return _at_point(screen, ScreenPoint(target.x, target.y), handles)
     if target.handle:
-        return Found(screen, handles.resolve(target.handle), "ref", handles)
+        return FoundElement(screen, handles.resolve(target.handle), "ref", handles)
     matches = _matches(screen, target, handles, depth)
     if not matches.nodes:
         raise not_found(screen, target, handles)
@@ -88,14 +87,14 @@ def _find(screen: Screen, target: Selector | PointTarget, handles: Handles, dept
     else:
         raise no_such_index(target, matches.nodes, handles)
     notes = [NOTES[matches.grade]] if matches.grade in NOTES else []
-    return Found(screen, node, _HOW[matches.grade], handles, notes)
+    return FoundElement(screen, node, _HOW[matches.grade], handles, notes)
 
 
-def _at_point(screen: Screen, point: Point, handles: Handles) -> Found:
+def _at_point(screen: Screen, point: ScreenPoint, handles: Handles) -> FoundElement:
     node = element_at(screen, *point)
     if node is None:
         raise nothing_at(screen, point)
-    return Found(screen, node, "point", handles, place=point)
+    return FoundElement(screen, node, "point", handles, place=point)
 
 
 def _matches(screen: Screen, selector: Selector, handles: Handles, depth: int) -> _Matches:
@@ -176,3 +175,98 @@ def _one_per_receiver(nodes: list[Node]) -> list[Node]:
         if held is None or node.is_inside(held):
             kept[touched] = node
     return list(kept.values())
+
+
+LabelOf = Callable[[Node], str]
+
+EXACT, BY_LABEL, PARTLY, LOOSE = range(4)
+NOTES = {
+    BY_LABEL: "matched the label (description, hint or text inside), not the element's own text",
+    PARTLY: "matched a part of the field, nothing equals it",
+    LOOSE: "matched ignoring case, nothing matches exactly",
+}
+_FIELDS = ("id", "id_contains", "text", "text_contains", "class_name", "description", "hint", "state", "role")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A selector's own fields, with the spelling variants that are compared."""
+
+    fields: Mapping[str, str]
+    clean: Mapping[str, str]
+    loose: Mapping[str, str]
+
+    @classmethod
+    def of(cls, selector: Selector) -> Wish:
+        fields = {name: value for name in _FIELDS if (value := getattr(selector, name)) is not None}
+        cleaned = {name: clean(value) or value for name, value in fields.items()}
+        return cls(fields, cleaned, {name: value.casefold() for name, value in cleaned.items()})
+
+    def grade(self, node: Node, label_of: LabelOf) -> int | None:
+        """The grade of the worst field; None if one does not fit at all."""
+        worst = EXACT
+        for name in self.fields:
+            grade = self._grade_field(name, node, label_of)
+            if grade is None:
+                return None
+            worst = max(worst, grade)
+        return worst
+
+    def _grade_field(self, name: str, node: Node, label_of: LabelOf) -> int | None:
+        wanted = self.fields[name]
+        match name:
+            case "id":
+                return EXACT if wanted in (node.resource_id, node.id_tail) else None
+            case "id_contains":
+                return EXACT if wanted in node.resource_id else None
+            case "role":
+                return EXACT if wanted == node.role else None
+            case "class_name":
+                return self._grade_class(node)
+            case "text" | "text_contains":
+                return self._grade_text(name, node, label_of)
+            case _:
+                return self._grade_other(name, node)
+
+    def _grade_class(self, node: Node) -> int | None:
+        if self.fields["class_name"] in (node.class_name, node.short_class):
+            return EXACT
+        loose = self.loose["class_name"]
+        return LOOSE if loose in (node.class_name.casefold(), node.short_class.casefold()) else None
+
+    def _grade_text(self, name: str, node: Node, label_of: LabelOf) -> int | None:
+        text = "" if node.flags & PASSWORD else clean(node.text)
+        labels = [clean(node.description), clean(node.hint_text), label_of(node)]
+        fits = _equals if name == "text" else _contains
+        wanted, loose = self.clean[name], self.loose[name]
+        if fits(text, wanted):
+            return EXACT
+        if any(fits(label, wanted) for label in labels):
+            return BY_LABEL
+        return LOOSE if any(fits(said.casefold(), loose) for said in (text, *labels)) else None
+
+    def _grade_other(self, name: str, node: Node) -> int | None:
+        said = clean(_OTHER[name](node))
+        if not said:
+            return None
+        wanted, loose = self.clean[name], self.loose[name]
+        if said == wanted:
+            return EXACT
+        if wanted in said:
+            return PARTLY
+        return LOOSE if loose in said.casefold() else None
+
+
+_OTHER: Mapping[str, Callable[[Node], str]] = {
+    "description": lambda node: node.description,
+    "hint": lambda node: node.hint_text,
+    "state": lambda node: node.state_description,
+}
+
+
+def _equals(said: str, wanted: str) -> bool:
+    return said == wanted
+
+
+def _contains(said: str, wanted: str) -> bool:
+    return wanted in said

@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from handrail.dialects.openpocket.lenient import Lenient
-from handrail.dialects.openpocket.normalise import SHAPES, Normalised, normalise
+from handrail.dialects.lenient import Lenient
+from handrail.dialects.openpocket_actions import SHAPES, Normalised, normalise, write_action
 
 MAX_CHARS = 200_000
 """More than this no model says in one step; the rest is not read."""
@@ -22,7 +22,7 @@ _CANDIDATES = 40
 _FENCE = re.compile(r"```[\w-]*\s*\n?")
 _MARKUP = re.compile(r"(\[|`{3}[\w-]*|<[\w|:/-]{1,40}>)\s*$")
 _CALL = re.compile(r"\b(" + "|".join([*SHAPES, "type_text"]) + r")\s*\(")
-Found = tuple[dict[str, Any], str, list[str]]  # payload, thought, repairs
+RawAction = tuple[dict[str, Any], str, list[str]]  # payload, thought, repairs
 
 _LAYERS = (
     "tool_calls", "tool_call", "function_call", "functionCall", "function", "action", "choices", "message",
@@ -71,7 +71,7 @@ def _raw_of(output: Mapping[str, Any]) -> str:
         return "…"
 
 
-def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> Found | None:
+def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction | None:
     """The first object that is an action of these kinds, else the first that could be one, else a call."""
     found = [unwrap(value, kinds, repairs) for value, repairs in _objects(text)]
     actions = [one for one in found if _kind_of(one[0]) in kinds]
@@ -126,7 +126,7 @@ def _strict(text: str) -> list[dict[str, Any]] | None:
 
 def unwrap(
     value: dict[str, Any], kinds: Collection[str] = SHAPES.keys(), repairs: list[str] | None = None
-) -> Found:
+) -> RawAction:
     """Peel tool calls and `{thought, action}` off; the payload, the thought, the repairs."""
     notes = list(repairs or [])
     said = ""
@@ -206,3 +206,16 @@ def _prose(text: str) -> str:
     end = start or (call.start() if call else 0)
     said = re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE)
     return _MARKUP.sub("", said).strip()
+
+
+__all__ = [
+    "MAX_CHARS",
+    "SHAPES",
+    "ModelStep",
+    "Normalised",
+    "find_action",
+    "normalise",
+    "parse_step",
+    "unwrap",
+    "write_action",
+]

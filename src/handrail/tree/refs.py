@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.errors import StaleReference
-from handrail.tree.compact.render import CompactOptions, CompactResult, render
+from handrail.tree.compact import CompactOptions, CompactResult, render
 from handrail.tree.element.find import elements as elements_of
 from handrail.tree.element.parts import Element, Elements
 from handrail.tree.fingerprint import screen_fingerprint
@@ -19,8 +19,7 @@ from handrail.tree.match.sketch import Sketch
 from handrail.tree.mention import name_of
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import cut, quoted
-from handrail.tree.refs.recall import Recall, typed_digest
-from handrail.tree.refs.stored import pack_screen, unpack_screen
+from handrail.tree.recall import Recall, pack_screen, typed_digest, unpack_screen
 from handrail.tree.select.missed import candidates, mentions, nearest_nodes
 
 _REMEMBERED = 2_000  # gone elements whose name a message can still tell
@@ -269,3 +268,6 @@ class Registry:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not stored refs: {error!r}") from None
         return registry
+
+
+__all__ = ["Registry"]

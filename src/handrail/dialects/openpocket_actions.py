@@ -22,7 +22,7 @@ from handrail.protocol.target import Point
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Argument:
     """One field of a seed action: its kind, its default, and its native path."""
 
     kind: type
@@ -36,38 +36,38 @@ class Shape:
     """One seed action: the native kind and its fields, in the seed's order."""
 
     native: str
-    fields: dict[str, Field] = field(default_factory=dict)
+    fields: dict[str, Argument] = field(default_factory=dict)
 
 
 _AUTH = "Human authorization is required to continue."
 
 SHAPES: dict[str, Shape] = {
-    "tap": Shape("tap", {"x": Field(int, 0, "target.x"), "y": Field(int, 0, "target.y")}),
+    "tap": Shape("tap", {"x": Argument(int, 0, "target.x"), "y": Argument(int, 0, "target.y")}),
     "swipe": Shape(
         "swipe",
         {
-            "x1": Field(int, 0, "from.x"), "y1": Field(int, 0, "from.y"),
-            "x2": Field(int, 0, "to.x"), "y2": Field(int, 0, "to.y"),
-            "durationMs": Field(int, 300, "duration_ms"),
+            "x1": Argument(int, 0, "from.x"), "y1": Argument(int, 0, "from.y"),
+            "x2": Argument(int, 0, "to.x"), "y2": Argument(int, 0, "to.y"),
+            "durationMs": Argument(int, 300, "duration_ms"),
         },
     ),
-    "type": Shape("type_text", {"text": Field(str, "", "text")}),
-    "keyevent": Shape("press_key", {"keycode": Field(str, "KEYCODE_ENTER", "key")}),
-    "launch_app": Shape("start_app", {"packageName": Field(str, "", "package")}),
-    "shell": Shape("shell", {"command": Field(str, "", "command")}),
+    "type": Shape("type_text", {"text": Argument(str, "", "text")}),
+    "keyevent": Shape("press_key", {"keycode": Argument(str, "KEYCODE_ENTER", "key")}),
+    "launch_app": Shape("start_app", {"packageName": Argument(str, "", "package")}),
+    "shell": Shape("shell", {"command": Argument(str, "", "command")}),
     "run_script": Shape(
-        "run_script", {"script": Field(str, "", "script"), "timeoutSec": Field(int, 60, "timeout_sec")}
+        "run_script", {"script": Argument(str, "", "script"), "timeoutSec": Argument(int, 60, "timeout_sec")}
     ),
     "request_human_auth": Shape(
         "request_human_auth",
         {
-            "capability": Field(str, "unknown", "capability", get_args(Capability)),
-            "instruction": Field(str, _AUTH, "instruction"),
-            "timeoutSec": Field(int, 300, "timeout_sec"),
+            "capability": Argument(str, "unknown", "capability", get_args(Capability)),
+            "instruction": Argument(str, _AUTH, "instruction"),
+            "timeoutSec": Argument(int, 300, "timeout_sec"),
         },
     ),
-    "wait": Shape("wait", {"durationMs": Field(int, 1000, "duration_ms")}),
-    "finish": Shape("finish", {"message": Field(str, "Task finished.", "message")}),
+    "wait": Shape("wait", {"durationMs": Argument(int, 1000, "duration_ms")}),
+    "finish": Shape("finish", {"message": Argument(str, "Task finished.", "message")}),
 }  # fmt: skip
 """The ten actions, their defaults included."""
 
@@ -131,7 +131,7 @@ def write_action(action: Act) -> dict[str, Any]:
     )
 
 
-def _coerce(value: Any, shape: Field) -> Any:
+def _coerce(value: Any, shape: Argument) -> Any:
     """The value in its kind, or None where it is missing or invalid."""
     if shape.kind is int:
         return _to_integer(value)

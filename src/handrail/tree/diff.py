@@ -10,14 +10,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from handrail.tree.diff.items import ATTRIBUTES, Item, items_of
 from handrail.tree.element.find import elements as elements_of
-from handrail.tree.element.parts import Elements
+from handrail.tree.element.parts import Element, Elements
 from handrail.tree.match.drift import JITTER_PX
 from handrail.tree.match.matching import Matching, Scroll, match
 from handrail.tree.mention import RefOf, no_refs
-from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.windows import has_keyboard
+from handrail.tree.node import CHECKABLE, CHECKED, ENABLED, FOCUSED, SELECTED, Bounds, Node, Screen
+from handrail.tree.quote import cut, quoted
+from handrail.tree.windows import has_keyboard, is_input_method
+from handrail.tree.words import is_clock_like
 
 LIMIT = 30  # changes reported unless a caller wants all
 _REPLACED = 3  # less than one in so many stayed: another screen
@@ -211,3 +212,164 @@ def _still(items: dict[int, Item], volatile: Collection[Node]) -> dict[int, Item
         for order, item in items.items()
         if item.node not in volatile and not any(around in volatile for around in item.node.ancestors())
     }
+
+
+Value = str | bool | None
+
+ATTRIBUTES = ("label", "text", "value", "hint", "state", "enabled", "focused", "checked", "selected")
+"""In the order they are reported; None is an attribute that the item does not have."""
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """An element or a plain text."""
+
+    node: Node
+    name: str
+    attributes: tuple[Value, ...]
+    wrapper: Node | None = None
+
+    @property
+    def by_name(self) -> dict[str, Value]:
+        """The attributes it has."""
+        return {
+            name: value for name, value in zip(ATTRIBUTES, self.attributes, strict=True) if value is not None
+        }
+
+
+def items_of(elements: Elements) -> dict[int, Item]:
+    """By node order, in document order. The keyboard's keys are not part of the screen."""
+    found = {element.node.order: _of_element(element) for element in elements}
+    for text in elements.texts:
+        node = text.node
+        if node.order not in found:
+            name = "" if is_clock_like(text.text) else text.text
+            found[node.order] = Item(node, text.text, (None, name, *_NO_STATES))
+    return {
+        order: item for order, item in sorted(found.items()) if not is_input_method(item.node.package_name)
+    }
+
+
+_NO_STATES = (None,) * 7
+
+
+def _of_element(element: Element) -> Item:
+    node, kind = element.node, element.kind
+    flags = node.flags
+    name = element.label
+    if kind == "f":
+        label, text, value = name, element.value, None
+    elif kind == "v":
+        label, text, value = name, None, element.value
+    else:
+        label, text, value = None, _without_clocks(element), None
+    attributes = (
+        label,
+        text,
+        value,
+        element.hint or None,
+        node.state_description or None,
+        flags & ENABLED != 0,
+        flags & FOCUSED != 0 if kind != "s" else None,
+        flags & CHECKED != 0 if kind == "c" or flags & CHECKABLE else None,
+        flags & SELECTED != 0,
+    )
+    return Item(node, name, attributes, element.wrapper)
+
+
+def _without_clocks(element: Element) -> str:
+    name = element.label
+    if ":" not in name:
+        return name
+    return " · ".join([piece for piece in element.pieces if not is_clock_like(piece)])
+
+
+NO_CHANGE = "No change on screen."
+_MOVES = 3  # distances told one by one
+_TEXT = 80  # characters of a label or value
+_SECTIONS = (
+    ("Elements changed:", ("keyboard", "scrolled", "changed", "moved", "resized", "shifted")),
+    ("Elements added:", ("added",)),
+    ("Elements removed:", ("removed",)),
+)
+
+
+def diff_text(diff: Diff, *, limit: int = LIMIT, screen_text: str = "") -> str:
+    """Sections with a line per change; after a navigation, `screen_text` stands for all of them."""
+    if not diff:
+        return NO_CHANGE
+    changes = _few_moves(diff.changes)
+    head = [_navigated(change) for change in changes if change["type"] == "navigated"]
+    if head and screen_text:
+        return "\n".join([*head, screen_text])
+    lines: list[str] = []
+    room, left_out = limit, 0
+    for title, kinds in _SECTIONS:
+        entries = [change for change in changes if change["type"] in kinds]
+        shown = entries[: max(0, room)]
+        room -= len(shown)
+        left_out += len(entries) - len(shown)
+        if shown:
+            lines += [title, *map(_line, shown)]
+    more = [f"... +{left_out} more"] if left_out else []
+    return "\n".join([*head, *lines, *more])
+
+
+def _few_moves(changes: list[Change]) -> list[Change]:
+    """A layout that shifts moves its parts by many different distances; that is one fact, not many."""
+    moves = [change for change in changes if change["type"] in ("moved", "resized")]
+    if len(moves) <= _MOVES:
+        return changes
+    count = sum(len(change["was"]) if change["type"] == "moved" else 1 for change in moves)
+    others = [change for change in changes if change["type"] not in ("moved", "resized")]
+    return [*others, {"type": "shifted", "count": count}]
+
+
+def _navigated(change: Change) -> str:
+    old, new = change["old"], change["new"]
+    return f"Screen changed: {old} -> {new}" if old != new else "Screen changed."
+
+
+def _line(change: Change) -> str:
+    match change["type"]:
+        case "keyboard":
+            return "Keyboard appeared" if change["shown"] else "Keyboard hidden"
+        case "scrolled":
+            return f"{change['class']} scrolled {_way(change['dx'], change['dy'])}"
+        case "moved":
+            count = len(change["was"])
+            who = _subject(change) if count == 1 else f"{count} elements"
+            return f"{who} moved by {change['dx']},{change['dy']}"
+        case "shifted":
+            return f"{change['count']} elements moved"
+        case "resized":
+            return f"{_subject(change)} {Bounds(*change['old'])} -> {Bounds(*change['new'])}"
+        case "changed":
+            name = change["attribute"]
+            return f"{_subject(change)} {name}={_value(change['old'])} -> {name}={_value(change['new'])}"
+        case _:
+            return f"{_subject(change)} {Bounds(*change['bounds'])}"
+
+
+def _way(dx: int, dy: int) -> str:
+    """Content that moves up is a scroll down."""
+    ways = []
+    if dy:
+        ways.append(f"{abs(dy)} px {'down' if dy < 0 else 'up'}")
+    if dx:
+        ways.append(f"{abs(dx)} px {'right' if dx < 0 else 'left'}")
+    return " and ".join(ways)
+
+
+def _subject(change: Change) -> str:
+    label = change["label"]
+    return f"{change['class']} {quoted(cut(label, _TEXT))}" if label else str(change["class"])
+
+
+def _value(value: Value) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quoted(cut(value or "", _TEXT))
+
+
+__all__ = ["LIMIT", "Change", "Diff", "diff", "diff_text"]
