@@ -23,7 +23,7 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.cli import check  # noqa: E402
-from handrail.cli.locate import line_of, split_path  # noqa: E402
+from handrail.cli.check import line_of, split_path  # noqa: E402
 from handrail.dialects import (
     agentest,
     interaction,

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from handrail.engine.events import Caller
-from handrail.mcp.answer import Answer
+from handrail.mcp.answer import FRAME, MEANWHILE, Answer
 from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState
-from handrail.mcp.telling import FRAME, MEANWHILE
 from tests.scenario.world import World, play, world
 
 CONTACTS = "com.android.contacts"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.device_option import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Any
 
 import click
 
-from handrail.cli.locate import line_of, split_path
 from handrail.cli.output import print_json, read_input
 from handrail.dialects import agentest, interaction, mobile_debug, openpocket
 from handrail.dialects.rules import unknown_name
@@ -196,3 +196,49 @@ _READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "interaction": _tools(interaction.read_tool),
     "mobile_debug": _tools(mobile_debug.read_tool),
 }
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+
+JsonPath = tuple[str | int, ...]
+
+
+def split_path(path: str) -> JsonPath:
+    """`expect.all[1]` → ("expect", "all", 1)."""
+    return tuple(int(index) if index else name for index, name in _PART.findall(path))
+
+
+def line_of(text: str, path: JsonPath) -> int:
+    """The line where the value at this path stands, or its nearest parent that is there. From 1."""
+    best, line = -1, 1
+    for here, offset in _positions(text):
+        if len(here) > best and path[: len(here)] == here:
+            best, line = len(here), text.count("\n", 0, offset) + 1
+        if here == path:
+            break
+    return line
+
+
+def _positions(text: str) -> Iterator[tuple[JsonPath, int]]:
+    """Every value's path and offset, in document order, without recursion."""
+    stack: list[list[str | int]] = []  # one entry a container: its kind, then the current key or index
+    expect_key = False
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word in ("}", "]"):
+            stack.pop()
+            expect_key = False
+        elif word == ",":
+            if stack[-1][0] == "[":
+                stack[-1][1] = int(stack[-1][1]) + 1
+            expect_key = stack[-1][0] == "{"
+        elif word == ":":
+            expect_key = False
+        elif expect_key:
+            stack[-1][1] = json.loads(word)
+        else:
+            yield tuple(part for _, part in stack), token.start()
+            if word in ("{", "["):
+                stack.append([word, 0])
+                expect_key = word == "{"

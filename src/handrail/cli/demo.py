@@ -23,7 +23,46 @@ def demo(home: Path | None) -> None:
     explains itself, and the journal proves what happened.
     """
     from handrail.cli.demo_acts import play  # noqa: PLC0415  (everything there is)
-    from handrail.cli.demo_page import Page  # noqa: PLC0415
 
     folder = home or Path(tempfile.mkdtemp(prefix="handrail-demo-"))
     asyncio.run(play(folder, Page()))
+
+
+MOST_LINES = 9
+"""Of one answer; a demo that scrolls away shows nothing."""
+WIDEST = 110
+
+
+class Page:
+    """Writes to standard output as it goes."""
+
+    def __init__(self) -> None:
+        self._acts = 0
+
+    def act(self, title: str, line: str = "") -> None:
+        """A new part of the story."""
+        self._acts += 1
+        click.echo("\n" + click.style(f"{self._acts}  {title}", fg="cyan", bold=True))
+        if line:
+            self.say(line)
+
+    def say(self, line: str) -> None:
+        click.echo(f"   {line}")
+
+    def done(self, what: str, answer: str, *, good: bool = True, note: str = "") -> None:
+        """One action: what was asked for, and the answer as an agent reads it."""
+        sign = click.style("✓", fg="green") if good else click.style("✗", fg="red")
+        beside = click.style(f"  {note}", dim=True) if note else ""
+        click.echo(f" {sign} {click.style(what, bold=True)}{beside}")
+        lines = [line for line in answer.splitlines() if line.strip()]
+        for line in lines[:MOST_LINES]:
+            click.echo(f"     {_painted(line[:WIDEST])}")
+        if len(lines) > MOST_LINES:
+            click.echo(click.style(f"     … {len(lines) - MOST_LINES} more lines", dim=True))
+
+
+def _painted(line: str) -> str:
+    """Headings of a diff, and codes of failures, stand out."""
+    if line.startswith("Elements "):
+        return click.style(line, fg="yellow")
+    return click.style(line, fg="red") if line.partition(":")[0].isupper() else line

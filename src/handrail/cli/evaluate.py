@@ -143,10 +143,16 @@ async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
 async def _measure(
     tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], Model], clock: Clock
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.course import USUAL_JOBS, run_all  # noqa: PLC0415
-    from handrail.cli.evaluation.result import Evaluation, TaskResult  # noqa: PLC0415
-    from handrail.cli.evaluation.run import Plan  # noqa: PLC0415
-    from handrail.cli.evaluation.table import Progress  # noqa: PLC0415
+    from handrail.cli.evaluation.result import (  # noqa: PLC0415
+        Evaluation,
+        Progress,  # noqa: PLC0415
+        TaskResult,
+    )
+    from handrail.cli.evaluation.run import (  # noqa: PLC0415
+        USUAL_JOBS,
+        Plan,  # noqa: PLC0415
+        run_all,
+    )
 
     jobs = min(options.jobs or USUAL_JOBS, len(tasks))
     results: dict[str, TaskResult] = {}
@@ -218,7 +224,7 @@ def _claim(out: Path | None) -> None:
 
 
 def _publish(ran: Evaluation, options: Options) -> None:
-    from handrail.cli.evaluation.table import print_tables  # noqa: PLC0415
+    from handrail.cli.evaluation.result import print_tables  # noqa: PLC0415
 
     if options.out is not None:
         text = json.dumps(ran.to_dict(), ensure_ascii=False, indent=1)

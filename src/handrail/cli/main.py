@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "agent": ("handrail.cli.agent:agent", "Let a model work on a phone until a task is done."),
     "eval": ("handrail.cli.evaluate:evaluate", "Measure a model on tasks with simulated phones."),
     "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
-    "completion": ("handrail.cli.complete:completion", "Print completion for bash, zsh or fish."),
+    "completion": ("handrail.cli.completion:completion", "Print completion for bash, zsh or fish."),
 }
 """Name → where it lives, and its line in the help."""
 
@@ -57,7 +57,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         name = ALIASES.get(cmd_name, cmd_name).replace("_", "-")
         if name in ACTION_COMMANDS:
-            from handrail.cli.act import command_for  # noqa: PLC0415
+            from handrail.cli.action_commands import command_for  # noqa: PLC0415
 
             return command_for(name)
         if name not in COMMANDS:
@@ -106,7 +106,7 @@ def _meant(word: str) -> str:
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     if level := os.environ.get("HANDRAIL_LOG"):
-        from handrail.cli.logs import log_to_stderr  # noqa: PLC0415
+        from handrail.cli.output import log_to_stderr  # noqa: PLC0415
 
         log_to_stderr(level)
 

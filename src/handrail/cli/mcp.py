@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.device_option import DeviceOptions, device_from, device_options
-from handrail.cli.token_option import read_token
+from handrail.cli.options import DeviceOptions, device_from, device_options, read_token
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server

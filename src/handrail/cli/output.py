@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
+from handrail.config import LogLevel
 from handrail.errors import InvalidAction
 
 
@@ -43,3 +45,13 @@ def read_input(name: str) -> bytes:
         raise InvalidAction(
             f"{name}: {error.strerror or error}", hint="Give a file that exists, or - for stdin."
         ) from None
+
+
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+def log_to_stderr(level: str) -> None:
+    """Our own loggers only. A word that is no level is left to `Config`, which says so."""
+    if level.strip().lower() in get_args(LogLevel):
+        logging.basicConfig(format=LOG_FORMAT)
+        logging.getLogger("handrail").setLevel(level.strip().upper())

@@ -6,22 +6,29 @@ Ctrl-C stops the action, not the program: its end is journalled and told like an
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
+import re
 import signal
-from collections.abc import Iterator
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.cli.device_option import DeviceOptions, device_from
-from handrail.cli.local_door import by_running_server
+import click
+
+from handrail.cli.options import DeviceOptions, device_from
 from handrail.cli.output import print_json
-from handrail.cli.speak import check_out, speak
 from handrail.config import Config
 from handrail.engine.events import Caller
-from handrail.errors import ERRORS, HandrailError
+from handrail.errors import ERRORS, HandrailError, InvalidAction
+from handrail.local.client import LocalDoor, Told
+from handrail.local.wire import socket_path
 
 if TYPE_CHECKING:
+    from handrail.cli.options import DeviceOptions
     from handrail.engine.session import Session
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -101,3 +108,144 @@ def _as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
     """A failure before the action began, with the keys that an envelope has."""
     told = error.to_dict()
     return {"action_type": kind, "success": False, "failure_code": told.pop("code"), **told}
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
+
+
+async def by_running_server(
+    action: Mapping[str, Any], target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
+) -> Told | None:
+    """None: there is no server, or it does not work on this phone, or it can't know what is needed."""
+    if target.sim or not socket_path(config.home).exists() or _needs_own_secret(action, env):
+        return None
+    door = await LocalDoor.open(config.home)
+    if door is None:
+        return None
+    try:
+        with _handed_over_stopped_by_signals(door):
+            return await door.act(
+                action,
+                device=target.device or config.device,
+                caller={"id": caller.id, "terminal": caller.terminal},
+                on_question=lambda id_: _ask(id_, config),
+            )
+    finally:
+        await door.close()
+
+
+def _needs_own_secret(action: Mapping[str, Any], env: Mapping[str, str]) -> bool:
+    """A secret of this terminal's environment is nothing that the server could fill in."""
+    named = _OWN_SECRET.findall(str(action))
+    return any(f"HANDRAIL_SECRET_{name}" in env for name in named)
+
+
+async def _ask(id_: str, config: Config) -> None:
+    """The question is in the store; so is its answer, which the server finds there."""
+    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415  (most actions ask nothing)
+    from handrail.clock import SystemClock  # noqa: PLC0415
+    from handrail.engine.approval import Approvals  # noqa: PLC0415
+    from handrail.store import Store  # noqa: PLC0415
+
+    store = Store(config.db)
+    try:
+        approvals = Approvals(store, SystemClock())
+        await TerminalPrompt(approvals)(await approvals.get(id_), None)
+    finally:
+        store.close()
+
+
+@contextmanager
+def _handed_over_stopped_by_signals(door: LocalDoor) -> Iterator[None]:
+    """The first signal stops the action, which still answers; a second one has its usual effect."""
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[None]] = []
+
+    def stop() -> None:
+        release()
+        stopping.append(loop.create_task(door.stop(), name="stop"))
+
+    def release() -> None:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        release()
+
+
+_PICTURE = "screenshotBase64"
+
+
+def check_out(out: Path | None) -> None:
+    """Said before anything is done: a picture that has no place to go."""
+    if out is not None and not out.parent.is_dir():
+        raise InvalidAction(f"out: {out.parent} is no folder", path="out", hint="Make it first.")
+
+
+def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
+    """The answer, in the form that was asked for; `text` is what a person reads of it."""
+    details = envelope.get("details") or {}
+    if out is not None and envelope["success"]:
+        details = _saved(details, out)
+        if str(out) == "-":
+            return  # the picture is all that may be there
+    if as_json:
+        print_json({**envelope, "details": details} if details else envelope)
+    elif not envelope["success"]:
+        code, colon, rest = text.partition(":")
+        click.echo(click.style(code, fg="red", bold=True) + colon + rest, err=True)
+    elif envelope["action_type"] in ("shell", "run_script"):
+        _pass_on(details)
+    elif envelope["action_type"] == "screenshot":
+        _tell_picture(details if out is not None else _saved(details, _new_file()))
+    else:
+        _emphasise(text)
+
+
+def _emphasise(text: str) -> None:
+    first, newline, rest = text.partition("\n")
+    click.echo((click.style(first, bold=True) if rest else first) + newline + rest)
+
+
+def _pass_on(details: dict[str, Any]) -> None:
+    """What a command wrote, where it wrote it: `handrail shell pm list packages | sort`."""
+    for stream, name in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
+        if text := details.get(name):
+            click.echo(_tame(text) if stream.isatty() else text, nl=not text.endswith("\n"), file=stream)
+
+
+def _tame(text: str) -> str:
+    """A device's output may not steer the terminal."""
+    return "".join(char for char in text if char in "\n\t" or char.isprintable())
+
+
+def _saved(details: dict[str, Any], out: Path) -> dict[str, Any]:
+    """The picture as a file; its place stands for it in the details."""
+    data = base64.b64decode(details[_PICTURE])
+    try:
+        if str(out) == "-":
+            sys.stdout.buffer.write(data)
+        else:
+            out.write_bytes(data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InvalidAction(
+            f"out: {out} can't be written: {error.strerror or error}", path="out", hint="Choose another file."
+        ) from None
+    return {name: value for name, value in details.items() if name != _PICTURE} | {"path": str(out)}
+
+
+def _new_file() -> Path:
+    handle, name = tempfile.mkstemp(prefix="handrail-", suffix=".png")
+    os.close(handle)
+    return Path(name)
+
+
+def _tell_picture(details: dict[str, Any]) -> None:
+    click.echo(f"Took a screenshot: {details['path']} ({details['width']}x{details['height']})")

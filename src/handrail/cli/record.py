@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.device_option import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.flow_devices import Pool, Wanted, open_pool
 from handrail.cli.output import print_json
+from handrail.cli.run_devices import Pool, Wanted, open_pool
 from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:

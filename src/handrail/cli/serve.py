@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import webbrowser
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.token_option import read_token
-from handrail.errors import DeviceBusy
+from handrail.agent.console import Console, Place
+from handrail.agent.model import Model
+from handrail.agent.models import open_model
+from handrail.cli.options import read_token
+from handrail.desk.desk import Desk
+from handrail.engine.session import Session
+from handrail.errors import DeviceBusy, InvalidAction
+from handrail.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +31,6 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from handrail.config import Config
-    from handrail.desk.desk import Desk
-    from handrail.runtime import Runtime
 
 PORT = 8420
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -138,7 +144,6 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
 async def _serve(
     options: Options, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
-    from handrail.cli.serve_agent import answering  # noqa: PLC0415
     from handrail.http.app import build  # noqa: PLC0415
     from handrail.http.notice import Notice  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
@@ -169,7 +174,7 @@ async def _serve(
 async def _mcp(options: Options, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:
     if not options.with_mcp:
         return ()
-    from handrail.cli.serve_mcp import mcp_routes  # noqa: PLC0415
+    from handrail.mcp.http import mcp_routes  # noqa: PLC0415
 
     return await mcp_routes(runtime, options.profile, options.flows[0] if options.flows else None, stack)
 
@@ -196,3 +201,41 @@ def _tell(address: str, link: str, options: Options, runtime: Runtime) -> None:
     if options.with_mcp:
         click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
     click.echo("Ctrl-C stops it.")
+
+
+_log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def answering(
+    model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
+) -> AsyncIterator[Console]:
+    """Listens while the block runs. A bad name is told at once, not to the first message."""
+
+    def model_of() -> Model:
+        if model is None:
+            raise InvalidAction(
+                "No model was named", path="model", hint="Start `handrail serve --model openai:NAME`."
+            )
+        return open_model(model, env=runtime.env, clock=runtime.clock, base_url=base_url)
+
+    async def session_of() -> Session:
+        opened = list(runtime.sessions.values())
+        return opened[0] if len(opened) == 1 else await runtime.session()
+
+    if model is not None:
+        await model_of().close()
+    place = Place(runtime.config.runs, runtime.clock)
+    console = Console(session_of, model_of, desk, place, windows=runtime.desk_session())
+    listening = asyncio.create_task(console.run(), name="console")
+    listening.add_done_callback(_log_failure)
+    try:
+        yield console
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _log.error("Nobody answers in the Console any more", exc_info=error)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.device_option import DeviceOptions, Opened, device_from, device_options
+from handrail.cli.options import DeviceOptions, Opened, device_from, device_options
 
 if TYPE_CHECKING:
     from handrail.config import Config

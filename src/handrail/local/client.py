@@ -14,8 +14,7 @@ from typing import Any
 
 from handrail import __version__
 from handrail.errors import ERRORS, AdbConnectionError, HandrailError
-from handrail.local.place import Name, is_ours, socket_path
-from handrail.local.wire import MOST_ANSWERED, Message, hang_up, receive, send
+from handrail.local.wire import MOST_ANSWERED, DoorName, Message, hang_up, is_ours, receive, send, socket_path
 
 HELLO_S = 1.0
 """A server that has not said who it is by then is busy or no Handrail."""
@@ -40,7 +39,7 @@ class LocalDoor:
         self._writer = writer
 
     @classmethod
-    async def open(cls, home: Path, name: Name = "local") -> LocalDoor | None:
+    async def open(cls, home: Path, name: DoorName = "local") -> LocalDoor | None:
         """None when nobody serves this home, or nobody who could be understood."""
         path = socket_path(home, name)
         if not is_ours(path.parent):

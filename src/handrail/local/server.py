@@ -20,8 +20,17 @@ from handrail.engine.approval import Approval, Notify
 from handrail.engine.events import Caller, Door
 from handrail.engine.session import Session
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
-from handrail.local.place import Name, make_folder, only_server, socket_path
-from handrail.local.wire import MOST_ASKED, Message, hang_up, receive, send
+from handrail.local.wire import (
+    MOST_ASKED,
+    DoorName,
+    Message,
+    hang_up,
+    make_folder,
+    only_server,
+    receive,
+    send,
+    socket_path,
+)
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
@@ -33,7 +42,7 @@ _asker: ContextVar[asyncio.StreamWriter | None] = ContextVar("asker", default=No
 
 
 @asynccontextmanager
-async def serve_local(runtime: Runtime, name: Name = "local") -> AsyncIterator[Path | None]:
+async def serve_local(runtime: Runtime, name: DoorName = "local") -> AsyncIterator[Path | None]:
     """The socket's path while the block runs; None when another process serves this home already."""
     with only_server(runtime.config.home, name) as is_only:
         if not is_only:
@@ -44,7 +53,7 @@ async def serve_local(runtime: Runtime, name: Name = "local") -> AsyncIterator[P
 
 
 @asynccontextmanager
-async def _listening(runtime: Runtime, name: Name) -> AsyncIterator[Path]:
+async def _listening(runtime: Runtime, name: DoorName) -> AsyncIterator[Path]:
     path, door = socket_path(runtime.config.home, name), _Door(runtime)
     make_folder(path)
     path.unlink(missing_ok=True)  # left behind by a process that died: the lock says that nobody listens

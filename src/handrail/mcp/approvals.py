@@ -7,10 +7,13 @@ The call has a task of its own, so that it can outlive a request that has to be 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -21,10 +24,7 @@ from handrail.clock import Clock
 from handrail.engine.approval import Approval, Approvals
 from handrail.errors import ActionRejected, HandrailError
 from handrail.mcp.answer import Answer
-from handrail.mcp.client import Client
-from handrail.mcp.elicit import Decision, decision_of, request_of
-from handrail.mcp.parked import QUESTIONS, Asked, Lot, Waiting
-from handrail.mcp.progress import Ticker
+from handrail.mcp.client import Client, Decision, Ticker, decision_of, request_of
 
 PATIENCE_MS = 45_000.0
 """How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
@@ -217,3 +217,92 @@ def _refusal(said: str) -> MCPError:
 
 def _full(key: str, params: CallToolRequestParams) -> str:
     return json.dumps([key, params.name, params.arguments or {}], sort_keys=True)
+
+
+MOST_WAITING = 64
+"""Calls that may wait at one time."""
+KEPT_MS = 600_000.0
+"""How long the outcome of a call that nobody came back for can still be asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question, with the token that its answer has to bring."""
+
+    approval: Approval
+    token: str
+
+    @property
+    def state(self) -> str:
+        """For the client to give back, unread."""
+        return f"{self.approval.id}.{self.token}"
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """One call, in a task of its own."""
+
+    key: str
+    task: asyncio.Task[Answer]
+    questions: asyncio.Queue[Asked]
+    ticker: Ticker | None
+    open: Asked | None = None
+    """The last question that was asked."""
+    attended: int = 0
+    """Requests that wait for it now."""
+    ended_ms: float | None = None
+
+    def is_token(self, state: str) -> bool:
+        return self.open is not None and hmac.compare_digest(self.open.state.encode(), state.encode())
+
+
+QUESTIONS: ContextVar[asyncio.Queue[Asked] | None] = ContextVar("questions", default=None)
+"""Set in a call's task and inherited by every task below it, the engine's included."""
+
+
+@dataclass(slots=True)
+class Lot:
+    """The calls that wait."""
+
+    clock: Clock
+    calls: list[Waiting] = field(default_factory=list)
+
+    def by_key(self, key: str) -> Waiting | None:
+        """The same call by the same caller, if it is waiting for a person or has not told its end."""
+        self._forget_old()
+        return next((one for one in self.calls if one.key == key and one.open is not None), None)
+
+    def by_state(self, state: str) -> Waiting | None:
+        self._forget_old()
+        return next((one for one in self.calls if one.is_token(state)), None)
+
+    def add(self, call: Waiting) -> None:
+        self._forget_old()
+        if len(self.calls) >= MOST_WAITING:
+            call.task.cancel()
+            raise ActionRejected(
+                f"{len(self.calls)} calls are under way or wait for a person already",
+                hint="Answer some of them: `handrail approvals` lists what is asked.",
+            )
+        self.calls.append(call)
+
+    def remove(self, call: Waiting) -> None:
+        if call in self.calls:
+            self.calls.remove(call)
+
+    def _forget_old(self) -> None:
+        now = self.clock.monotonic_ms()
+        for one in list(self.calls):
+            if one.task.done():
+                one.ended_ms = now if one.ended_ms is None else one.ended_ms
+                if one.attended == 0 and now - one.ended_ms > KEPT_MS:
+                    self.calls.remove(one)
+
+    async def close(self) -> None:
+        """End everything that waits: its questions are withdrawn, its envelopes journalled."""
+        tasks = [one.task for one in self.calls]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        self.calls.clear()

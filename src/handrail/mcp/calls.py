@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from handrail.android.discovery import Found
+from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp.answer import Answer, failure_text
-from handrail.mcp.call import Call
-from handrail.mcp.native import native
+from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text, tell
 from handrail.mcp.seeds import seed
 from handrail.mcp.tools import PROFILES, Tool, tools
-from handrail.protocol.read import nearest_kind
+from handrail.protocol.actions import DESK_ACTIONS
+from handrail.protocol.observe import GetUiTree, WhatChanged
+from handrail.protocol.read import action_from, nearest_kind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from handrail.android.discovery import Listing
     from handrail.engine.events import Caller
-    from handrail.mcp.state import DoorState, Progress
+    from handrail.engine.session import Session
+    from handrail.mcp.state import CallerState, DoorState, Progress
+    from handrail.protocol.act import Settle
+    from handrail.protocol.actions import AnyAction
+    from handrail.protocol.envelope import Envelope
 
 _log = logging.getLogger("handrail.mcp")
 
@@ -81,3 +93,178 @@ def _about(tool: Tool, error: InvalidAction) -> InvalidAction:
         return error
     fields = ", ".join(tool.input_schema["properties"]) or "nothing"
     return InvalidAction(error.message, hint=f"{tool.name} takes: {fields}.", **error.details)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The same for every profile."""
+
+    state: DoorState
+    caller: Caller
+    name: str
+    arguments: dict[str, Any]
+    progress: Progress | None = None
+
+    @property
+    def known(self) -> CallerState:
+        return self.state.of(self.caller)
+
+    async def session(self, wanted: str | None = None) -> Session:
+        return await self.state.session(self.caller, wanted)
+
+    async def perform(self, action: AnyAction, session: Session, settle: Settle | None = None) -> Envelope:
+        """Do one action; whoever goes away stops it."""
+        async with self.progress.watching(session) if self.progress else nullcontext():
+            return await session.run(action, caller=self.caller, settle=settle)
+
+
+NO_DEVICE = "No phone is there. A person can plug one in, or run `handrail sim`."
+
+
+async def native(call: Call) -> Answer:
+    """The answer of a native tool."""
+    match call.name:
+        case "devices":
+            check_names("devices", call.arguments, ())
+            return _devices(await call.state.runtime.devices(), call.state.sessions)
+        case "connect":
+            return await _connect(call)
+        case "run_flow":
+            from handrail.mcp.flows import run_flow  # noqa: PLC0415  (YAML and all of it, for one tool)
+
+            return await run_flow(call)
+        case "expect":
+            return await _act(call, expectation_of(call.arguments))
+        case "desk":
+            return await act_on_desk(call)
+        case name:
+            return await _act(call, action_of(name, call.arguments))
+
+
+async def _act(call: Call, action: AnyAction) -> Answer:
+    session = await call.state.session(call.caller, action.device)
+    known = call.state.of(call.caller)
+    if isinstance(action, WhatChanged) and action.since is None and session.serial in known.seen:
+        action = action.model_copy(update={"since": known.seen[session.serial]})
+    envelope = await call.perform(action, session)
+    return tell(call.state.runtime, session, known, action, envelope)
+
+
+async def _connect(call: Call) -> Answer:
+    """The device for what follows, and its screen."""
+    check_names("connect", call.arguments, ("device", "deviceId"))
+    wanted = device_of(call.arguments)
+    session = await call.state.session(call.caller, wanted)
+    known = call.state.of(call.caller)
+    known.device = wanted or session.serial
+    envelope = await call.perform(GetUiTree(), session)
+    answer = tell(call.state.runtime, session, known, GetUiTree(), envelope)
+    facts = session.facts
+    model = f"{facts.manufacturer} {facts.model}, Android {facts.android_version}"
+    text = f"Connected to {session.serial}: {model}.\n{answer.text}"
+    return Answer(text, (), answer.is_error, envelope, answer.structured)
+
+
+def _devices(listing: Listing, sessions: Sequence[Session]) -> Answer:
+    """What was found, and what is open although nobody lists it: a simulated phone of this process."""
+    listed = {one.serial for one in listing.devices}
+    ours = [
+        Found(one.serial, via="direct", model=one.facts.model) for one in sessions if one.serial not in listed
+    ]
+    found = [*listing.devices, *ours]
+    lines = [str(one) if one.usable else f"{one}. {one.what_to_do}" for one in found]
+    data = {"devices": [one.to_dict() for one in found], "notes": list(listing.notes)}
+    return Answer("\n".join(lines or [NO_DEVICE, *listing.notes]), structured=data)
+
+
+FROM_PEOPLE = "[from people on the desk]"
+"""Everything below it is what they clicked and wrote."""
+
+EVENTS = "events"
+"""The one `type` that is no OS action: read what people did, wait for it if asked to."""
+LONGEST_WAIT_MS = 120_000
+
+
+async def act_on_desk(call: Call) -> Answer:
+    """Do it, and tell what came in meanwhile. What is wrong with the input is told also without a desk."""
+    given, runtime = dict(call.arguments), call.state.runtime
+    if given.get("type") == EVENTS:
+        patience_ms = _desk_patience(given)
+        heard = await runtime.desk_session().heard(call.caller.id, patience_ms)
+        return Answer(_from_people(heard) or "Nobody did anything.", structured={"events": heard})
+    actions = _desk_actions(given) if "actions" in given else [_desk_action(given)]
+    desk = runtime.desk_session()
+    envelopes = await desk.run_all(actions, caller=call.caller)
+    return _desk_answer(envelopes, await desk.heard(call.caller.id, 0))
+
+
+def _desk_patience(given: dict[str, Any]) -> float:
+    fields = given.get("fields") or {}
+    check_names("desk", given, ("type", "fields"))
+    wanted = fields.get("timeoutMs", fields.get("timeout_ms", 0)) if isinstance(fields, dict) else None
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or not 0 <= wanted <= LONGEST_WAIT_MS:
+        raise InvalidAction(
+            f"fields.timeoutMs: should be a number from 0 to {LONGEST_WAIT_MS}", path="fields.timeoutMs"
+        )
+    return float(wanted)
+
+
+def _desk_actions(given: dict[str, Any]) -> list[AnyAction]:
+    check_names("desk", given, ("actions",))
+    listed = given["actions"]
+    if not isinstance(listed, list) or not listed:
+        raise InvalidAction("actions: should be a list of OS actions", path="actions")
+    return [_numbered_desk_action(index, one, given.get("reason")) for index, one in enumerate(listed)]
+
+
+def _numbered_desk_action(index: int, one: Any, reason: Any) -> AnyAction:
+    if not isinstance(one, dict):
+        raise InvalidAction(f"actions[{index}]: should be an object", path=f"actions[{index}]")
+    try:
+        return _desk_action({"reason": reason, **one})
+    except InvalidAction as error:
+        path = f"actions[{index}].{error.details.get('path', '')}".rstrip(".")
+        more = {name: told for name, told in error.details.items() if name != "path"}
+        raise InvalidAction(
+            f"actions[{index}]: {error.message}", hint=error.hint, path=path, **more
+        ) from None
+
+
+def _desk_action(given: dict[str, Any]) -> AnyAction:
+    """`type` and its fields, nested or beside it."""
+    fields = given.pop("fields", None) or {}
+    if not isinstance(fields, dict):
+        raise InvalidAction("fields: should be an object", path="fields")
+    action = action_from({**given, **fields})
+    if action.type not in DESK_ACTIONS:
+        raise InvalidAction(f"type: {action.type!r} is not an action of the desk", path="type")
+    return reasoned(action)
+
+
+def _desk_answer(envelopes: list[Envelope], heard: list[dict[str, Any]]) -> Answer:
+    lines = [_desk_line(one) for one in envelopes]
+    pictures = tuple((one.details or {})[PICTURE] for one in envelopes if PICTURE in (one.details or {}))
+    first = envelopes[0]
+    return Answer(
+        "\n".join(filter(None, [*lines, _from_people(heard)])),
+        images=pictures,
+        is_error=not all(one.success for one in envelopes),
+        envelope=first,
+        structured=data_of(first)
+        if len(envelopes) == 1
+        else {"envelopes": [data_of(one) for one in envelopes]},
+    )
+
+
+def _desk_line(envelope: Envelope) -> str:
+    if not envelope.success:
+        return f"{envelope.failure_code}: {envelope.message} {envelope.hint}"
+    details = {name: told for name, told in (envelope.details or {}).items() if name != PICTURE}
+    said = json.dumps(details, ensure_ascii=False) if details else "done"
+    return f"{envelope.action_type}: {said}"
+
+
+def _from_people(events: list[dict[str, Any]]) -> str:
+    if not events:
+        return ""
+    return "\n".join([FROM_PEOPLE, *(json.dumps(one, ensure_ascii=False) for one in events)])

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams, ElicitResult
+from mcp_types import (
+    CallToolRequestParams,
+    ClientCapabilities,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from handrail.clock import Clock
 from handrail.engine.approval import Approval
-from handrail.mcp.elicit import can_show_forms, message_of, schema_of
+from handrail.engine.events import Listener
+from handrail.engine.policy import Span
+from handrail.engine.session import Session
+from handrail.tree.quote import clean, cut
 
 
 class Client:
@@ -59,3 +72,126 @@ class Client:
         """What a repeated request brings as the answer to one question."""
         given = (params.input_responses or {}).get(key)
         return given if isinstance(given, ElicitResult) else None
+
+
+YES, SESSION, ALWAYS, NO = "allow once", "allow for this session", "always allow", "do not allow"
+_SPANS: dict[str, Span | None] = {YES: None, SESSION: "session", ALWAYS: "always"}
+_LABEL = 80  # characters
+_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person said to a form."""
+
+    approved: bool
+    remember: Span | None = None
+    data: str | None = None
+
+
+def can_show_forms(capabilities: ClientCapabilities | None) -> bool:
+    """An empty elicitation capability means forms: the only kind there was before 2025-11-25."""
+    offered = capabilities.elicitation if capabilities else None
+    return offered is not None and (offered.form is not None or offered.url is None)
+
+
+def request_of(one: Approval) -> ElicitRequest:
+    """The question, for a client that can show forms."""
+    return ElicitRequest(
+        params=ElicitRequestFormParams(message=message_of(one), requested_schema=schema_of(one))
+    )
+
+
+def message_of(one: Approval) -> str:
+    """What would be done, why it is asked, and how to answer elsewhere."""
+    asked = one.request
+    label = f' "{cut(clean(asked.label), _LABEL)}"' if asked.label else ""
+    lines = [
+        cut(clean(asked.instruction), _TEXT),
+        f"{one.action_type}{label} on {clean(asked.device)}",
+        f"Why asked: {cut(clean(asked.why), _TEXT)}" if asked.why else "",
+        f"The agent says: {cut(clean(asked.reason), _TEXT)}" if asked.reason else "",
+        _elsewhere(one),
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _elsewhere(one: Approval) -> str:
+    if one.request.kind == "human_auth" and one.request.is_secret:
+        return f"Do it on the phone, then answer here. A code goes by `handrail approve {one.id} --data -`."
+    return f"Also: `handrail approve {one.id}`"
+
+
+def schema_of(one: Approval) -> dict[str, Any]:
+    """One choice without a default: a form that is sent back untouched allows nothing."""
+    choices = [YES, *_offered(one), NO]
+    fields: dict[str, Any] = {"decision": {"type": "string", "title": "Your decision", "enum": choices}}
+    if one.request.kind == "human_auth" and not one.request.is_secret:
+        fields["data"] = {"type": "string", "title": "What was asked for, if anything"}
+    return {"type": "object", "properties": fields, "required": ["decision"]}
+
+
+def _offered(one: Approval) -> list[str]:
+    longest = one.request.remember
+    return {"never": [], "session": [SESSION], "always": [SESSION, ALWAYS]}[longest]
+
+
+def decision_of(one: Approval, result: ElicitResult) -> Decision | None:
+    """None where the person closed the form, or a client sent back something else than was asked."""
+    if result.action == "decline":
+        return Decision(approved=False)
+    content = result.content or {}
+    chosen = content.get("decision")
+    if result.action != "accept" or chosen not in schema_of(one)["properties"]["decision"]["enum"]:
+        return None
+    if chosen == NO:
+        return Decision(approved=False)
+    data = content.get("data") if "data" in schema_of(one)["properties"] else None
+    return Decision(True, _SPANS[str(chosen)], data if isinstance(data, str) and data else None)
+
+
+FIRST_MS = 1_000.0
+"""What is done sooner needs no report."""
+Send = Callable[[float, float | None, str], Awaitable[None]]
+"""Seconds, a total where one is known, what is going on."""
+
+
+class Ticker:
+    """The progress of one call."""
+
+    def __init__(self, tool: str, clock: Clock) -> None:
+        self._tool = tool
+        self._clock = clock
+        self._step = ""
+        self._state = ""
+
+    def step(self, done: int, total: int, what: str) -> None:
+        """Within a flow: what its next step does."""
+        self._step = f"step {min(done + 1, total)} of {total}, {what}"
+
+    @asynccontextmanager
+    async def watching(self, session: Session) -> AsyncIterator[None]:
+        """While an action runs, its state is in the message."""
+        listening = asyncio.create_task(self._listen(session.events()), name=f"progress of {self._tool}")
+        try:
+            yield
+        finally:
+            self._state = ""
+            listening.cancel()
+            await asyncio.wait({listening})
+
+    async def _listen(self, events: Listener) -> None:
+        mine: str | None = None
+        async for event in events:
+            mine = mine or event.action_id  # actions of others on the same device come later
+            if event.action_id == mine:
+                self._state = event.state.replace("_", " ")
+
+    async def run(self, send: Send) -> None:
+        """Until it is cancelled, at the end of a request that waits for the call."""
+        began = self._clock.monotonic_ms()
+        while True:
+            await self._clock.sleep_ms(FIRST_MS)
+            elapsed = (self._clock.monotonic_ms() - began) / 1000
+            said = ", ".join(filter(None, [self._step, self._state]))
+            await send(round(elapsed, 3), None, f"{self._tool}: {said or 'at work'}")

@@ -13,8 +13,7 @@ from handrail.flow.load import Document, load, loads
 from handrail.flow.plan import devices_of, plan
 from handrail.flow.run import Runner
 from handrail.flow.select_flows import SUFFIXES, find_flows
-from handrail.mcp.answer import Answer
-from handrail.mcp.telling import FRAME
+from handrail.mcp.answer import FRAME, Answer
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
 from handrail.tree.quote import clean
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from handrail.flow.records import FlowRecord, StepRecord
-    from handrail.mcp.call import Call
+    from handrail.mcp.calls import Call
     from handrail.mcp.state import Progress
     from handrail.protocol.flow import AnyStep
 

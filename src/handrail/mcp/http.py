@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import hmac
 import signal
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.routing import BaseRoute
 
-from handrail.bind import check_bind, listen
-from handrail.mcp.guard import Guard
+from handrail.bind import check_bind, hosts_at, is_loopback, listen
+from handrail.mcp.approvals import Attendant
+from handrail.mcp.server import build
+from handrail.mcp.state import DoorState
+from handrail.runtime import Runtime
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
 PATH = "/mcp"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -70,3 +79,59 @@ class _Server(uvicorn.Server):
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         return nullcontext()
+
+
+class Guard:
+    """Stands before every request."""
+
+    def __init__(self, app: ASGIApp, host: str, port: int, token: str | None = None) -> None:
+        self._app = app
+        self._token = token
+        self._hosts = hosts_at(host, port)
+        self._origins = {f"http://{one}" for one in self._hosts}
+        self._is_local = is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._refusal(Headers(scope=scope)) if scope["type"] == "http" else None
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            await refusal(scope, receive, send)
+
+    def _refusal(self, headers: Headers) -> PlainTextResponse | None:
+        """A page of another site has an Origin that is not ours; a rebound name is a Host that is not ours.
+
+        On an address that others can reach, names are many: there the token alone keeps strangers out.
+        """
+        if self._is_local and headers.get("host") not in self._hosts:
+            return PlainTextResponse("This host is not served here.", 421)
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._origins:
+            return PlainTextResponse("Pages of other sites may not come in.", 403)
+        if self._token is not None and not self._knows(headers.get("authorization", "")):
+            return PlainTextResponse("A bearer token is needed.", 401, {"WWW-Authenticate": "Bearer"})
+        return None
+
+    def _knows(self, authorization: str) -> bool:
+        scheme, _, given = authorization.partition(" ")
+        same = hmac.compare_digest(given.strip().encode(), (self._token or "").encode())
+        return scheme.lower() == "bearer" and same
+
+
+async def mcp_routes(
+    runtime: Runtime, profile: str, flows: Path | None, stack: AsyncExitStack
+) -> Sequence[BaseRoute]:
+    """What it needs lives as long as `stack`."""
+    state = DoorState(runtime, profile, flows=flows)
+    opened = list(runtime.sessions.values())
+    if opened:
+        state.adopt(opened[0])
+    attendant = Attendant(runtime.approvals, runtime.clock)
+    stack.push_async_callback(attendant.close)
+    made = build(state, attend=attendant).streamable_http_app(
+        streamable_http_path=PATH,
+        # The guard checks hosts and origins, to the port.
+        transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+    )
+    await stack.enter_async_context(made.router.lifespan_context(made))
+    return made.routes

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import json
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -10,15 +14,19 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
-from handrail.errors import HandrailError
-from handrail.mcp import resources
+from handrail.engine.events import Caller
+from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import Answer, data_of
 from handrail.mcp.approvals import Attendant
-from handrail.mcp.calls import call
+from handrail.mcp.calls import Call, call, native
 from handrail.mcp.seeds import SEEDS
 from handrail.mcp.state import DoorState, Progress
 from handrail.mcp.tools import Tool, tools
-from handrail.mcp.who import caller_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from handrail.mcp.state import DoorState
 
 INSTRUCTIONS = """\
 Every action answers with what changed on the screen; refs like @b1 stay the same while their element lives. \
@@ -52,12 +60,12 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
     async def list_resources(
         _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[_resource(one) for one in resources.OFFERS])
+        return types.ListResourcesResult(resources=[_resource(one) for one in OFFERS])
 
     async def list_templates(
         _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[_template(resources.ONE_ACTION)])
+        return types.ListResourceTemplatesResult(resource_templates=[_template(ONE_ACTION)])
 
     async def read_resource(
         ctx: Context, params: types.ReadResourceRequestParams
@@ -99,11 +107,11 @@ def result_of(answer: Answer, *, structured: bool = False) -> types.CallToolResu
     )
 
 
-def _resource(one: resources.Offer) -> types.Resource:
+def _resource(one: Offer) -> types.Resource:
     return types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=one.kind)
 
 
-def _template(one: resources.Offer) -> types.ResourceTemplate:
+def _template(one: Offer) -> types.ResourceTemplate:
     return types.ResourceTemplate(
         uri_template=one.uri, name=one.name, description=one.description, mime_type=one.kind
     )
@@ -111,8 +119,90 @@ def _template(one: resources.Offer) -> types.ResourceTemplate:
 
 async def _read(state: DoorState, ctx: Context, uri: str) -> types.ReadResourceResult:
     try:
-        kind, text = await resources.read(state, caller_of(ctx), uri)
+        kind, text = await resource_text(state, caller_of(ctx), uri)
     except HandrailError as error:
         code = types.INVALID_PARAMS if error.family == "invalid" else types.INTERNAL_ERROR
         raise MCPError(code, f"{error.code}: {error.message} {error.hint}", error.to_dict()) from None
     return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)])
+
+
+SCREEN, JOURNAL, FLOWS = "handrail://screen", "handrail://journal", "handrail://flows"
+ACTION = f"{JOURNAL}/{{action_id}}"
+NEWEST = 50
+"""Actions in the list of the journal."""
+TEXT, JSON = "text/plain", "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """One line of the list of resources."""
+
+    uri: str
+    name: str
+    description: str
+    kind: str
+
+
+OFFERS = (
+    Offer(SCREEN, "screen", "The screen now, as text with refs.", TEXT),
+    Offer(JOURNAL, "journal", f"The newest {NEWEST} actions.", JSON),
+    Offer(FLOWS, "flows", "Flows that run_flow can be given as `file`.", JSON),
+)
+ONE_ACTION = Offer(ACTION, "action", "One action's envelope.", JSON)
+
+
+async def resource_text(state: DoorState, caller: Caller, uri: str) -> tuple[str, str]:
+    """Its kind and its text; `InvalidAction` for what there is not."""
+    if uri == SCREEN:
+        return TEXT, await _screen(state, caller)
+    if uri == JOURNAL:
+        rows = await asyncio.to_thread(state.runtime.journal.actions, NEWEST)
+        return JSON, _json([row.to_dict() for row in rows])
+    if uri == FLOWS:
+        from handrail.mcp.flows import flow_files  # noqa: PLC0415  (YAML and all of it, for one tool)
+
+        return JSON, _json(flow_files(state.flows))
+    if uri.startswith(f"{JOURNAL}/"):
+        shown = await asyncio.to_thread(state.runtime.journal.show, uri.removeprefix(f"{JOURNAL}/"))
+        return JSON, _json(shown.envelope or shown.events)
+    known = ", ".join([*(one.uri for one in OFFERS), ACTION])
+    raise InvalidAction(f"uri: there is no {uri[:100]!r}", path="uri", hint=f"There are {known}.")
+
+
+async def _screen(state: DoorState, caller: Caller) -> str:
+    """Read afresh; what the caller's tools have told it stays as it is."""
+    seen = dict(state.of(caller).seen)
+    answer = await native(Call(state, caller, "get_ui_tree", {}))
+    state.of(caller).seen = seen
+    return answer.text
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+SESSION_HEADER = "mcp-session-id"
+LONGEST_NAME = 60
+UNNAMED = "mcp client"
+
+
+def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
+    """The same one for all requests of a client: by its name, and its session where the protocol has one."""
+    params = ctx.session.client_params
+    name = params.client_info.name if params else UNNAMED
+    shown = "".join(char for char in name if char.isprintable())[:LONGEST_NAME] or UNNAMED
+    request: Request | None = ctx.request
+    if request is None:
+        return Caller(shown, "agent", "mcp")
+    session = request.headers.get(SESSION_HEADER)
+    return Caller(
+        f"{shown} {session[:8]}" if session else shown, "agent", "mcp", is_remote=not _is_near(request)
+    )
+
+
+def _is_near(request: Request) -> bool:
+    """From this machine; an address that is not known is far."""
+    try:
+        return request.client is not None and ip_address(request.client.host).is_loopback
+    except ValueError:
+        return False

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.act import command_for
-from handrail.cli.device_option import DeviceOptions
+from handrail.cli.action_commands import command_for
 from handrail.cli.index import ACTION_COMMANDS, SELECTOR
+from handrail.cli.options import DeviceOptions
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.describe import describe
 from handrail.protocol.read import action_from

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.locate import line_of, split_path
+from handrail.cli.check import line_of, split_path
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from tests.unit.cli.command import Handrail
 

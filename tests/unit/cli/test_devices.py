@@ -17,7 +17,7 @@ from typing import Any
 import click
 import pytest
 
-from handrail.cli.device_option import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.clock import SystemClock
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import AdbConnectionError, InvalidAction

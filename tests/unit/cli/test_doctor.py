@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.binary import find_adb
-from handrail.cli import checkup
-from handrail.cli.checkup import UDEV, Check
-from handrail.cli.usb import UsbPhone, phones
+from handrail.cli import doctor
+from handrail.cli.doctor import UDEV, Check, UsbPhone, usb_phones
 from handrail.config import Config
 from tests.unit.android.private_adb import adb_env, free_port, private_env
 from tests.unit.cli.command import Handrail
@@ -153,14 +152,16 @@ def test_a_bad_variable_is_essential_and_stops_no_other_check(
 
 
 def test_old_versions_are_refused_by_name() -> None:
-    assert checkup.python((3, 10, 9)).state == "error"
-    assert checkup.python((3, 11, 0)).state == "ok"
-    assert checkup.sqlite((3, 36, 0)).state == "error"
-    assert checkup.sqlite((3, 37, 0)).state == "ok"
+    assert doctor.check_python((3, 10, 9)).state == "error"
+    assert doctor.check_python((3, 11, 0)).state == "ok"
+    assert doctor.check_sqlite((3, 36, 0)).state == "error"
+    assert doctor.check_sqlite((3, 37, 0)).state == "ok"
 
 
 def test_a_missing_extra_is_a_note_and_says_what_it_is_for() -> None:
-    found = {check.name: check for check in checkup.extras({"PATH": "", "CHROME_BIN": "/nowhere/chrome"})}
+    found = {
+        check.name: check for check in doctor.check_extras({"PATH": "", "CHROME_BIN": "/nowhere/chrome"})
+    }
     assert found["node"] == Check(
         "node", "note", "not found; only for tests of the web page", "sudo apt install nodejs"
     )
@@ -171,11 +172,11 @@ def test_a_full_disk_is_told_before_the_journal_finds_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = Config(home=tmp_path)
-    assert checkup.disk(config).state == "ok"
+    assert doctor.check_disk(config).state == "ok"
     monkeypatch.setattr(checkup, "LOW_DISK", 1 << 70)
-    assert checkup.disk(config).state == "warning"
+    assert doctor.check_disk(config).state == "warning"
     monkeypatch.setattr(checkup, "NO_DISK", 1 << 70)
-    assert checkup.disk(config).state == "error"
+    assert doctor.check_disk(config).state == "error"
 
 
 # phones on a cable
@@ -199,21 +200,21 @@ def test_a_phone_on_a_cable_is_seen_by_its_debugging_interface(tmp_path: Path) -
     plug(tmp_path, "1-3", protocol="03", product="a boot loader")
     node.parent.mkdir(parents=True)
     node.write_text("")
-    assert phones(tmp_path / "sys", tmp_path / "bus") == [UsbPhone("Pixel 8", node, permitted=True)]
+    assert usb_phones(tmp_path / "sys", tmp_path / "bus") == [UsbPhone("Pixel 8", node, permitted=True)]
 
 
 def test_a_phone_that_this_user_may_not_open_leads_to_the_udev_rules(tmp_path: Path) -> None:
     plug(tmp_path, "1-2")
-    [line] = checkup.udev(phones(tmp_path / "sys", tmp_path / "bus"))
+    [line] = doctor.check_usb(usb_phones(tmp_path / "sys", tmp_path / "bus"))
     assert (line.state, line.fix) == ("warning", UDEV)
     assert "Pixel 8" in line.found
 
 
 def test_a_system_without_such_a_list_says_nothing_about_cables(tmp_path: Path) -> None:
-    assert phones(tmp_path / "sys") is None
-    assert list(checkup.udev(None)) == []
+    assert usb_phones(tmp_path / "sys") is None
+    assert list(doctor.check_usb(None)) == []
 
 
 def test_no_phone_on_a_cable_is_only_a_note() -> None:
-    [line] = checkup.udev([])
+    [line] = doctor.check_usb([])
     assert line.state == "note"

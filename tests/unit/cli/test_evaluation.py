@@ -13,7 +13,7 @@ from handrail.agent.model import Prompt, Turn
 from handrail.cli.evaluation.load import load_tasks, read_task
 from handrail.cli.evaluation.reference import Reference
 from handrail.cli.evaluation.result import Evaluation, TaskResult
-from handrail.cli.evaluation.values import draw, filled
+from handrail.cli.evaluation.task import draw, filled
 from handrail.errors import InvalidAction
 
 TASK: dict[str, Any] = {

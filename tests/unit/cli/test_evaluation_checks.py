@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from handrail.cli.evaluation.checks import Evidence, problems
-from handrail.cli.evaluation.conditions import Condition
-from handrail.cli.evaluation.paths import differences, find, without
+from handrail.cli.evaluation.checks import Evidence, differences, find, problems, without
+from handrail.cli.evaluation.task import Condition
 
 STATE: dict[str, Any] = {
     "clipboard": "Lamp Oil",

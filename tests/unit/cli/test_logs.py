@@ -7,7 +7,7 @@ import pytest
 
 TALK = """
 import logging, sys
-from handrail.cli.logs import log_to_stderr
+from handrail.cli.output import log_to_stderr
 log_to_stderr(sys.argv[1])
 logging.getLogger("handrail.engine").debug("our detail")
 logging.getLogger("handrail.engine").warning("our warning")

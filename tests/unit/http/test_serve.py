@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.serve_agent import answering
+from handrail.cli.serve import answering
 from handrail.errors import DeviceBusy, InvalidAction
 from tests.unit.cli.command import handrail
 from tests.unit.http.door import door, frame_of

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.bind import check_bind
 from handrail.errors import InvalidAction
-from handrail.mcp.guard import Guard
+from handrail.mcp.http import Guard
 
 TOKEN = "a-token-of-some-length"
 HERE = {"host": "127.0.0.1:8421"}

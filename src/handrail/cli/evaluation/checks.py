@@ -7,17 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.cli.evaluation.conditions import (
-    Answer,
-    Asked,
-    Condition,
-    State,
-    Steps,
-    Unchanged,
-    Visited,
-    Words,
-)
-from handrail.cli.evaluation.paths import differences, find, without
+from handrail.cli.evaluation.task import Answer, Asked, Condition, State, Steps, Unchanged, Visited, Words
 
 KEPT = ("apps", "settings")
 """The parts of a phone's state that last; the rest is what is on the screen just now."""
@@ -174,3 +164,62 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def find(value: Any, path: str) -> list[Any]:
+    """All values that the path leads to. Keys such as package names may have dots themselves."""
+    if not path:
+        return [value]
+    if isinstance(value, list):
+        head, _, rest = path.partition(".")
+        return [found for one in _entries(value, head) for found in find(one, rest)]
+    if not isinstance(value, dict):
+        return []
+    for key, inner in value.items():
+        if path == key or path.startswith(f"{key}."):
+            found = find(inner, path[len(key) + 1 :])
+            if found:
+                return found
+    return []
+
+
+def without(value: Any, path: str) -> Any:
+    """The same, less what the path leads to."""
+    if not path:
+        return None
+    if isinstance(value, list):
+        head, _, rest = path.partition(".")
+        chosen = [id(one) for one in _entries(value, head)]
+        return [
+            without(one, rest) if id(one) in chosen else one for one in value if rest or id(one) not in chosen
+        ]
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: without(inner, path[len(key) + 1 :]) if path.startswith(f"{key}.") else inner
+        for key, inner in value.items()
+        if path != key
+    }
+
+
+def differences(before: Any, after: Any, path: str = "") -> list[str]:
+    """Where two values are not the same, as paths."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [*before, *(name for name in after if name not in before)]
+        inner = [(name, before.get(name), after.get(name)) for name in names]
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        inner = [(str(number), *pair) for number, pair in enumerate(zip(before, after, strict=True))]
+    else:
+        return [] if before == after else [path]
+    return [
+        found
+        for name, was, is_now in inner
+        for found in differences(was, is_now, f"{path}.{name}" if path else name)
+    ]
+
+
+def _entries(value: list[Any], head: str) -> list[Any]:
+    if head == "*":
+        return value
+    number = int(head) if head.lstrip("-").isdigit() else len(value)
+    return [value[number]] if -len(value) <= number < len(value) else []

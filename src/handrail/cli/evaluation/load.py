@@ -10,8 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from handrail.cli.evaluation.reference import replies_of
-from handrail.cli.evaluation.task import EvalTask
-from handrail.cli.evaluation.values import draw, filled
+from handrail.cli.evaluation.task import EvalTask, draw, filled
 from handrail.errors import InvalidAction
 from handrail.protocol.read import nearest
 

@@ -12,7 +12,7 @@ import yaml
 from handrail.agent.model import Mode, Prompt, Reply
 from handrail.agent.models.scripted import read_script
 from handrail.agent.models.shown import screen_text
-from handrail.cli.evaluation.values import filled
+from handrail.cli.evaluation.task import filled
 from handrail.errors import InvalidAction
 
 OVER = "The reference has no more steps."

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
+from handrail.adb.device import AdbDevice
+from handrail.adb.direct import Direct
+from handrail.adb.shell import Script
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Model
@@ -16,10 +23,16 @@ from handrail.agent.result import RunResult
 from handrail.agent.task import Task
 from handrail.cli.evaluation.checks import Evidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.result import TaskResult
-from handrail.cli.evaluation.stage import Stage, stage
-from handrail.cli.evaluation.task import EvalTask
+from handrail.cli.evaluation.task import EvalTask, Line
 from handrail.clock import Clock
+from handrail.config import Config
+from handrail.engine.approval import Approval, Approvals
+from handrail.engine.events import Caller
+from handrail.engine.session import Session
 from handrail.errors import HandrailError
+from handrail.runtime import Runtime
+from handrail.sim.adbd.server import serve
+from handrail.sim.phone import Phone
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -119,3 +132,93 @@ def _result(task: EvalTask, ran: RunResult, evidence: Evidence, ms: float) -> Ta
         answer=evidence.answer,
         report=str(ran.folder / REPORT) if ran.folder else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Everything is ready for the first step."""
+
+    phone: Phone
+    session: Session
+    runtime: Runtime
+    person: Person
+
+
+@asynccontextmanager
+async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[Stage]:
+    """Journal, approvals and policy are the task's own: runs beside one another share nothing."""
+    config, env = _home(task, home)
+    phone = Phone(clock=clock, seed=task.seed, serial=f"eval-{task.id}")
+    async with serve([phone], port=0) as [served]:
+        device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
+        caller = Caller(task.id, "agent", "agent")
+        async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
+            session = await runtime.session_on(device, helper="none")
+            await _set_up(task, phone, device)
+            person = Person(task.person, runtime.approvals)
+            runtime.approvals.notify = person
+            yield Stage(phone, session, runtime, person)
+
+
+def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
+    """Nothing of the machine's own settings: the same task is the same everywhere."""
+    secrets = {f"HANDRAIL_SECRET_{name}": value for name, value in task.secrets.items()}
+    env = {"HANDRAIL_HOME": str(home), "HOME": str(home), **secrets}
+    config = Config.from_env(env)
+    config.make_home()
+    if task.policy:
+        config.policy.parent.mkdir(parents=True, exist_ok=True)
+        config.policy.write_text(task.policy, encoding="utf-8")
+    return config, env
+
+
+async def _set_up(task: EvalTask, phone: Phone, device: AdbDevice) -> None:
+    for command in task.setup.shell:
+        await device.shell.run(Script(command))
+    for one in task.setup.sms:
+        phone.later(one.after_ms, partial(phone.receive_sms, one.sender, one.text))
+    phone.faults.load(task.setup.faults)
+    phone.catch_up()
+    phone.systemui.end_heads_up()  # what has arrived before the start has been seen
+
+
+PERSON = "the task's person"
+_REFUSED = Line(approve=False)
+
+
+class Person:
+    """Usable as `notify` of `Approvals`."""
+
+    def __init__(self, lines: Sequence[Line], approvals: Approvals) -> None:
+        self.asked = 0
+        self._lines = lines
+        self._approvals = approvals
+
+    async def __call__(self, one: Approval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
+        self.asked += 1
+        line = next((line for line in self._lines if _is_about(line.to, one)), _REFUSED)
+        await self._approvals.answer(one.id, line.approve, PERSON, data=line.data if line.approve else None)
+
+
+def _is_about(pattern: str, one: Approval) -> bool:
+    names = (one.request.label, one.action_type, one.request.capability)
+    return any(fnmatchcase(str(name), pattern) for name in names if name)
+
+
+USUAL_JOBS = 4
+"""All phones live in one process, which has one core: runs mostly wait, and four of them fill it. More pays
+where the model is slow."""
+Done = Callable[[TaskResult], None]
+
+
+async def run_all(tasks: Sequence[EvalTask], plan: Plan, jobs: int, done: Done) -> None:
+    """Every task once. Cancelled, it ends what runs; what was done has been told."""
+    waiting = deque(tasks)
+
+    async def work() -> None:
+        while waiting:
+            done(await run_one(waiting.popleft(), plan))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(jobs, len(tasks))):
+            group.create_task(work())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from handrail.errors import HandrailError
     from handrail.mcp.answer import Answer
-    from handrail.mcp.call import Call
+    from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
 
 SEEDS = ("interaction", "mobile_debug", "agentest")

@@ -10,12 +10,12 @@ from handrail.errors import ERRORS, InvalidAction
 from handrail.flow.load import loads
 from handrail.mcp.answer import PICTURE, Answer, data_of
 from handrail.mcp.flows import run
-from handrail.mcp.seeds.rows import Row, tool
+from handrail.mcp.tools import Row, seed_tool
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
     from handrail.errors import HandrailError
-    from handrail.mcp.call import Call
+    from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
     from handrail.protocol.envelope import Envelope
 
@@ -44,7 +44,7 @@ ROWS: dict[str, Row] = {
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [tool(PREFIX + name, row, _native(name), _KINDS) for name, row in ROWS.items()]
+    return [seed_tool(PREFIX + name, row, _native(name), _KINDS) for name, row in ROWS.items()]
 
 
 def _native(name: str) -> str:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from handrail.dialects import interaction as dialect
 from handrail.engine.answer import answer_text
 from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text
-from handrail.mcp.seeds.rows import Row, tool
+from handrail.mcp.tools import Row, seed_tool
 
 if TYPE_CHECKING:
     from handrail.errors import HandrailError
-    from handrail.mcp.call import Call
+    from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
 
 ROWS: dict[str, Row] = {
@@ -35,7 +35,7 @@ ROWS: dict[str, Row] = {
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [tool(name, row, dialect.TOOLS[name].native) for name, row in ROWS.items()]
+    return [seed_tool(name, row, dialect.TOOLS[name].native) for name, row in ROWS.items()]
 
 
 def failure(_: str, error: HandrailError) -> str:

@@ -9,13 +9,13 @@ from handrail.dialects import mobile_debug as dialect
 from handrail.engine.look.resolve import aim
 from handrail.errors import TargetError
 from handrail.mcp.answer import PICTURE, Answer, data_of
-from handrail.mcp.seeds.rows import Row, tool
+from handrail.mcp.tools import Row, seed_tool
 from handrail.protocol.observe import GetUiTree, WaitFor
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
     from handrail.errors import HandrailError
-    from handrail.mcp.call import Call
+    from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
     from handrail.protocol.actions import AnyAction
     from handrail.protocol.envelope import Envelope
@@ -69,7 +69,7 @@ ROWS: dict[str, Row] = {
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [tool(name, row, _native(name), _KINDS) for name, row in ROWS.items()]
+    return [seed_tool(name, row, _native(name), _KINDS) for name, row in ROWS.items()]
 
 
 def _native(name: str) -> str:

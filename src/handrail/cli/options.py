@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -92,3 +93,13 @@ async def _simulated(config: Config, clock: Clock) -> AsyncIterator[Opened]:
             yield Opened(device, phone)
         finally:
             await device.close()
+
+
+def read_token(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    """For an option's callback: the token itself, or what the file holds."""
+    if given is None or not given.startswith("@"):
+        return given
+    try:
+        return Path(given[1:]).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{given[1:]}: {error}") from None

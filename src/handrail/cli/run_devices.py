@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from handrail.cli.device_option import DeviceOptions, device_from
+from handrail.cli.options import DeviceOptions, device_from
 from handrail.errors import DeviceError, InvalidAction
 
 if TYPE_CHECKING:
