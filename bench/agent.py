@@ -31,7 +31,7 @@ from tests.agent_http.openai_wire import call_deltas, calls, says, streamed  # n
 from tests.agent_http.server import Answer, Server, serving  # noqa: E402
 
 from handrail.agent.loop import run_task  # noqa: E402
-from handrail.agent.model import Model, Prompt, Reply  # noqa: E402
+from handrail.agent.model import AgentModel, Prompt, Reply  # noqa: E402
 from handrail.agent.models import open_model  # noqa: E402
 from handrail.agent.task import Task  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
@@ -71,7 +71,7 @@ count = openai.o200k_base().count
 class Timed:
     """A model, and how long each of its answers took."""
 
-    model: Model
+    model: AgentModel
     spans: list[Span] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> Any:

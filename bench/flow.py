@@ -27,8 +27,8 @@ from typing import Any
 from handrail.adb.binary import find_adb
 from handrail.android.routing import Helper
 from handrail.config import Config
-from handrail.flow.load import Document, loads
-from handrail.flow.run import Runner
+from handrail.flow.document import FlowDocument, loads
+from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime
 
 APP = "com.android.contacts"
@@ -59,7 +59,7 @@ Way = Callable[[], Awaitable[float]]
 """One round; seconds."""
 
 
-def flow() -> Document:
+def flow() -> FlowDocument:
     """The steps as a file would say them."""
     written = {
         "tap": lambda words: {"tap": words},
@@ -107,7 +107,7 @@ async def handrail(stack: AsyncExitStack, home: Path, address: str, helper: Help
     async def once() -> float:
         await session.device.shell.run(["sim", "restore", "start"])
         start = time.perf_counter()
-        record = await Runner({"phone": session}, runtime.clock).run(document)
+        record = await FlowRunner({"phone": session}, runtime.clock).run(document)
         took = time.perf_counter() - start
         assert record.outcome == "passed", record.error
         return took

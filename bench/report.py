@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from handrail.clock import ManualClock  # noqa: E402
 from handrail.flow import report  # noqa: E402
-from handrail.flow.records import FlowRecord, Picture, StepRecord  # noqa: E402
+from handrail.flow.run_record import FlowRecord, Picture, StepRecord  # noqa: E402
 from handrail.sim.phone import Phone  # noqa: E402
 from handrail.tree.node import Bounds  # noqa: E402
 

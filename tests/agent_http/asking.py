@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.agent.model import Model, Prompt, Reply, Turn
+from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
 from handrail.agent.tools import tool_schemas
 from handrail.clock import Clock, ManualClock, SystemClock
@@ -17,7 +17,7 @@ from tests.agent_http.server import Answer, Hang, Reset, Server, serving
 KEY = "sk-live-0123456789abcdef"
 ENV = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
 PNG = b"\x89PNG\r\n\x1a\n-pixels"
-PROMPT = Prompt("You work on a phone.", (Turn("user", "Save the note.", PNG),), tool_schemas())
+PROMPT = Prompt("You work on a phone.", (PromptTurn("user", "Save the note.", PNG),), tool_schemas())
 OPENAI, ANTHROPIC = "openai:tiny", "anthropic:claude-haiku-4-5"
 
 
@@ -56,7 +56,7 @@ class Asked:
 @asynccontextmanager
 async def opened(
     spec: str, *answers: Answer | Hang | Reset, clock: Clock | None = None, **wishes: Any
-) -> AsyncIterator[tuple[Model, Server]]:
+) -> AsyncIterator[tuple[AgentModel, Server]]:
     async with serving(*answers) as server:
         base_url = server.url + ("/v1" if spec.startswith("openai") else "")
         model = open_model(spec, env=ENV, clock=clock or SystemClock(), base_url=base_url, **wishes)

@@ -12,8 +12,8 @@ import pytest
 
 from handrail.agent.loop import run_task
 from handrail.agent.models import open_model
-from handrail.agent.record import RunFolder
-from handrail.agent.result import RunResult
+from handrail.agent.run_data import RunResult
+from handrail.agent.run_folder import RunFolder
 from handrail.agent.task import Task
 from handrail.errors import ModelUnavailable
 from tests.agent_http.asking import ENV, KEY, OPENAI

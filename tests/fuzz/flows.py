@@ -22,8 +22,8 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.errors import InvalidAction  # noqa: E402
+from handrail.flow.document import FlowDocument, loads  # noqa: E402
 from handrail.flow.lint import lint  # noqa: E402
-from handrail.flow.load import Document, loads  # noqa: E402
 from handrail.flow.nodes import MAX_BYTES  # noqa: E402
 from handrail.flow.problems import frame  # noqa: E402
 from handrail.flow.write import write  # noqa: E402
@@ -76,7 +76,7 @@ def _damaged(rng: random.Random, text: str) -> str:
     return text
 
 
-def read(text: str) -> Document | None:
+def read(text: str) -> FlowDocument | None:
     """The document, or None where it was refused as it should be; any other error is a failure."""
     try:
         return loads(text)

@@ -11,7 +11,7 @@ from typing import Any
 from handrail.agent.budget import DEFAULT, Budget
 from handrail.agent.loop import USUAL, Terms, run_task
 from handrail.agent.model import Mode, Prompt, Reply, Usage
-from handrail.agent.result import RunResult
+from handrail.agent.run_data import RunResult
 from handrail.agent.task import Task
 from tests.scenario.world import World
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail.engine.session import Session
-from handrail.flow.load import loads
-from handrail.flow.records import FlowRecord
-from handrail.flow.run import Runner
+from handrail.flow.document import loads
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord
 from handrail.protocol.flow import FlowTrace
 from tests.scenario.world import World
 
@@ -22,7 +22,7 @@ async def run(
 ) -> FlowRecord:
     """One flow on the world's phone, or on `sessions`."""
     sessions: dict[str, Session] = options.pop("sessions", None) or {"phone": w.session}
-    return await Runner(sessions, w.runtime.clock, **options).run(loads(text, path), env)
+    return await FlowRunner(sessions, w.runtime.clock, **options).run(loads(text, path), env)
 
 
 def trace(record: FlowRecord) -> FlowTrace:

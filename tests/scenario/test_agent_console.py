@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.agent.console import Console, Place
-from handrail.agent.model import Model
-from handrail.agent.record import RunFolder
-from handrail.agent.resume import load
+from handrail.agent.console import AgentConsole, ConsoleRuns
+from handrail.agent.model import AgentModel
+from handrail.agent.resume import load_run
+from handrail.agent.run_folder import RunFolder
 from handrail.desk.desk import Desk
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
@@ -56,7 +56,7 @@ class Browser:
 
 
 @asynccontextmanager
-async def console(w: World, model: Model | None) -> AsyncIterator[tuple[Browser, Console]]:
+async def console(w: World, model: AgentModel | None) -> AsyncIterator[tuple[Browser, AgentConsole]]:
     clock = w.runtime.clock
     desk = await Desk.open(w.runtime.store, clock)
     windows = w.runtime.attach_desk(desk)
@@ -64,12 +64,14 @@ async def console(w: World, model: Model | None) -> AsyncIterator[tuple[Browser,
     async def session_of() -> Session:
         return w.session
 
-    def model_of() -> Model:
+    def model_of() -> AgentModel:
         if model is None:
             raise InvalidAction("No model was named", path="model", hint="Start the server with --model.")
         return model
 
-    made = Console(session_of, model_of, desk, Place(w.home / "runs", clock, pictures=False), windows=windows)
+    made = AgentConsole(
+        session_of, model_of, desk, ConsoleRuns(w.home / "runs", clock, pictures=False), windows=windows
+    )
     running = asyncio.create_task(made.run())
     browser = Browser(desk)
     try:
@@ -97,7 +99,7 @@ def test_a_message_is_worked_on_and_its_result_becomes_a_table(tmp_path: Path) -
             assert window["content"]["data"]["rows"][1][2] == 'Tapped "Display": the screen changed'
             [folder] = (w.home / "runs").iterdir()
             assert window["agentId"] == f"{folder.name}-windows"
-            assert load(RunFolder(folder), w.runtime.journal).recovered == 0  # windows are no steps
+            assert load_run(RunFolder(folder), w.runtime.journal).recovered == 0  # windows are no steps
 
     play(story())
 

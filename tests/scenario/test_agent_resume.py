@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from handrail.agent.loop import Terms
-from handrail.agent.record import RunFolder
-from handrail.agent.resume import load
+from handrail.agent.resume import load_run
+from handrail.agent.run_folder import RunFolder
 from tests.scenario.agent_world import Scripted, fingers, finish, start, tap, work
 from tests.scenario.test_agent_runs import folder_ids, journal_ids
 from tests.scenario.world import FastClock, World, play, until, world
@@ -130,11 +130,11 @@ def test_an_act_whose_step_was_never_written_is_found_in_the_journal(tmp_path: P
             await work(w, Scripted(start(), tap("Display"), finish()), folder=folder, terms=terms)
             first, second, _ = (folder / "steps.jsonl").read_text().splitlines(keepends=True)
             (folder / "steps.jsonl").write_text(first + second[:40])  # as a killed process leaves it
-            saved = load(RunFolder(folder), w.runtime.journal)
+            saved = load_run(RunFolder(folder), w.runtime.journal)
             assert saved.recovered == 2
             assert [step.kind for step in saved.steps] == ["start_app", "tap", "finish"]
             assert folder_ids(folder) == journal_ids(w, "agent-7")
-            again = load(RunFolder(folder), w.runtime.journal)
+            again = load_run(RunFolder(folder), w.runtime.journal)
             assert (again.recovered, again.steps) == (0, saved.steps)
             model = Scripted(finish())
             await work(w, model, folder=folder, terms=Terms(before=saved.steps, pictures=False))

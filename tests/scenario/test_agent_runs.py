@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from handrail.agent.budget import Budget
+from handrail.agent.desk_windows import result_table
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import Prompt, Reply
-from handrail.agent.present import result_table
-from handrail.agent.progress import Progress
-from handrail.agent.record import RunFolder
+from handrail.agent.run_data import RunProgress
+from handrail.agent.run_folder import RunFolder
 from handrail.agent.task import Task
 from handrail.clock import ManualClock
 from handrail.engine.hold import Stops
@@ -71,7 +71,7 @@ def test_a_stop_ends_the_run_at_once_and_is_written_down(tmp_path: Path, moment:
         async with world(tmp_path / "home") as w:
             folder, stop, reached = tmp_path / "agent-2", asyncio.Event(), asyncio.Event()
 
-            def tell(progress: Progress) -> None:
+            def tell(progress: RunProgress) -> None:
                 if progress.phase == moment and progress.number == 2:
                     reached.set()
 
@@ -173,7 +173,7 @@ def test_a_stop_while_a_person_has_the_phone_writes_nothing_twice(tmp_path: Path
             await w.open(SETTINGS)
             folder, stop, waits = tmp_path / "agent-6", asyncio.Event(), asyncio.Event()
 
-            def tell(progress: Progress) -> None:
+            def tell(progress: RunProgress) -> None:
                 if progress.phase == "waiting":
                     waits.set()
 

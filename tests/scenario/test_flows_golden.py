@@ -12,8 +12,8 @@ import pytest
 
 from handrail.android.routing import Helper
 from handrail.dialects.agentest import STEPS
-from handrail.flow.load import load
-from handrail.flow.run import Runner
+from handrail.flow.document import load
+from handrail.flow.run import FlowRunner
 from tests.scenario.world import play, world
 
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def steady(value: Any) -> Any:
 def test_a_trace_is_the_one_that_was_kept(tmp_path: Path, name: str) -> None:
     async def story() -> dict[str, Any]:
         async with world(tmp_path, helper=FLOWS[name]) as w:
-            record = await Runner({"phone": w.session}, w.runtime.clock).run(load(DATA / name))
+            record = await FlowRunner({"phone": w.session}, w.runtime.clock).run(load(DATA / name))
             assert record.trace is not None
             return cast("dict[str, Any]", steady(record.trace.to_dict()))
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from handrail.flow.load import load
-from handrail.flow.record import Recording, ended
-from handrail.flow.records import FlowRecord
-from handrail.flow.run import Runner
+from handrail.flow.document import load
+from handrail.flow.recording import Recording, ended_actions
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord
 from handrail.protocol.device import Tap
 from handrail.protocol.flow import Step
 from handrail.sim.adbd.server import serve
@@ -34,7 +34,7 @@ async def record(folder: Path) -> Path:
         assert (await stage.session.type_text("dog", target="Kind of animal")).success
         assert (await stage.session.tap(await stage.ref("Save"))).success
         recording = Recording()
-        for _, shown in ended(stage.runtime.journal):
+        for _, shown in ended_actions(stage.runtime.journal):
             recording.take(shown)
     file = folder / "pet.yaml"
     text = recording.text("Save a pet")
@@ -60,7 +60,7 @@ def saved(stage: World) -> list[str]:
 async def run(folder: Path, file: Path, version: type[App], *, heal: bool) -> tuple[FlowRecord, list[str]]:
     clock = FastClock()
     async with with_form(folder, version, clock) as stage:
-        done = await Runner({"phone": stage.session}, clock, heal=heal).run(load(file))
+        done = await FlowRunner({"phone": stage.session}, clock, heal=heal).run(load(file))
         await stage.session.get_ui_tree()
         return done, saved(stage)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from handrail.engine.session import Session
-from handrail.flow.load import load, loads
-from handrail.flow.record import Recording, ended, follow
-from handrail.flow.run import Runner
+from handrail.flow.document import load, loads
+from handrail.flow.recording import Recording, ended_actions, record_session
+from handrail.flow.run import FlowRunner
 from handrail.protocol.device import PressKey, Tap, TypeText
 from handrail.protocol.flow import Step
 from tests.scenario.world import FastClock, World, play, until, world
@@ -49,7 +49,7 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
 
 def told(stage: World) -> Recording:
     recording = Recording()
-    for _, shown in ended(stage.runtime.journal, device=stage.serial):
+    for _, shown in ended_actions(stage.runtime.journal, device=stage.serial):
         recording.take(shown)
     return recording
 
@@ -110,7 +110,7 @@ def test_a_recording_replays_green_twenty_times_in_a_row_with_random_latency(tmp
             file.write_text(told(stage).text("Contact"))
             stage.phone.faults.add("latency", ms=20, jitter_ms=20)
             stage.phone.faults.add("latency", command="uiautomator", ms=100, jitter_ms=100)
-            runner = Runner({"phone": stage.session}, clock)
+            runner = FlowRunner({"phone": stage.session}, clock)
             for round_ in range(REPLAYS):
                 stage.phone.restore("before")
                 assert not any("Marrow" in name for name in names(stage))
@@ -130,7 +130,7 @@ def test_what_an_example_does_can_be_recorded_and_done_again(tmp_path: Path, nam
         clock = FastClock()
         async with world(tmp_path, clock=clock) as stage:
             stage.phone.snapshot("before")
-            runner = Runner({"phone": stage.session}, clock)
+            runner = FlowRunner({"phone": stage.session}, clock)
             first = await runner.run(load(EXAMPLES / f"{name}.yaml"))
             assert first.outcome == "passed", first.error
             text = told(stage).text("Again")
@@ -148,7 +148,7 @@ def test_a_session_can_be_recorded_while_it_happens(tmp_path: Path) -> None:
             steps: list[str] = []
 
             async def listen() -> None:
-                async for _ in follow(stage.session, stage.runtime.journal, recording):
+                async for _ in record_session(stage.session, stage.runtime.journal, recording):
                     steps[:] = [step.action.type for step in recording.steps]
 
             listening = asyncio.create_task(listen())

@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from handrail.flow import report
-from handrail.flow.records import FlowRecord
+from handrail.flow.run_record import FlowRecord
 from tests.unit.flow.records_made import everything, failing_contact, passing, two_phones
 from tests.unit.flow.test_report import HOSTILE, hostile_flow
 from tests.web.pictures import apart, box_of_mark

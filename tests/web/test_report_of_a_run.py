@@ -10,10 +10,10 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from handrail.flow import report
+from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
-from handrail.flow.load import loads
-from handrail.flow.records import FlowRecord
-from handrail.flow.run import Runner
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord
 from tests.scenario.world import FastClock, play, world
 from tests.web.pictures import box_of_mark
 
@@ -31,7 +31,7 @@ steps:
 async def run(home: Path) -> FlowRecord:
     clock = FastClock()
     async with world(home, clock=clock) as stage:
-        runner = Runner({"phone": stage.session}, clock, evidence=ReportEvidence())
+        runner = FlowRunner({"phone": stage.session}, clock, evidence=ReportEvidence())
         return await runner.run(loads(FLOW, home / "contact.yaml"))
 
 

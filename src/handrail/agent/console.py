@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from handrail.agent.budget import DEFAULT, Budget, Spend
+from handrail.agent.desk_windows import Presenter, spent_text
 from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import Model
-from handrail.agent.present import spent
-from handrail.agent.presenter import Presenter
-from handrail.agent.progress import Phase, Progress, Tell
-from handrail.agent.record import new_folder
-from handrail.agent.result import RunResult
+from handrail.agent.model import AgentModel
+from handrail.agent.run_data import Phase, RunProgress, RunResult, Tell
+from handrail.agent.run_folder import new_folder
 from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.engine.desk_session import DeskRunner
@@ -36,7 +34,7 @@ _STATUS: dict[Phase, str] = {
 }
 
 
-class Letters(Protocol):
+class Messages(Protocol):
     """What people wrote."""
 
     def take(self) -> list[dict[str, Any]]: ...
@@ -44,20 +42,20 @@ class Letters(Protocol):
     async def wait(self, timeout_ms: float) -> None: ...
 
 
-class Voice(Protocol):
+class ConsoleDesk(Protocol):
     """The desk, as far as the console needs it."""
 
-    def inbox(self, agent_id: str) -> Letters: ...
+    def inbox(self, agent_id: str) -> Messages: ...
 
     def publish(self, frame_type: str, **fields: Any) -> None: ...
 
 
 SessionOf = Callable[[], Awaitable[Session]]
-ModelOf = Callable[[], Model]
+ModelOf = Callable[[], AgentModel]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ConsoleRuns:
     """Where runs are kept and how, by which clock, and how much each may spend."""
 
     runs: Path
@@ -66,15 +64,15 @@ class Place:
     pictures: bool = True
 
 
-class Console:
+class AgentConsole:
     """One conversation; one task at a time."""
 
     def __init__(
         self,
         session_of: SessionOf,
         model_of: ModelOf,
-        desk: Voice,
-        place: Place,
+        desk: ConsoleDesk,
+        place: ConsoleRuns,
         windows: DeskRunner | None = None,
     ) -> None:
         self._session_of = session_of
@@ -104,7 +102,7 @@ class Console:
         self._stop.set()
         return True
 
-    async def _work(self, words: str, inbox: Letters) -> list[str]:
+    async def _work(self, words: str, inbox: Messages) -> list[str]:
         """One task. What was said too late for it is given back: it is the next one.
 
         A failure to begin is told like any other: the console lives on.
@@ -116,7 +114,7 @@ class Console:
         except HandrailError as error:
             self._say("failed", f"{error.message}. {error.hint}")
         else:
-            self._say(_ended(result), f"{result.message} ({spent(result.spend)})")
+            self._say(_ended(result), f"{result.message} ({spent_text(result.spend)})")
         finally:
             self._stop = None
             listening.cancel()
@@ -159,12 +157,12 @@ class Console:
                 await asyncio.wait({presenting})
             await model.close()
 
-    async def _listen(self, inbox: Letters) -> None:
+    async def _listen(self, inbox: Messages) -> None:
         while True:
             await inbox.wait(WAIT_MS)
             self._notes += _messages(inbox.take())
 
-    def _tell(self, progress: Progress) -> None:
+    def _tell(self, progress: RunProgress) -> None:
         if progress.phase == "thinking":
             self._heard = len(self._notes)  # the prompt is made next, with all of them
         if progress.phase in _STATUS:
@@ -183,7 +181,7 @@ def _messages(letters: list[dict[str, Any]]) -> list[str]:
 
 
 def _each(tells: list[Tell]) -> Tell:
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         for one in tells:
             one(progress)
 
@@ -195,4 +193,4 @@ def _ended(result: RunResult) -> str:
 
 
 def _so_far(spend: Spend) -> str:
-    return spent(spend) if spend.steps else ""
+    return spent_text(spend) if spend.steps else ""

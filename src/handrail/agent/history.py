@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from handrail.agent.step import GOOD, Came, Step
+from handrail.agent.phone import ScreenLook
+from handrail.agent.prompt import ModelAnswer
+from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
 from handrail.dialects.interaction import sentence
 from handrail.engine.answer import answer_text
+from handrail.engine.approval.request import MASKED
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
@@ -24,7 +29,7 @@ _LINE = 240
 _THOUGHT = 120
 _APPS = 6
 _ANSWER = 6_000
-_WORDS: dict[Came, str] = {
+_WORDS: dict[StepOutcome, str] = {
     "verified": "verified",
     "changed": "the screen changed",
     "unchanged": "nothing changed on the screen",
@@ -32,7 +37,7 @@ _WORDS: dict[Came, str] = {
 }
 
 
-def came_of(action: AnyAction, envelope: Envelope) -> Came:
+def came_of(action: AnyAction, envelope: Envelope) -> StepOutcome:
     """How an action ended, as far as anybody can tell."""
     if not envelope.success:
         return "refused" if envelope.failure_code == "ACTION_REJECTED" else "failed"
@@ -106,7 +111,7 @@ def is_hidden(action: TypeText, envelope: Envelope) -> bool:
     return details.get("password") is True or is_masked or not envelope.success
 
 
-def history_text(steps: Sequence[Step], last: int = LAST) -> str:
+def history_text(steps: Sequence[AgentStep], last: int = LAST) -> str:
     """Everything so far, short."""
     if not steps:
         return "Nothing was done yet."
@@ -114,12 +119,12 @@ def history_text(steps: Sequence[Step], last: int = LAST) -> str:
     return "\n".join([*([summary(older)] if older else []), *map(_told, recent)])
 
 
-def _told(step: Step) -> str:
+def _told(step: AgentStep) -> str:
     thought = f" (you thought: {quoted(cut(clean(step.thought), _THOUGHT))})" if step.thought else ""
     return f"{step.number}. {step.told}{thought}"
 
 
-def summary(steps: Sequence[Step]) -> str:
+def summary(steps: Sequence[AgentStep]) -> str:
     """`Steps 1-14: 9 tap, 3 type_text, 2 swipe in 2 apps (…); 3 without success: ELEMENT_NOT_FOUND.`"""
     kinds = Counter(step.kind for step in steps if step.action)
     apps = list(dict.fromkeys(step.app for step in steps if step.app))
@@ -129,3 +134,73 @@ def summary(steps: Sequence[Step]) -> str:
     where = f" in {', '.join(apps[:_APPS])}" if apps else ""
     failed = f"; {len(bad)} without success ({', '.join(codes)})" if bad else ""
     return f"Steps {steps[0].number}-{steps[-1].number}: {acts}{where}{failed}."
+
+
+RAW = 20_000
+"""Characters of an answer that are kept."""
+
+
+@dataclass(slots=True)
+class UnfinishedStep:
+    """What is known of a step so far."""
+
+    number: int
+    at: str
+    began_ms: float
+    view: ScreenLook = field(default_factory=lambda: ScreenLook(""))
+    picture: str | None = None
+    asked: ModelAnswer | None = None
+    action: AnyAction | None = None
+
+    @property
+    def thought(self) -> str:
+        """The model's own; a tool call may have it as the action's reason alone."""
+        said = self.asked.reply.thought if self.asked else ""
+        return said.strip() or ((self.action.reason or "") if self.action else "")
+
+    def step(
+        self,
+        outcome: StepOutcome,
+        told: str,
+        *,
+        ids: list[str],
+        ms: float,
+        envelope: Envelope | None = None,
+        code: str | None = None,
+    ) -> AgentStep:
+        usages = self.asked.usages if self.asked else ()
+        costs = [one.cost_usd for one in usages if one.cost_usd is not None]
+        thought, action, raw = self._words(envelope)
+        return AgentStep(
+            number=self.number,
+            thought=thought,
+            action=action,
+            outcome=outcome,
+            told=told,
+            raw=raw,
+            code=code,
+            action_id=envelope.action_id if envelope else None,
+            action_ids=tuple(ids),
+            app=self.view.app,
+            fingerprint=self.view.fingerprint,
+            revision=self.view.revision,
+            picture=self.picture,
+            asks=len(usages),
+            input_tokens=sum(one.input_tokens for one in usages),
+            output_tokens=sum(one.output_tokens for one in usages),
+            cost_usd=sum(costs) if costs else None,
+            at=self.at,
+            ms=ms,
+        )
+
+    def _words(self, envelope: Envelope | None) -> tuple[str, dict[str, Any] | None, str]:
+        """Thought, action and answer, without what was typed into a password field."""
+        raw = self.asked.reply.raw[:RAW] if self.asked else ""
+        if self.action is None:
+            return self.thought, None, raw
+        written = self.action.to_dict()
+        if isinstance(self.action, TypeText) and (envelope is None or is_hidden(self.action, envelope)):
+            typed = self.action.text
+            masked = self.thought.replace(typed, MASKED) if typed else self.thought
+            return masked, {**written, "text": MASKED}, ""
+        return self.thought, written, raw

@@ -11,17 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from handrail.agent.acting import Hands
 from handrail.agent.budget import DEFAULT, Budget, Spend, reached, says
-from handrail.agent.look import PLACEHOLDER
-from handrail.agent.model import Model, Usage
-from handrail.agent.places import Places
-from handrail.agent.progress import Progress, Tell, silent
-from handrail.agent.record import RunFolder
+from handrail.agent.model import AgentModel, Usage
+from handrail.agent.phone import PLACEHOLDER, ActionRunner
 from handrail.agent.report import report
-from handrail.agent.result import RunResult
-from handrail.agent.step import Step
+from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell, silent
+from handrail.agent.run_folder import RunFolder
 from handrail.agent.stepper import STOPPED, Ending, Stepper
+from handrail.agent.stuck import ScreenNumbers
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
 from handrail.engine.desk_session import DeskRunner
@@ -39,7 +36,7 @@ class Terms:
     notes: list[str] | None = None
     """May grow while the run goes on: told to the model as the person's words."""
     desk: DeskRunner | None = None
-    before: Sequence[Step] = ()
+    before: Sequence[AgentStep] = ()
     """The steps of a run that goes on here; they count against the budget."""
     pictures: bool = True
     """One per step is kept in the folder."""
@@ -53,7 +50,7 @@ USUAL = Terms()
 async def run_task(
     session: Session,
     task: Task,
-    model: Model,
+    model: AgentModel,
     *,
     clock: Clock,
     budget: Budget = DEFAULT,
@@ -70,7 +67,7 @@ async def run_task(
     place, run = stepper.folder, stepper.hands.caller.id
     if place is not None and not terms.before:
         place.begin(_task_data(stepper, terms.spec))
-    terms.tell(Progress("started", run, len(terms.before), spend=stepper.spend))
+    terms.tell(RunProgress("started", run, len(terms.before), spend=stepper.spend))
     ending = STOPPED
     try:
         ending = await _until_ended(stepper, terms.stop)
@@ -78,14 +75,14 @@ async def run_task(
         result = _result(stepper, ending)
         if place is not None:
             place.end(result.to_dict(), report(result, place.path))
-        terms.tell(Progress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
+        terms.tell(RunProgress("ended", run, len(stepper.steps), spend=stepper.spend, result=result))
     return result
 
 
 def _stepper(
     session: Session,
     task: Task,
-    model: Model,
+    model: AgentModel,
     clock: Clock,
     budget: Budget,
     folder: Path | None,
@@ -97,10 +94,10 @@ def _stepper(
     return Stepper(
         task=task,
         model=model,
-        hands=Hands(session, Caller(run, "agent", "agent"), terms.desk),
+        hands=ActionRunner(session, Caller(run, "agent", "agent"), terms.desk),
         clock=clock,
         budget=budget,
-        places=Places(session.sight.same),
+        places=ScreenNumbers(session.sight.same),
         tell=terms.tell,
         folder=place,
         may_ask=ask,
@@ -112,7 +109,7 @@ def _stepper(
     )
 
 
-def spent(steps: Sequence[Step]) -> Spend:
+def spent(steps: Sequence[AgentStep]) -> Spend:
     """What these steps have cost."""
     total = Spend(steps=len(steps), ms=sum(step.ms for step in steps))
     for step in steps:

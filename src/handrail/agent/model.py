@@ -11,7 +11,7 @@ Mode = Literal["tools", "text"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PromptTurn:
     """One message of the conversation that the model is shown; `image` is a PNG or JPEG."""
 
     role: Literal["user", "assistant"]
@@ -24,7 +24,7 @@ class Prompt:
     """Everything that one step shows to the model."""
 
     system: str
-    turns: tuple[Turn, ...]
+    turns: tuple[PromptTurn, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
     """`{name, description, input_schema}`, one per action that it may choose."""
     step: int = 1
@@ -52,7 +52,7 @@ class Reply:
     """Why there is no action, in words that can be told to the model."""
 
 
-class Model(Protocol):
+class AgentModel(Protocol):
     """A hosted, local, scripted or recorded model."""
 
     name: str
@@ -65,3 +65,13 @@ class Model(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """`base_url` is the server's address; `stream` has the answer sent piece by piece."""
+
+    base_url: str | None = None
+    mode: Mode | None = None
+    sees: bool | None = None
+    stream: bool = False

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from handrail.agent.budget import Budget, Spend
 from handrail.agent.history import history_text
-from handrail.agent.look import View
-from handrail.agent.model import Mode, Model, Prompt, Reply, Turn
-from handrail.agent.step import Step
+from handrail.agent.model import AgentModel, Mode, Prompt, PromptTurn, Reply, Usage
+from handrail.agent.phone import ScreenLook
+from handrail.agent.read_answer import Choice, read_reply
+from handrail.agent.run_data import AgentStep
 from handrail.agent.task import Task
 from handrail.agent.tools import told_as_text, tool_schemas
 from handrail.tree.quote import clean, cut
@@ -49,11 +50,11 @@ class Situation:
     """Everything that one step knows."""
 
     task: Task
-    view: View
+    view: ScreenLook
     number: int
     budget: Budget
     spend: Spend
-    steps: Sequence[Step] = ()
+    steps: Sequence[AgentStep] = ()
     answer: str = ""
     """What the last action answered, in the engine's words."""
     notes: Sequence[str] = ()
@@ -65,12 +66,12 @@ class Situation:
     """The task's condition is true on this screen."""
 
 
-def prompt_of(situation: Situation, model: Model) -> Prompt:
+def prompt_of(situation: Situation, model: AgentModel) -> Prompt:
     """The first question of a step."""
     view = situation.view
     image = view.picture if model.sees else None
     tools = tool_schemas() if model.mode == "tools" else ()
-    turn = Turn("user", _user_text(situation, has_picture=image is not None), image)
+    turn = PromptTurn("user", _user_text(situation, has_picture=image is not None), image)
     return Prompt(system_text(model.mode), (turn,), tools, situation.number)
 
 
@@ -78,7 +79,7 @@ def asked_again(prompt: Prompt, reply: Reply, problem: str) -> Prompt:
     """The same question with the bad answer and what is wrong with it."""
     said = cut(reply.raw, SHOWN) or "(nothing)"
     again = f"That could not be run. {problem}\nAnswer again with exactly one action."
-    turns = (*prompt.turns, Turn("assistant", said), Turn("user", again))
+    turns = (*prompt.turns, PromptTurn("assistant", said), PromptTurn("user", again))
     return Prompt(prompt.system, turns, prompt.tools, prompt.step)
 
 
@@ -118,7 +119,7 @@ def _left(situation: Situation) -> str:
     return f" {left:,} tokens are left." if left is not None else ""
 
 
-def _screen(view: View, *, has_picture: bool) -> str:
+def _screen(view: ScreenLook, *, has_picture: bool) -> str:
     if view.seen is None:
         return view.text
     screen = view.seen.screen
@@ -128,3 +129,28 @@ def _screen(view: View, *, has_picture: bool) -> str:
     )
     picture = "; its picture is attached, with refs drawn onto it" if has_picture else ""
     return f"{facts}{picture}.\n{framed('screen-data', view.text)}"
+
+
+ASKS = 3
+"""The first time and two more."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """The last answer, what it means, and what all of them cost."""
+
+    reply: Reply
+    choice: Choice
+    usages: tuple[Usage, ...]
+
+
+async def ask_model(model: AgentModel, prompt: Prompt) -> ModelAnswer:
+    """A bad answer is told to the model with the reason; after the last one there is no action."""
+    usages: list[Usage] = []
+    while True:
+        reply = await model.step(prompt)
+        usages.append(reply.usage)
+        choice = read_reply(reply)
+        if choice.action is not None or len(usages) >= ASKS:
+            return ModelAnswer(reply, choice, tuple(usages))
+        prompt = asked_again(prompt, reply, choice.problem)

@@ -10,8 +10,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from handrail.agent.result import RunResult
-from handrail.agent.step import GOOD, Step
+from handrail.agent.run_data import GOOD, AgentStep, RunResult
 
 MOST_BYTES = 12_000_000
 """Of all pictures; a browser still opens such a page at once."""
@@ -65,7 +64,7 @@ def _header(result: RunResult) -> str:
     )
 
 
-def _steps(steps: tuple[Step, ...], folder: Path | None) -> str:
+def _steps(steps: tuple[AgentStep, ...], folder: Path | None) -> str:
     room = MOST_BYTES
     made: list[str] = []
     for step in steps:
@@ -75,7 +74,7 @@ def _steps(steps: tuple[Step, ...], folder: Path | None) -> str:
     return "".join(made) or "<li>Nothing was done.</li>"
 
 
-def _step(step: Step, picture: str) -> str:
+def _step(step: AgentStep, picture: str) -> str:
     kind = "good" if step.outcome in GOOD else "bad"
     action = json.dumps(step.action, ensure_ascii=False, indent=1) if step.action else "none"
     ids = ", ".join(step.action_ids)
@@ -93,7 +92,7 @@ def _step(step: Step, picture: str) -> str:
     )
 
 
-def _picture(step: Step, folder: Path | None, room: int) -> str:
+def _picture(step: AgentStep, folder: Path | None, room: int) -> str:
     """What the model saw, or nothing: a picture is never a reason to fail."""
     if folder is None or step.picture is None:
         return ""

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from handrail.agent.history import line_of
-from handrail.agent.record import RunFolder
-from handrail.agent.step import Came, Step
+from handrail.agent.run_data import AgentStep, StepOutcome
+from handrail.agent.run_folder import RunFolder
 from handrail.clock import iso_time
 from handrail.engine.journal import Journal
 from handrail.errors import InvalidAction
@@ -26,16 +26,16 @@ _READS = frozenset({"get_ui_tree", "screenshot"})
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedRun:
     """A run as it was left."""
 
     task: Mapping[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[AgentStep, ...]
     recovered: int = 0
     """Steps that only the journal knew."""
 
 
-def load(folder: RunFolder, journal: Journal) -> Saved:
+def load_run(folder: RunFolder, journal: Journal) -> SavedRun:
     """Read a run's folder, and write into it what the journal has besides."""
     task, steps = folder.task(), folder.steps()
     folder.mend()
@@ -45,7 +45,7 @@ def load(folder: RunFolder, journal: Journal) -> Saved:
     made = _recovered(lost, number)
     for step in made:
         folder.add(step)
-    return Saved(task, (*steps, *made), len(made))
+    return SavedRun(task, (*steps, *made), len(made))
 
 
 def _since(task: Mapping[str, Any]) -> int | None:
@@ -68,9 +68,9 @@ def _lost(run: str, known: set[str], journal: Journal, since: int | None) -> lis
     return list(lives.values())
 
 
-def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Step]:
+def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[AgentStep]:
     """One step per act, with the looks before it; looks that led to nothing go with the last one."""
-    made: list[Step] = []
+    made: list[AgentStep] = []
     looks: list[str] = []
     for events in lives:
         first = events[0]
@@ -83,16 +83,16 @@ def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Step]
         looks.clear()
     if looks:
         note = "Looked at the screen; the run was interrupted before anything was chosen."
-        made.append(Step(number + 1, "", None, "unfinished", note, action_ids=tuple(looks)))
+        made.append(AgentStep(number + 1, "", None, "unfinished", note, action_ids=tuple(looks)))
     return made
 
 
-def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> Step:
+def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> AgentStep:
     first, last = events[0], events[-1]
     action = first.get("action") or {}
     envelope = last.get("envelope")
     told, came, code = _told(action, envelope)
-    return Step(
+    return AgentStep(
         number=number,
         thought=str(first.get("reason") or ""),
         action=action,
@@ -105,7 +105,9 @@ def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> St
     )
 
 
-def _told(action: Mapping[str, Any], envelope: Mapping[str, Any] | None) -> tuple[str, Came, str | None]:
+def _told(
+    action: Mapping[str, Any], envelope: Mapping[str, Any] | None
+) -> tuple[str, StepOutcome, str | None]:
     kind = str(action.get("type"))
     if envelope is None:
         return f"{kind}: interrupted, it may have been done; look before you repeat it", "unfinished", None
@@ -114,5 +116,7 @@ def _told(action: Mapping[str, Any], envelope: Mapping[str, Any] | None) -> tupl
         told = line_of(action_from(dict(action)), ended)
     except InvalidAction:  # written by another version
         told = kind
-    came: Came = "verified" if ended.lifecycle_state == "verified" else "done" if ended.success else "failed"
+    came: StepOutcome = (
+        "verified" if ended.lifecycle_state == "verified" else "done" if ended.success else "failed"
+    )
     return f"{told} (before an interruption)", came, ended.failure_code

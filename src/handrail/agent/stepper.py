@@ -9,20 +9,14 @@ import asyncio
 import json
 from dataclasses import dataclass, field, replace
 
-from handrail.agent.acting import Hands
-from handrail.agent.asking import ask_model
 from handrail.agent.budget import Budget, Spend
-from handrail.agent.draft import Draft
-from handrail.agent.guard import Guard, Moment
-from handrail.agent.history import answer_of, came_of, line_of
-from handrail.agent.look import PLACEHOLDER, View, look, photograph
-from handrail.agent.model import Model
-from handrail.agent.places import Places
-from handrail.agent.progress import Phase, Progress, Tell
-from handrail.agent.prompt import Situation, prompt_of
-from handrail.agent.record import RunFolder
-from handrail.agent.result import Outcome
-from handrail.agent.step import Came, Step
+from handrail.agent.history import UnfinishedStep, answer_of, came_of, line_of
+from handrail.agent.model import AgentModel
+from handrail.agent.phone import PLACEHOLDER, ActionRunner, ScreenLook, look, photograph
+from handrail.agent.prompt import Situation, ask_model, prompt_of
+from handrail.agent.run_data import AgentStep, Outcome, Phase, RunProgress, StepOutcome, Tell
+from handrail.agent.run_folder import RunFolder
+from handrail.agent.stuck import Moment, ScreenNumbers, StuckGuard
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
 from handrail.engine.look.conditions import holds
@@ -64,20 +58,20 @@ class Stepper:
     """A run in the middle of its work."""
 
     task: Task
-    model: Model
-    hands: Hands
+    model: AgentModel
+    hands: ActionRunner
     clock: Clock
     budget: Budget
-    places: Places
+    places: ScreenNumbers
     tell: Tell
     folder: RunFolder | None = None
     may_ask: bool = False
     """A person can be asked when the run is stuck."""
     pictures: bool = True
-    steps: list[Step] = field(default_factory=list)
+    steps: list[AgentStep] = field(default_factory=list)
     spend: Spend = field(default_factory=Spend)
     notes: list[str] = field(default_factory=list)
-    guard: Guard = field(default_factory=Guard)
+    guard: StuckGuard = field(default_factory=StuckGuard)
     has_secret: bool = False
     """A secret was used or seen in this run: no more pictures."""
     _answer: str = ""
@@ -87,7 +81,7 @@ class Stepper:
     async def step(self) -> Ending | None:
         """The next one; None when there may be another after it."""
         number = self.steps[-1].number + 1 if self.steps else 1
-        draft = Draft(number, iso_time(self.clock.now_ms()), self.clock.monotonic_ms())
+        draft = UnfinishedStep(number, iso_time(self.clock.now_ms()), self.clock.monotonic_ms())
         self.hands.begin_step()
         try:
             return await self._live(draft)
@@ -98,7 +92,7 @@ class Stepper:
             self._write(draft, "failed", cut(clean(error.message), 240), code=error.code)
             return Ending("failed", f"{error.message}. {error.hint}", error.code)
 
-    async def _live(self, draft: Draft) -> Ending | None:
+    async def _live(self, draft: UnfinishedStep) -> Ending | None:
         draft.view = await self._look()
         if draft.view.code in GONE:
             self._write(draft, "failed", draft.view.text, code=draft.view.code)
@@ -115,7 +109,7 @@ class Stepper:
 
     # seeing and asking
 
-    async def _look(self) -> View:
+    async def _look(self) -> ScreenLook:
         for left in reversed(range(LOOKS)):
             view = await look(self.hands.session, self.hands.act)
             if view.code not in GONE or not left:
@@ -123,7 +117,7 @@ class Stepper:
             await self.clock.sleep_ms(LOOK_AGAIN_MS)
         return view
 
-    async def _see_and_ask(self, draft: Draft) -> None:
+    async def _see_and_ask(self, draft: UnfinishedStep) -> None:
         """A picture that only the report shows is taken while the model thinks."""
         taking = asyncio.create_task(self._photograph(draft), name="agent's picture")
         try:
@@ -135,7 +129,7 @@ class Stepper:
             taking.cancel()
             await asyncio.wait({taking})
 
-    async def _photograph(self, draft: Draft) -> None:
+    async def _photograph(self, draft: UnfinishedStep) -> None:
         """No picture where a secret could be in it: pictures can't be redacted."""
         self.has_secret = self.has_secret or draft.view.shows_secret
         wanted = self.model.sees or (self.pictures and self.folder is not None)
@@ -147,7 +141,7 @@ class Stepper:
         if png is not None and self.folder is not None and self.pictures:
             draft.picture = await asyncio.to_thread(self.folder.keep_picture, draft.number, png)
 
-    async def _ask(self, draft: Draft) -> None:
+    async def _ask(self, draft: UnfinishedStep) -> None:
         self._say("thinking", draft)
         draft.asked = await ask_model(self.model, prompt_of(self._situation(draft), self.model))
         draft.action = draft.asked.choice.action
@@ -157,7 +151,7 @@ class Stepper:
         if draft.action is not None and PLACEHOLDER in str(draft.action.to_dict()):
             self.has_secret = True
 
-    def _situation(self, draft: Draft) -> Situation:
+    def _situation(self, draft: UnfinishedStep) -> Situation:
         return Situation(
             task=self.task,
             view=draft.view,
@@ -172,24 +166,24 @@ class Stepper:
             holds=self._holds(draft.view),
         )
 
-    def _holds(self, view: View) -> bool:
+    def _holds(self, view: ScreenLook) -> bool:
         if self.task.until is None or view.seen is None:
             return False
         sight = self.hands.session.sight
         return holds(self.task.until, view.seen, sight.view(view.seen), None).met
 
-    def _place(self, draft: Draft) -> int:
+    def _place(self, draft: UnfinishedStep) -> int:
         """0 where nothing could be seen."""
         return self.places.of(draft.view.seen) if draft.view.seen else 0
 
-    def _moment(self, draft: Draft, action: AnyAction) -> Moment:
+    def _moment(self, draft: UnfinishedStep, action: AnyAction) -> Moment:
         said = {name: value for name, value in action.to_dict().items() if name != "reason"}
         waits = isinstance(action, Wait | WaitFor | WaitForStable)
         return Moment(self._place(draft), json.dumps(said, sort_keys=True), waits)
 
     # what came of it
 
-    async def _act(self, draft: Draft, action: AnyAction) -> Ending | None:
+    async def _act(self, draft: UnfinishedStep, action: AnyAction) -> Ending | None:
         if isinstance(action, RequestHumanAuth):
             self._say("waiting", draft)
         envelope = await self.hands.act(action, draft.thought)
@@ -202,7 +196,7 @@ class Stepper:
         self.guard.note(self._moment(draft, action))
         return None
 
-    async def _hand_back(self, draft: Draft) -> Ending | None:
+    async def _hand_back(self, draft: UnfinishedStep) -> Ending | None:
         """A person who has taken the phone gives it back sometime; whoever else has it keeps it."""
         session, is_said = self.hands.session, False
         while (held := await session.holder()) is not None:
@@ -214,7 +208,7 @@ class Stepper:
             await self.clock.sleep_ms(HAND_BACK_MS)
         return None
 
-    async def _finish(self, draft: Draft, action: Finish) -> Ending | None:
+    async def _finish(self, draft: UnfinishedStep, action: Finish) -> Ending | None:
         """What the model says counts where nothing can be checked."""
         if self.task.until is not None:
             check = WaitFor(condition=self.task.until, timeout_ms=CHECK_MS)
@@ -228,7 +222,7 @@ class Stepper:
         self._write(draft, came_of(action, envelope), line_of(action, envelope), envelope)
         return Ending("finished", action.message) if envelope.success else STOPPED
 
-    def _not_done(self, draft: Draft, checked: Envelope) -> Ending | None:
+    def _not_done(self, draft: UnfinishedStep, checked: Envelope) -> Ending | None:
         self._claims += 1
         wanted = json.dumps(self.task.until.to_dict(), ensure_ascii=False) if self.task.until else ""
         why = f"The task is not done: {wanted} does not hold"
@@ -239,7 +233,7 @@ class Stepper:
             return None
         return Ending("failed", f"{why}, although the model said so {CLAIMS} times.", checked.failure_code)
 
-    def _unreadable(self, draft: Draft) -> Ending | None:
+    def _unreadable(self, draft: UnfinishedStep) -> Ending | None:
         problem = draft.asked.choice.problem if draft.asked else ""
         self._answer = ""
         asks = len(draft.asked.usages) if draft.asked else 0
@@ -251,7 +245,7 @@ class Stepper:
             return None
         return Ending("failed", f"The model gave no action that can be run: {problem}", "INVALID_ACTION")
 
-    async def _stuck(self, draft: Draft, why: str) -> Ending | None:
+    async def _stuck(self, draft: UnfinishedStep, why: str) -> Ending | None:
         """The act is not done. A person may say what to do instead; else this is the end."""
         told = f"Not done: {why}"
         if not self.may_ask:
@@ -278,7 +272,7 @@ class Stepper:
 
     # writing down
 
-    def _cut_short(self, draft: Draft) -> None:
+    def _cut_short(self, draft: UnfinishedStep) -> None:
         """What the journal has of it stands in the folder, too."""
         if not self.hands.ids:
             return
@@ -286,7 +280,12 @@ class Stepper:
         self._write(draft, "unfinished", f"Stopped: {done}", code="CANCELLED")
 
     def _write(
-        self, draft: Draft, came: Came, told: str, envelope: Envelope | None = None, code: str | None = None
+        self,
+        draft: UnfinishedStep,
+        came: StepOutcome,
+        told: str,
+        envelope: Envelope | None = None,
+        code: str | None = None,
     ) -> None:
         ms = self.clock.monotonic_ms() - draft.began_ms
         failed = code or (envelope.failure_code if envelope else None)
@@ -296,8 +295,10 @@ class Stepper:
         self.spend = replace(self.spend, steps=len(self.steps), ms=self.spend.ms + ms)
         if self.folder is not None:
             self.folder.add(step)
-        self.tell(Progress("step", self.hands.caller.id, step.number, step.thought, told, self.spend, step))
+        self.tell(
+            RunProgress("step", self.hands.caller.id, step.number, step.thought, told, self.spend, step)
+        )
 
-    def _say(self, phase: Phase, draft: Draft) -> None:
+    def _say(self, phase: Phase, draft: UnfinishedStep) -> None:
         doing = draft.action.type if draft.action is not None else ""
-        self.tell(Progress(phase, self.hands.caller.id, draft.number, draft.thought, doing, self.spend))
+        self.tell(RunProgress(phase, self.hands.caller.id, draft.number, draft.thought, doing, self.spend))

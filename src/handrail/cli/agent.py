@@ -19,10 +19,8 @@ from handrail.errors import ERRORS, FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.agent.budget import Budget
-    from handrail.agent.model import Model
-    from handrail.agent.progress import Progress, Tell
-    from handrail.agent.result import RunResult
-    from handrail.agent.step import Step
+    from handrail.agent.model import AgentModel
+    from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell
     from handrail.agent.task import Task
     from handrail.cli.agent_progress import AgentProgress
     from handrail.config import Config
@@ -118,15 +116,15 @@ class Plan:
 
     task: Task
     budget: Budget
-    model: Model
+    model: AgentModel
     spec: str
     target: DeviceOptions
     folder: Path
-    before: Sequence[Step] = ()
+    before: Sequence[AgentStep] = ()
 
 
 def _folder(options: Options, config: Config) -> Path:
-    from handrail.agent.record import new_folder  # noqa: PLC0415
+    from handrail.agent.run_folder import new_folder  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
 
     if options.resume is None:
@@ -139,11 +137,11 @@ def _plan(options: Options, folder: Path, runtime: Runtime) -> Plan:
     """Everything that can be wrong with the input is said before a phone is opened."""
     from handrail.agent.budget import Budget  # noqa: PLC0415
     from handrail.agent.models import open_model  # noqa: PLC0415
-    from handrail.agent.record import RunFolder  # noqa: PLC0415
-    from handrail.agent.resume import load  # noqa: PLC0415
+    from handrail.agent.resume import load_run  # noqa: PLC0415
+    from handrail.agent.run_folder import RunFolder  # noqa: PLC0415
     from handrail.agent.task import Task  # noqa: PLC0415
 
-    saved = load(RunFolder(folder), runtime.journal) if options.resume is not None else None
+    saved = load_run(RunFolder(folder), runtime.journal) if options.resume is not None else None
     then = dict(saved.task) if saved else {}
     task = Task.of(options.task or str(then.get("task", "")), options.until or then.get("until"))
     budget = Budget(**{**then.get("budget", {}), **_limits(options)})
@@ -222,7 +220,7 @@ def _desk_of(options: Options, runtime: Runtime) -> DeskRunner | None:
 @asynccontextmanager
 async def _shown_on_desk(plan: Plan, options: Options, runtime: Runtime) -> AsyncIterator[Tell | None]:
     """Windows on the desk of a running server; that there is none is said once."""
-    from handrail.agent.presenter import Presenter  # noqa: PLC0415
+    from handrail.agent.desk_windows import Presenter  # noqa: PLC0415
 
     desk = _desk_of(options, runtime)
     if desk is None:
@@ -243,7 +241,7 @@ async def _shown_on_desk(plan: Plan, options: Options, runtime: Runtime) -> Asyn
 
 
 def _both(one: Tell, other: Tell | None) -> Tell:
-    def tell(progress: Progress) -> None:
+    def tell(progress: RunProgress) -> None:
         one(progress)
         if other is not None:
             other(progress)

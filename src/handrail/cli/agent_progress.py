@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import click
 
-from handrail.agent.present import spent
-from handrail.agent.step import GOOD
+from handrail.agent.desk_windows import spent_text
+from handrail.agent.run_data import GOOD
 from handrail.tree.quote import clean, cut
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from handrail.agent.progress import Progress
-    from handrail.agent.result import RunResult
-    from handrail.agent.step import Step
+    from handrail.agent.run_data import AgentStep, RunProgress, RunResult
 
 THOUGHT = 200
 LINE = 300
@@ -41,7 +39,7 @@ class AgentProgress(Protocol):
 
     def begin(self, task: str, model: str, device: str, before: int) -> None: ...
 
-    def tell(self, progress: Progress) -> None: ...
+    def tell(self, progress: RunProgress) -> None: ...
 
     def end(self, result: RunResult) -> None: ...
 
@@ -91,7 +89,7 @@ class JsonProgress(_Quiet):
     def begin(self, task: str, model: str, device: str, before: int) -> None:
         pass
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RunProgress) -> None:
         if progress.step is not None:
             self._line({"step": progress.step.to_dict(), "spend": progress.spend.to_dict()})
 
@@ -112,10 +110,10 @@ class PlainProgress(_Quiet):
         for line in _title(task, model, device, before):
             self._write(line)
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RunProgress) -> None:
         if (step := progress.step) is not None:
             self._write(f"{step.number:>3}. {_thought(step)}")
-            self._write(f"     {_sign(step)} {cut(clean(step.told), LINE)}  [{spent(progress.spend)}]")
+            self._write(f"     {_sign(step)} {cut(clean(step.told), LINE)}  [{spent_text(progress.spend)}]")
 
     def end(self, result: RunResult) -> None:
         for line in last_words(result):
@@ -135,10 +133,10 @@ class LiveProgress:
         for line in more:
             self._print(line, "dim")
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RunProgress) -> None:
         if self._status is not None and progress.phase in _NOW:
             doing = f": {progress.doing}" if progress.doing else ""
-            now = f"step {progress.number} {_NOW[progress.phase]}{doing} ({spent(progress.spend)})"
+            now = f"step {progress.number} {_NOW[progress.phase]}{doing} ({spent_text(progress.spend)})"
             self._status.update(_as_text(now))
         if (step := progress.step) is not None:
             colour = "green" if step.outcome in GOOD else "yellow" if step.outcome == "unchanged" else "red"
@@ -191,17 +189,17 @@ def _title(task: str, model: str, device: str, before: int) -> list[str]:
     return [cut(clean(task), LINE), f"{model} on {device}{again}"]
 
 
-def _thought(step: Step) -> str:
+def _thought(step: AgentStep) -> str:
     return cut(clean(step.thought), THOUGHT) or step.kind
 
 
-def _sign(step: Step) -> str:
+def _sign(step: AgentStep) -> str:
     return "✓" if step.outcome in GOOD else "·" if step.outcome == "unchanged" else "✗"
 
 
 def last_words(result: RunResult) -> list[str]:
     """How it ended, what it cost, where it is kept, and how to go on."""
-    lines = [f"{result.outcome.replace('_', ' ')}: {clean(result.message)}", spent(result.spend)]
+    lines = [f"{result.outcome.replace('_', ' ')}: {clean(result.message)}", spent_text(result.spend)]
     if result.folder is not None:
         lines.append(f"report: {result.folder / 'report.html'}")
         if not result.success:

@@ -22,10 +22,10 @@ from handrail.engine.answer import answer_text
 from handrail.engine.events import Caller
 from handrail.errors import AssertionFailed, HandrailError
 from handrail.flow import report
+from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
-from handrail.flow.load import loads
-from handrail.flow.progress import PlainProgress
-from handrail.flow.run import Runner
+from handrail.flow.progress import PlainFlowProgress
+from handrail.flow.run import FlowRunner
 from handrail.mcp.server import ENVELOPE
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
@@ -218,8 +218,8 @@ def _call(name: str, arguments: Mapping[str, Any]) -> str:
 async def flow_with_report(runtime: Runtime, session: Session, folder: Path, page: Page) -> Path:
     """A file of steps with their pictures; the page that it leaves."""
     page.act("A flow fills a cart", "twelve steps in YAML with a picture of each; no model needed")
-    progress = PlainProgress(page.say)
-    runner = Runner({"phone": session}, runtime.clock, observer=progress, evidence=ReportEvidence())
+    progress = PlainFlowProgress(page.say)
+    runner = FlowRunner({"phone": session}, runtime.clock, observer=progress, evidence=ReportEvidence())
     record = await runner.run(loads(FLOW))
     if record.outcome != "passed":
         raise AssertionFailed(f"the flow {record.outcome}: {record.error}")

@@ -20,7 +20,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
-    from handrail.agent.model import Model
+    from handrail.agent.model import AgentModel
     from handrail.cli.evaluation.result import Evaluation
     from handrail.cli.evaluation.task import EvalTask
     from handrail.clock import Clock
@@ -141,7 +141,7 @@ async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
 
 
 async def _measure(
-    tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], Model], clock: Clock
+    tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], AgentModel], clock: Clock
 ) -> tuple[Evaluation, bool]:
     from handrail.cli.evaluation.result import (  # noqa: PLC0415
         Evaluation,
@@ -184,12 +184,12 @@ def _stopped_by_sigterm() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def _opener(options: Options, clock: Clock) -> Callable[[EvalTask], Model]:
+def _opener(options: Options, clock: Clock) -> Callable[[EvalTask], AgentModel]:
     """A model of its own for every task: nothing is carried over from one to the next."""
     from handrail.agent.models import open_model  # noqa: PLC0415
     from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
 
-    def opened(task: EvalTask) -> Model:
+    def opened(task: EvalTask) -> AgentModel:
         if options.model == "reference":
             return Reference(task.reference)
         return open_model(

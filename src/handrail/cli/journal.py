@@ -178,7 +178,7 @@ def export(
     """Write events as lines of JSON, oldest first, or with --flow as YAML."""
     with _opened() as opened:
         if as_flow:
-            from handrail.flow.record import flow_text  # noqa: PLC0415  (the vocabulary)
+            from handrail.flow.recording import flow_text  # noqa: PLC0415  (the vocabulary)
 
             output.write(flow_text(opened, device=device, since=since, session=session, name=name))
             return

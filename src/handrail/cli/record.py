@@ -22,8 +22,8 @@ from handrail.errors import InvalidAction
 
 if TYPE_CHECKING:
     from handrail.engine.journal import Journal
-    from handrail.flow.record import Recording
-    from handrail.flow.retell import Told
+    from handrail.flow.recorded_step import RecordedStep
+    from handrail.flow.recording import Recording
 
 POLL_MS = 200.0
 
@@ -87,12 +87,12 @@ async def _journal(config: Config, clock: Clock) -> AsyncIterator[Journal]:
 
 async def _watch(journal: Journal, serial: str, seen: int, clock: Clock, stop: asyncio.Event) -> Recording:
     """Everything that ends on this device behind the entry `seen`, until `stop`, whichever process did it."""
-    from handrail.flow.record import Recording, ended  # noqa: PLC0415  (the vocabulary)
+    from handrail.flow.recording import Recording, ended_actions  # noqa: PLC0415  (the vocabulary)
 
     recording = Recording()
     while True:
         is_last = stop.is_set()
-        for row, shown in ended(journal, device=serial, after=seen):
+        for row, shown in ended_actions(journal, device=serial, after=seen):
             seen = row.seq
             step = recording.take(shown)
             if step is not None:
@@ -111,7 +111,7 @@ async def _pause(clock: Clock, stop: asyncio.Event) -> None:
         slept.cancel()
 
 
-def _tell(number: int, told: Told) -> None:
+def _tell(number: int, told: RecordedStep) -> None:
     from handrail.flow.plan import name_of  # noqa: PLC0415
     from handrail.protocol.flow import Step  # noqa: PLC0415
 

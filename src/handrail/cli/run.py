@@ -21,15 +21,15 @@ from handrail.errors import FAMILIES, InvalidAction
 if TYPE_CHECKING:
     from handrail.engine.approval import Approval
     from handrail.engine.events import Caller
-    from handrail.flow.load import Document
-    from handrail.flow.plan import Plan
-    from handrail.flow.progress import Progress
-    from handrail.flow.records import FlowRecord
-    from handrail.flow.run import Runner
+    from handrail.flow.document import FlowDocument
+    from handrail.flow.plan import FlowPlan
+    from handrail.flow.progress import FlowProgress
+    from handrail.flow.run import FlowRunner
+    from handrail.flow.run_record import FlowRecord
     from handrail.flow.select_flows import Shard
     from handrail.runtime import Runtime
 
-    Ready = tuple[Document, Plan]
+    Ready = tuple[FlowDocument, FlowPlan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,14 @@ async def _main(options: Options) -> int:
 
 def _plans(options: Options) -> list[Ready]:
     """Everything that can be wrong with the files is said before a phone is opened."""
-    from handrail.flow.load import load  # noqa: PLC0415
+    from handrail.flow.document import load  # noqa: PLC0415
     from handrail.flow.plan import plan  # noqa: PLC0415
     from handrail.flow.select_flows import find_flows, wanted  # noqa: PLC0415
 
     files = find_flows(options.paths)
     if not files:
         raise InvalidAction("No flows were given", hint="Give files (*.yaml, *.yml, *.json) or folders.")
-    chosen: list[Document] = []
+    chosen: list[FlowDocument] = []
     wrong: list[InvalidAction] = []
     for file in files:
         try:
@@ -204,7 +204,7 @@ class Course:
     options: Options
     pool: Pool
     runtime: Runtime
-    progress: Progress
+    progress: FlowProgress
     records: list[FlowRecord]
 
     async def all(self, plans: Sequence[Ready]) -> int:
@@ -222,7 +222,7 @@ class Course:
             return FAMILIES["device"].exit_code
         return 0 if all(map(self._is_good, self.records)) else FAMILIES["outcome"].exit_code
 
-    async def _attempts(self, document: Document, ready: Plan) -> FlowRecord:
+    async def _attempts(self, document: FlowDocument, ready: FlowPlan) -> FlowRecord:
         """Until it passes; the last attempt's record."""
         runner = self._runner(ready)
         record = await self._attempt(runner, document, 1)
@@ -232,12 +232,12 @@ class Course:
             record = await self._attempt(runner, document, number)
         return record
 
-    def _runner(self, ready: Plan) -> Runner:
+    def _runner(self, ready: FlowPlan) -> FlowRunner:
         from handrail.flow.evidence import ReportEvidence  # noqa: PLC0415
         from handrail.flow.plan import devices_of  # noqa: PLC0415
-        from handrail.flow.run import Runner  # noqa: PLC0415
+        from handrail.flow.run import FlowRunner  # noqa: PLC0415
 
-        return Runner(
+        return FlowRunner(
             self.pool.for_flow(devices_of(ready)),
             self.runtime.clock,
             observer=self.progress,
@@ -245,7 +245,7 @@ class Course:
             heal=self.options.heal,
         )
 
-    async def _attempt(self, runner: Runner, document: Document, number: int) -> FlowRecord:
+    async def _attempt(self, runner: FlowRunner, document: FlowDocument, number: int) -> FlowRecord:
         from handrail.engine.journal.head import read_head  # noqa: PLC0415
         from handrail.engine.journal.writer import head_path  # noqa: PLC0415
 
@@ -261,8 +261,8 @@ class Course:
             other.file == record.file and other.attempt > record.attempt for other in self.records
         )
 
-    def _not_run(self, ready: Plan) -> FlowRecord:
-        from handrail.flow.records import FlowRecord  # noqa: PLC0415
+    def _not_run(self, ready: FlowPlan) -> FlowRecord:
+        from handrail.flow.run_record import FlowRecord  # noqa: PLC0415
 
         record = FlowRecord(
             ready.flow.name, str(ready.document.path or ""), ready.flow.tags, "", self.runtime.clock.now_ms()
@@ -271,18 +271,18 @@ class Course:
         return record
 
 
-def _progress(options: Options) -> Progress:
-    from handrail.flow.progress import LiveProgress, PlainProgress  # noqa: PLC0415
+def _progress(options: Options) -> FlowProgress:
+    from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress  # noqa: PLC0415
 
     sink = sys.stderr if options.as_json else sys.stdout
     if not sink.isatty():
-        return PlainProgress(lambda line: click.echo(line, err=options.as_json))
+        return PlainFlowProgress(lambda line: click.echo(line, err=options.as_json))
     from rich.console import Console  # noqa: PLC0415
 
-    return LiveProgress(Console(file=sink))
+    return LiveFlowProgress(Console(file=sink))
 
 
-def _ask_between(runtime: Runtime, progress: Progress) -> None:
+def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
     """A person at the terminal is asked while the progress stands still."""
     from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
 
@@ -298,7 +298,8 @@ def _ask_between(runtime: Runtime, progress: Progress) -> None:
 
 def _publish(records: list[FlowRecord], options: Options) -> None:
     """Also after an interruption: what is known is written."""
-    from handrail.flow import junit, report  # noqa: PLC0415
+    from handrail.flow import report
+    from handrail.flow.report import junit  # noqa: PLC0415
     from handrail.flow.report.summary import summary  # noqa: PLC0415
 
     if options.junit is not None:

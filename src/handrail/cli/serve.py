@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.agent.console import Console, Place
-from handrail.agent.model import Model
+from handrail.agent.console import AgentConsole, ConsoleRuns
+from handrail.agent.model import AgentModel
 from handrail.agent.models import open_model
 from handrail.cli.options import read_token
 from handrail.desk.desk import Desk
@@ -209,10 +209,10 @@ _log = logging.getLogger(__name__)
 @asynccontextmanager
 async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
-) -> AsyncIterator[Console]:
+) -> AsyncIterator[AgentConsole]:
     """Listens while the block runs. A bad name is told at once, not to the first message."""
 
-    def model_of() -> Model:
+    def model_of() -> AgentModel:
         if model is None:
             raise InvalidAction(
                 "No model was named", path="model", hint="Start `handrail serve --model openai:NAME`."
@@ -225,8 +225,8 @@ async def answering(
 
     if model is not None:
         await model_of().close()
-    place = Place(runtime.config.runs, runtime.clock)
-    console = Console(session_of, model_of, desk, place, windows=runtime.desk_session())
+    place = ConsoleRuns(runtime.config.runs, runtime.clock)
+    console = AgentConsole(session_of, model_of, desk, place, windows=runtime.desk_session())
     listening = asyncio.create_task(console.run(), name="console")
     listening.add_done_callback(_log_failure)
     try:

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
-from handrail.flow.nodes import Entry, Fields, Items, Node, Scalar, child, plain
+from handrail.flow.nodes import FieldEntry, Fields, Items, Node, Scalar, child, plain
 from handrail.flow.problems import MANY, Problem
-from handrail.flow.shorthand import BRANCHES, OPTIONS, Draft
+from handrail.flow.shorthand import BRANCHES, OPTIONS, StepDraft
 from handrail.flow.variables import read_scalar
 from handrail.protocol.flow import AnyStep, Branch, Parallel, Step
 from handrail.protocol.observe import Finish
@@ -34,7 +34,7 @@ class Builder:
         self.problems = problems
         self.later: list[Problem] = []
 
-    def steps(self, drafts: list[Draft | None]) -> tuple[AnyStep, ...]:
+    def steps(self, drafts: list[StepDraft | None]) -> tuple[AnyStep, ...]:
         """The steps that are right."""
         made: list[AnyStep] = []
         for draft in drafts:
@@ -44,7 +44,7 @@ class Builder:
             made += [step] if step else []
         return tuple(made)
 
-    def step(self, draft: Draft) -> AnyStep | None:
+    def step(self, draft: StepDraft) -> AnyStep | None:
         inner = {word: self.steps(drafts) or STAND_IN for word, drafts in draft.inner.items()}
         if draft.model is Parallel:
             inside: dict[str, Any] = {"devices": inner}
@@ -55,7 +55,7 @@ class Builder:
         made = self.model(draft.model, draft.fields, inside, draft.path, draft.head)
         return made if isinstance(made, draft.model) else None
 
-    def agentest(self, draft: Draft) -> Step | None:
+    def agentest(self, draft: StepDraft) -> Step | None:
         """One of the twenty steps, as they are."""
         step = plain(draft.source)
         if not isinstance(step, dict):
@@ -144,7 +144,7 @@ def _reread(node: Any, parts: list[str | int]) -> Any:
         items = tuple(read if index == parts[0] else one for index, one in enumerate(node.items))
         return replace(node, items=items)
     key = str(parts[0])
-    return replace(node, entries={**node.entries, key: Entry(node.entries[key].key, read)})
+    return replace(node, entries={**node.entries, key: FieldEntry(node.entries[key].key, read)})
 
 
 def _nearest_node(node: Node, path: str, *, key: bool = False) -> Node:

@@ -9,10 +9,11 @@ from typing import Any
 
 from handrail.errors import InvalidAction
 from handrail.flow.build import STAND_IN, Builder
-from handrail.flow.nodes import Entry, Fields, Items, Node, Scalar, plain
+from handrail.flow.nodes import MAX_BYTES, FieldEntry, Fields, Items, Mark, Node, Scalar, plain
+from handrail.flow.parse import read_json, read_yaml
 from handrail.flow.places import Places, StepPath
-from handrail.flow.problems import MANY, Problem, invalid_flow
-from handrail.flow.shorthand import Draft, Expander
+from handrail.flow.problems import MANY, Problem, Unreadable, invalid_flow
+from handrail.flow.shorthand import Expander, StepDraft
 from handrail.flow.variables import as_text, fill_node, name_problems
 from handrail.protocol.flow import AnyStep, Flow, Step
 from handrail.protocol.read import nearest
@@ -22,7 +23,7 @@ KEYS = ("name", "app", "tags", "env", "devices", "steps")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class FlowDocument:
     """One file, read. `flow` has its variables filled as far as they have values."""
 
     path: Path | None
@@ -31,7 +32,7 @@ class Document:
     is_agentest: bool
     root: Fields = field(repr=False)
     """As written, variables not filled."""
-    drafts: list[Draft | None] = field(repr=False)
+    drafts: list[StepDraft | None] = field(repr=False)
     made: Flow | None = field(repr=False)
     missing: tuple[Problem, ...] = ()
     """Variables without a value where a text can't stand."""
@@ -55,9 +56,9 @@ class Document:
         tags = self.root.get("tags")
         return tuple(plain(tags)) if isinstance(tags, Items) else ()
 
-    def bind(self, env: Mapping[str, str]) -> Document:
+    def bind(self, env: Mapping[str, str]) -> FlowDocument:
         """The same file with these values over its own `env`; every variable must have one."""
-        return make(self.root, self.path, self.text, [], env)
+        return make_document(self.root, self.path, self.text, [], env)
 
     def given(self, path: StepPath) -> dict[str, Any]:
         """The step as it stands in the file: variables filled in, secrets not."""
@@ -72,13 +73,13 @@ class Document:
         return found if isinstance(found, dict) else None
 
 
-def make(
+def make_document(
     root: Fields,
     path: Path | None,
     text: str,
     problems: list[Problem],
     env: Mapping[str, str] | None = None,
-) -> Document:
+) -> FlowDocument:
     """Checks everything; without `env` (not yet bound) variables may still lack their values."""
     is_agentest = _is_agentest(root)
     builder = Builder(problems)
@@ -93,7 +94,7 @@ def make(
         raise invalid_flow(sorted(problems, key=lambda one: one.mark.offset), path)
     places = Places(path, filled, drafts)
     made = None if builder.later else flow
-    return Document(path, text, places, is_agentest, root, drafts, made, tuple(builder.later))
+    return FlowDocument(path, text, places, is_agentest, root, drafts, made, tuple(builder.later))
 
 
 def _is_agentest(root: Fields) -> bool:
@@ -103,14 +104,14 @@ def _is_agentest(root: Fields) -> bool:
     return any(isinstance(one.get("action"), Scalar) for one in items if isinstance(one, Fields))
 
 
-def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[Draft | None], tuple[AnyStep, ...]]:
+def _agentest_steps(root: Fields, builder: Builder) -> tuple[list[StepDraft | None], tuple[AnyStep, ...]]:
     steps = root.get("steps")
-    drafts: list[Draft | None] = []
+    drafts: list[StepDraft | None] = []
     made: list[AnyStep] = []
     for index, one in enumerate(steps.items if isinstance(steps, Items) else ()):
         if len(builder.problems) >= MANY:
             break
-        draft = Draft(Step, f"steps[{index}]", "", one, one if isinstance(one, Fields) else Fields())
+        draft = StepDraft(Step, f"steps[{index}]", "", one, one if isinstance(one, Fields) else Fields())
         step = builder.agentest(draft)
         drafts.append(draft)
         made += [step] if step else []
@@ -151,10 +152,12 @@ class _Filler:
         entries = dict(root.entries)
         scope: dict[str, str] = dict(self._given)
         if "env" in entries:
-            entries["env"] = Entry(entries["env"].key, self._env(entries["env"].value, scope))
+            entries["env"] = FieldEntry(entries["env"].key, self._env(entries["env"].value, scope))
         for key in ("app", "steps"):
             if key in entries:
-                entries[key] = Entry(entries[key].key, fill_node(entries[key].value, scope, self._unknown))
+                entries[key] = FieldEntry(
+                    entries[key].key, fill_node(entries[key].value, scope, self._unknown)
+                )
         return replace(root, entries=entries)
 
     def _env(self, node: Node, scope: dict[str, str]) -> Node:
@@ -162,10 +165,10 @@ class _Filler:
         if not isinstance(node, Fields):
             return node
         self._problems += name_problems(node, "env")
-        filled: dict[str, Entry] = {}
+        filled: dict[str, FieldEntry] = {}
         for name, entry in node.entries.items():
             value = as_text(fill_node(entry.value, scope, self._unknown))
-            filled[name] = Entry(entry.key, value)
+            filled[name] = FieldEntry(entry.key, value)
             if isinstance(value, Scalar) and isinstance(value.value, str) and not value.unknown:
                 scope.setdefault(name, value.value)
         return replace(node, entries=filled)
@@ -174,3 +177,82 @@ class _Filler:
         if self._strict or "variable" not in error.details:
             rule = "unknown-variable" if "variable" in error.details else "invalid"
             self._problems.append(Problem("", error.message, node.start, error.hint, rule=rule))
+
+
+__all__ = ["Document", "load", "loads"]
+
+
+def load(path: Path) -> FlowDocument:
+    """The flow in this file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InvalidAction(
+            f"{path}: {reason}", path="", hint="Give a file that exists.", file=str(path)
+        ) from None
+    if len(data) > MAX_BYTES:
+        raise _too_large(len(data), path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = Problem(
+            "", f"not UTF-8: byte {error.start}", Mark(line, 1, error.start), "Save it as UTF-8."
+        )
+        raise invalid_flow([problem], path) from None
+    return loads(text, path)
+
+
+def loads(text: str, path: Path | None = None) -> FlowDocument:
+    """The flow in this text; `path` is where it comes from."""
+    if len(text) > MAX_BYTES:
+        raise _too_large(len(text), path)
+    problems: list[Problem] = []
+    try:
+        root = _read(text, path, problems)
+    except Unreadable as error:
+        raise invalid_flow([*problems, error.problem], path) from None
+    top = _top(root, problems)
+    if top is None:
+        raise invalid_flow(problems, path)
+    return make_document(top, path, text, problems)
+
+
+def _read(text: str, path: Path | None, problems: list[Problem]) -> Node | None:
+    """JSON by its suffix, or where the text starts like it and is it; otherwise YAML."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Unreadable("half of a surrogate pair", Mark(1, 1, error.start)) from None
+    if path is not None and path.suffix.lower() == ".json":
+        return read_json(text, problems)
+    if text.lstrip()[:1] in ("{", "["):
+        found: list[Problem] = []
+        try:
+            node = read_json(text, found)
+        except Unreadable:
+            pass  # a YAML flow may start with a bracket, too
+        else:
+            problems.extend(found)
+            return node
+    return read_yaml(text, problems)
+
+
+def _top(root: Node | None, problems: list[Problem]) -> Fields | None:
+    """The flow's own keys; a bare list is a flow of steps alone."""
+    if isinstance(root, Items):
+        key = Scalar("steps", "steps", root.start, root.end)
+        return Fields({"steps": FieldEntry(key, root)}, root.start, root.end)
+    if isinstance(root, Fields):
+        return root
+    hint = "A flow has `name:` and `steps:`; docs/flows.md has examples."
+    mark = root.start if root else Mark(1, 1, 0)
+    empty = root is None or root.value is None
+    problems.append(Problem("", "is empty" if empty else "is not a flow", mark, hint))
+    return None
+
+
+def _too_large(size: int, path: Path | None) -> InvalidAction:
+    message = f"{size:,} bytes are too many; at most {MAX_BYTES:,} are read"
+    return invalid_flow([Problem("", message, Mark(1, 1, 0), "Split the flow with run_flow.")], path)

@@ -5,17 +5,24 @@ Only proposes. Never across kinds, never to a label that promises something else
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from handrail.engine.look.resolve import targets_of
 from handrail.engine.policy.grave import what_it_does
 from handrail.engine.policy.subject import Resolved
-from handrail.errors import TargetError
-from handrail.flow.likeness import likeness
-from handrail.flow.meanings import may_follow
+from handrail.engine.session import Session
+from handrail.errors import InvalidAction, TargetError
+from handrail.flow.document import FlowDocument, loads
+from handrail.flow.likeness import likeness, may_follow
+from handrail.flow.places import StepPath
+from handrail.flow.plan import PlannedStep
+from handrail.flow.write import replace_target, replace_value
 from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope
 from handrail.protocol.target import Selector
 from handrail.tree.element.find import elements
 from handrail.tree.mention import mention
@@ -153,3 +160,108 @@ def _names(one: Mapping[str, Any]) -> str:
 
 def _called(recorded: Mapping[str, Any]) -> str:
     return next((str(recorded[name]) for name in ("text", "description", "id") if recorded.get(name)), "")
+
+
+class FileRepair:
+    """The edits of one file during one run."""
+
+    def __init__(self, document: FlowDocument) -> None:
+        self._path = document.path
+        self._before = document.text
+        self._now = loads(document.text, document.path)
+        self._healed: dict[tuple[StepPath, str], Selector] = {}
+
+    @property
+    def text(self) -> str:
+        """The file as it would be."""
+        return self._now.text
+
+    def add(self, at: StepPath, healed: Healed) -> str:
+        """One more edit; it alone as a unified diff."""
+        before = self._now.text
+        text = replace_target(before, self._now.places.of((*at, healed.field)), healed.proposal.selector)
+        self._now = loads(text, self._path)
+        if self._now.element(at) is not None:
+            element = self._element(at, healed)
+            text = replace_value(text, self._now.places.of((*at, "element")), element)
+            self._now = loads(text, self._path)
+        self._healed[at, healed.field] = healed.proposal.selector
+        return _diff(before, text, self._path)
+
+    def _element(self, at: StepPath, healed: Healed) -> dict[str, Any]:
+        """The identity of the successor, where that of the old element stood."""
+        known = self._now.element(at) or {}
+        fields = by_field(known)
+        now = dict(healed.proposal.element)
+        return now if fields.get("target") is known else {**known, healed.field: now}
+
+    def mended(self, at: StepPath, action: AnyAction) -> AnyAction:
+        """The action as it was healed earlier in this run: a repeated step asks only once."""
+        found = {field: new for (place, field), new in self._healed.items() if place == at}
+        update = {("from_" if field == "from" else field): new for field, new in found.items()}
+        return action.model_copy(update=update) if update else action
+
+    def diff(self) -> str:
+        """All edits."""
+        return _diff(self._before, self._now.text, self._path)
+
+    def save(self) -> None:
+        """Write the file, unless somebody else did meanwhile."""
+        if self._path is None or self._now.text == self._before:
+            return
+        if self._path.read_text(encoding="utf-8") != self._before:
+            raise InvalidAction(
+                f"{self._path} was changed while it ran, so the healed steps are not written into it",
+                hint="Run it again, or make the edit that was printed by hand.",
+                path=str(self._path),
+            )
+        self._path.write_text(self._now.text, encoding="utf-8")
+
+
+def _diff(before: str, after: str, path: Path | None) -> str:
+    name = str(path or "flow.yaml")
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+_LOST = frozenset({"ELEMENT_NOT_FOUND", "AMBIGUOUS_TARGET"})
+
+
+class Repairs:
+    """The repairs of one run, by file."""
+
+    def __init__(self, *, allowed: bool = False) -> None:
+        self.allowed = allowed
+        self.proposals: list[str] = []
+        self._repairs: dict[Path | None, FileRepair] = {}
+
+    def known(self, one: PlannedStep, action: AnyAction) -> AnyAction:
+        """The action as it was healed earlier in this run: a step that is repeated is healed once."""
+        repair = self._repairs.get(one.document.path)
+        return repair.mended(one.at, action) if repair and self.allowed else action
+
+    def heal(
+        self, one: PlannedStep, action: AnyAction, envelope: Envelope, session: Session
+    ) -> Healed | None:
+        """A successor of the lost element; the edit of the file that follows from it is kept."""
+        if envelope.failure_code not in _LOST or envelope.delivery != "not_delivered":
+            return None
+        recorded, last = one.document.element(one.at), session.sight.last
+        if recorded is None or last is None:
+            return None
+        healed = heal_action(action, recorded, last.screen, session.sight.registry)
+        if healed is not None:
+            path = one.document.path
+            repair = self._repairs.setdefault(path, FileRepair(one.document))
+            self.proposals.append(repair.add(one.at, healed))
+        return healed
+
+    def save(self) -> None:
+        """Into the files, once the flow has passed with it."""
+        for repair in self._repairs.values() if self.allowed else ():
+            try:
+                repair.save()
+            except InvalidAction as error:
+                self.proposals.append(error.message)

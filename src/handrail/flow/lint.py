@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from handrail.flow.document import Document
+from handrail.flow.document import FlowDocument
 from handrail.flow.nodes import Fields, Items, Node, Scalar, scalars
 from handrail.flow.problems import Problem
-from handrail.flow.short import is_point, is_ref
-from handrail.flow.shorthand import Draft
-from handrail.flow.variables import Reference, references
+from handrail.flow.shorthand import StepDraft
+from handrail.flow.variables import VariableReference, references
+from handrail.flow.yaml_text import is_point, is_ref
 from handrail.protocol.read import nearest
 
 _AIMED = ("tap", "double_tap", "long_press", "type_text", "clear_text", "set_value", "scroll_to")
@@ -31,11 +31,11 @@ _ANCHORS = frozenset({
 class Use:
     """A variable in a text, and where."""
 
-    reference: Reference
+    reference: VariableReference
     scalar: Scalar
 
 
-def every_draft(drafts: list[Draft | None]) -> Iterator[Draft]:
+def every_draft(drafts: list[StepDraft | None]) -> Iterator[StepDraft]:
     """All steps, outer ones first."""
     for draft in drafts:
         if draft:
@@ -44,7 +44,7 @@ def every_draft(drafts: list[Draft | None]) -> Iterator[Draft]:
                 yield from every_draft(inner)
 
 
-def uses(document: Document) -> list[Use]:
+def uses(document: FlowDocument) -> list[Use]:
     """Every variable that the file's texts name."""
     places = [document.root.get(key) for key in ("env", "app", "steps")]
     texts = [one for node in places if node and not document.is_agentest for one in scalars(node)]
@@ -52,19 +52,19 @@ def uses(document: Document) -> list[Use]:
     return [Use(reference, one) for one in named for reference in references(one.value)]
 
 
-def own_names(document: Document) -> list[str]:
+def own_names(document: FlowDocument) -> list[str]:
     """The variables that the file gives a value to."""
     env = document.root.get("env")
     return list(env.entries) if isinstance(env, Fields) else []
 
 
-def lint(document: Document) -> list[Problem]:
+def lint(document: FlowDocument) -> list[Problem]:
     """What the rules find, in the file's order."""
     found = [problem for rule in RULES for problem in rule(document)]
     return sorted(found, key=lambda one: one.mark.offset)
 
 
-def _unused_variables(document: Document) -> Iterator[Problem]:
+def _unused_variables(document: FlowDocument) -> Iterator[Problem]:
     used = {use.reference.name for use in uses(document)}
     env = document.root.get("env")
     for name, entry in env.entries.items() if isinstance(env, Fields) else ():
@@ -72,7 +72,7 @@ def _unused_variables(document: Document) -> Iterator[Problem]:
             yield _warning(f"env.{name}", "is not used", entry.key, "Remove it.", "unused-variable")
 
 
-def _unreachable(document: Document) -> Iterator[Problem]:
+def _unreachable(document: FlowDocument) -> Iterator[Problem]:
     lists = [
         document.drafts,
         *(steps for one in every_draft(document.drafts) for steps in one.inner.values()),
@@ -88,7 +88,7 @@ def _unreachable(document: Document) -> Iterator[Problem]:
                 break
 
 
-def _stale_refs(document: Document) -> Iterator[Problem]:
+def _stale_refs(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
         for ref in _refs(draft.fields, False):
             hint = "Refs belong to one screen. Name the element by id, text or description."
@@ -107,7 +107,7 @@ def _refs(node: Node, anchors: bool) -> Iterator[Scalar]:
             yield from _refs(entry.value, key in _HANDLES or key in _ANCHORS)
 
 
-def _coordinates(document: Document) -> Iterator[Problem]:
+def _coordinates(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
         target = _action_field(draft, "target")
         if draft.head in _AIMED and target is not None and _is_point(target):
@@ -121,7 +121,7 @@ def _is_point(node: Node) -> bool:
     return isinstance(node, Scalar) and isinstance(node.value, str) and is_point(node.value)
 
 
-def _fixed_waits(document: Document) -> Iterator[Problem]:
+def _fixed_waits(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
         if draft.head == "wait":
             hint = (
@@ -130,7 +130,7 @@ def _fixed_waits(document: Document) -> Iterator[Problem]:
             yield _hint(f"{draft.path}.wait", "waits a fixed time", draft.source, hint, "fixed-wait")
 
 
-def _undeclared_devices(document: Document) -> Iterator[Problem]:
+def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:
     node = document.root.get("devices")
     declared = [one.text for one in scalars(node)] if node else []
     for draft in every_draft(document.drafts):
@@ -147,7 +147,7 @@ def _undeclared_devices(document: Document) -> Iterator[Problem]:
             yield _warning(path, f"the device {name!r:.60} is not declared", key, hint, "undeclared-device")
 
 
-def _device_names(draft: Draft) -> Iterator[tuple[str, Node]]:
+def _device_names(draft: StepDraft) -> Iterator[tuple[str, Node]]:
     if draft.head == "parallel" and isinstance(draft.source, Fields):
         devices = draft.source.get("parallel")
         yield from (
@@ -158,7 +158,7 @@ def _device_names(draft: Draft) -> Iterator[tuple[str, Node]]:
         yield device.text, device
 
 
-def _same_labels(document: Document) -> Iterator[Problem]:
+def _same_labels(document: FlowDocument) -> Iterator[Problem]:
     seen: dict[str, Scalar] = {}
     for draft in every_draft(document.drafts):
         label = draft.fields.get("label")
@@ -170,7 +170,7 @@ def _same_labels(document: Document) -> Iterator[Problem]:
                 yield _warning(f"{draft.path}.label", message, label, hint, "same-label")
 
 
-def _action_field(draft: Draft, name: str) -> Node | None:
+def _action_field(draft: StepDraft, name: str) -> Node | None:
     action = draft.fields.get("action")
     return action.get(name) if isinstance(action, Fields) else None
 
@@ -183,7 +183,7 @@ def _hint(path: str, message: str, node: Node, hint: str, rule: str) -> Problem:
     return Problem(path, message, node.start, hint, "hint", rule)
 
 
-RULES: tuple[Callable[[Document], Iterator[Problem]], ...] = (
+RULES: tuple[Callable[[FlowDocument], Iterator[Problem]], ...] = (
     _unused_variables,
     _unreachable,
     _stale_refs,

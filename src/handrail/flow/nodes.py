@@ -57,7 +57,7 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FieldEntry:
     """A key and its value."""
 
     key: Scalar
@@ -68,7 +68,7 @@ class Entry:
 class Fields:
     """A mapping whose keys are texts, each of them once."""
 
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, FieldEntry] = field(default_factory=dict)
     start: Mark = Mark(1, 1, 0)
     end: int = 0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handrail.flow.nodes import Fields, Node, child
-from handrail.flow.shorthand import Draft
+from handrail.flow.shorthand import StepDraft
 
 StepPath = tuple[int | str, ...]
 """Indices of steps, with the branch (`then`, `else`) or the device's name before those inside.
@@ -34,7 +34,7 @@ class Place:
 class Places:
     """Answers where a step or one of its values stands."""
 
-    def __init__(self, file: Path | None, root: Node, drafts: list[Draft | None]) -> None:
+    def __init__(self, file: Path | None, root: Node, drafts: list[StepDraft | None]) -> None:
         self._file = file
         self._root = root
         self._drafts = drafts
@@ -44,7 +44,7 @@ class Places:
         mark = self._node(path).start
         return Place(self._file, mark.line, mark.column)
 
-    def draft(self, path: StepPath) -> Draft | None:
+    def draft(self, path: StepPath) -> StepDraft | None:
         """The step at this path."""
         return self._walk(path)[0]
 
@@ -65,10 +65,10 @@ class Places:
             node = below
         return draft.source if node is draft.fields or node is action else node
 
-    def _walk(self, path: StepPath) -> tuple[Draft | None, StepPath]:
+    def _walk(self, path: StepPath) -> tuple[StepDraft | None, StepPath]:
         """The deepest step on the path, and what is left of the path."""
-        here: Draft | None = None
-        steps: dict[str, list[Draft | None]] = {"steps": self._drafts}
+        here: StepDraft | None = None
+        steps: dict[str, list[StepDraft | None]] = {"steps": self._drafts}
         at = 0
         while at < len(path):
             word = _WORDS.get(path[at], path[at])

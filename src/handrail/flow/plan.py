@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.load import Document, load
+from handrail.flow.document import FlowDocument, load
 from handrail.flow.places import Place
 from handrail.protocol.act import Act
 from handrail.protocol.device import TypeText
@@ -27,14 +27,14 @@ At = tuple[int | str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedStep:
     """One step, its place in the file, and the steps inside it."""
 
     step: AnyStep
-    document: Document
+    document: FlowDocument
     at: At
     label: str
-    inner: Mapping[str, tuple[Planned, ...]] = field(default_factory=dict)
+    inner: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
     """By what they are for: `steps`, `then`, `else`, or a device's name."""
 
     @property
@@ -47,30 +47,30 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FlowPlan:
     """A flow that can be run."""
 
-    document: Document
-    steps: tuple[Planned, ...]
+    document: FlowDocument
+    steps: tuple[PlannedStep, ...]
 
     @property
     def flow(self) -> Flow:
         return self.document.flow
 
 
-def plan(document: Document, env: Mapping[str, str]) -> Plan:
+def plan(document: FlowDocument, env: Mapping[str, str]) -> FlowPlan:
     """Raises `InvalidAction` with file and line."""
     bound = document.bind(env)
     chain = (bound.path.resolve(),) if bound.path else ()
-    return Plan(bound, _Planner(bound, env, chain).steps(bound.flow.steps, ()))
+    return FlowPlan(bound, _Planner(bound, env, chain).steps(bound.flow.steps, ()))
 
 
-def devices_of(ready: Plan) -> tuple[str, ...]:
+def devices_of(ready: FlowPlan) -> tuple[str, ...]:
     """The names of a flow's devices: declared ones first, then those that steps mention."""
     return tuple(dict.fromkeys((*ready.flow.devices, *_mentioned(ready.steps))))
 
 
-def _mentioned(steps: Iterable[Planned]) -> Iterator[str]:
+def _mentioned(steps: Iterable[PlannedStep]) -> Iterator[str]:
     for one in steps:
         if isinstance(one.step, Parallel):
             yield from one.step.devices
@@ -80,7 +80,7 @@ def _mentioned(steps: Iterable[Planned]) -> Iterator[str]:
             yield from _mentioned(inner)
 
 
-def takes_part(one: Planned, name: str, on: str) -> bool:
+def takes_part(one: PlannedStep, name: str, on: str) -> bool:
     """Whether a step that runs on the device `on` concerns the device `name`."""
     if isinstance(one.step, Parallel):
         return any(name == key or _any_part(inner, name, key) for key, inner in one.inner.items())
@@ -89,23 +89,23 @@ def takes_part(one: Planned, name: str, on: str) -> bool:
     return name == on or any(_any_part(inner, name, on) for inner in one.inner.values())
 
 
-def _any_part(steps: Iterable[Planned], name: str, on: str) -> bool:
+def _any_part(steps: Iterable[PlannedStep], name: str, on: str) -> bool:
     return any(takes_part(one, name, on) for one in steps)
 
 
 class _Planner:
-    def __init__(self, document: Document, env: Mapping[str, str], chain: tuple[Path, ...]) -> None:
+    def __init__(self, document: FlowDocument, env: Mapping[str, str], chain: tuple[Path, ...]) -> None:
         self._document = document
         self._env = env
         self._chain = chain
 
-    def steps(self, steps: Steps, at: At) -> tuple[Planned, ...]:
+    def steps(self, steps: Steps, at: At) -> tuple[PlannedStep, ...]:
         return tuple(self._step(step, (*at, index)) for index, step in enumerate(steps))
 
-    def _step(self, step: AnyStep, at: At) -> Planned:
-        return Planned(step, self._document, at, step.label or name_of(step), self._inner(step, at))
+    def _step(self, step: AnyStep, at: At) -> PlannedStep:
+        return PlannedStep(step, self._document, at, step.label or name_of(step), self._inner(step, at))
 
-    def _inner(self, step: AnyStep, at: At) -> dict[str, tuple[Planned, ...]]:
+    def _inner(self, step: AnyStep, at: At) -> dict[str, tuple[PlannedStep, ...]]:
         match step:
             case Step():
                 return {}
@@ -121,7 +121,7 @@ class _Planner:
             case RunFlow():
                 return {"steps": self._other(step, at)}
 
-    def _other(self, step: RunFlow, at: At) -> tuple[Planned, ...]:
+    def _other(self, step: RunFlow, at: At) -> tuple[PlannedStep, ...]:
         """The steps of another file. It is told the command line's variables and its own, not ours."""
         folder = self._document.path.parent if self._document.path else Path()
         path = (folder / step.file).resolve()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from handrail.errors import InvalidAction
-from handrail.flow.nodes import Entry, Mark, Scalar
+from handrail.flow.nodes import FieldEntry, Mark, Scalar
 
 Level = Literal["error", "warning", "hint"]
 MANY = 100
@@ -58,7 +58,7 @@ class Unreadable(Exception):
         self.problem = Problem("", message, mark, suggestion, rule="syntax")
 
 
-def given_twice(key: Scalar, first: Entry) -> Problem:
+def given_twice(key: Scalar, first: FieldEntry) -> Problem:
     """The same key again in one mapping."""
     message = f"{key.text[:60]!r} is given twice, first in line {first.key.start.line}"
     return Problem("", message, key.start, "Keep one of the two.", rule="duplicate-key")

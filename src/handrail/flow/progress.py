@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from handrail.flow.records import FlowRecord, Observer, Outcome, StepRecord
+from handrail.flow.run_record import FlowRecord, Observer, Outcome, StepRecord
 from handrail.tree.quote import clean, cut
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SIGNS: dict[Outcome, tuple[str, str]] = {
 }
 
 
-class Progress(Observer, Protocol):
+class FlowProgress(Observer, Protocol):
     """An observer that gives way while somebody else uses the terminal."""
 
     @contextmanager
@@ -63,7 +63,7 @@ def _title(record: FlowRecord) -> str:
     return cut(clean(f"{record.name} on {record.device}{again}"), LABEL * 2)
 
 
-class PlainProgress:
+class PlainFlowProgress:
     """One line per finished step."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
@@ -96,7 +96,7 @@ class PlainProgress:
         yield
 
 
-class LiveProgress:
+class LiveFlowProgress:
     """Finished steps above, what runs now below with a spinner."""
 
     def __init__(self, console: Console) -> None:

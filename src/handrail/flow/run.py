@@ -6,25 +6,25 @@ A flow that fails is a record, not an exception; so is one that is interrupted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from handrail.clock import Clock
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
-from handrail.flow.evidence import Evidence
-from handrail.flow.load import Document
-from handrail.flow.mend import Mending
-from handrail.flow.plan import Plan, devices_of, plan, takes_part
-from handrail.flow.records import FlowRecord, Observer, StepRecord
-from handrail.flow.steps import Walk, failure_of
-from handrail.flow.trace import device_trace, failure_text, trace_of
-from handrail.flow.witness import Witness
+from handrail.flow.document import FlowDocument
+from handrail.flow.evidence import DeviceWatch, FlowEvidence
+from handrail.flow.heal import Repairs
+from handrail.flow.plan import FlowPlan, devices_of, plan, takes_part
+from handrail.flow.run_record import FlowRecord, Observer, StepRecord
+from handrail.flow.run_steps import StepRunner, failure_of
+from handrail.protocol.flow import FlowTrace, StepResult
 from handrail.protocol.read import nearest
 from handrail.protocol.system import StartApp
 
 
-class Silent:
+class SilentObserver:
     """An observer for those who only want the record."""
 
     def flow_started(self, record: FlowRecord, total: int) -> None: ...
@@ -36,7 +36,7 @@ class Silent:
     def flow_ended(self, record: FlowRecord) -> None: ...
 
 
-class Runner:
+class FlowRunner:
     """Flows on named sessions; the first one runs the steps that name no device."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Runner:
         clock: Clock,
         *,
         observer: Observer | None = None,
-        evidence: Evidence | None = None,
+        evidence: FlowEvidence | None = None,
         heal: bool = False,
         caller: Caller | None = None,
         reason: str | None = None,
@@ -56,14 +56,14 @@ class Runner:
         """
         self._sessions = sessions
         self._clock = clock
-        self._observer: Observer = observer or Silent()
+        self._observer: Observer = observer or SilentObserver()
         self._evidence = evidence
         self._heal = heal
         self._caller = caller
         self._reason = reason
 
     async def run(
-        self, document: Document, env: Mapping[str, str] | None = None, *, attempt: int = 1
+        self, document: FlowDocument, env: Mapping[str, str] | None = None, *, attempt: int = 1
     ) -> FlowRecord:
         """Raises `InvalidAction` for what is wrong with the file, before any device is touched.
 
@@ -87,30 +87,30 @@ class Runner:
         self._observer.flow_ended(record)
         return record
 
-    def _devices(self, ready: Plan, caller: Caller) -> dict[str, Witness]:
+    def _devices(self, ready: FlowPlan, caller: Caller) -> dict[str, DeviceWatch]:
         """By name; a flow for one device takes the first session, whatever it is called."""
         names = devices_of(ready)
         if len(names) <= 1:
             first = next(iter(self._sessions))
             name = names[0] if names else first
-            return {name: Witness(name, self._sessions.get(name, self._sessions[first]), caller)}
+            return {name: DeviceWatch(name, self._sessions.get(name, self._sessions[first]), caller)}
         for name in names:
             if name not in self._sessions:
                 raise _no_device(ready, name, self._sessions)
-        return {name: Witness(name, self._sessions[name], caller) for name in names}
+        return {name: DeviceWatch(name, self._sessions[name], caller) for name in names}
 
-    def _begin(self, ready: Plan, devices: Mapping[str, Witness], attempt: int) -> FlowRecord:
+    def _begin(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], attempt: int) -> FlowRecord:
         file = str(ready.document.path or "")
         people = ", ".join(f"{one.session.serial} ({one.session.facts.model})" for one in devices.values())
         now = self._clock.now_ms()
         return FlowRecord(ready.flow.name, file, ready.flow.tags, people, now, attempt=attempt)
 
     async def _play(
-        self, ready: Plan, devices: Mapping[str, Witness], record: FlowRecord, caller: Caller
+        self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord, caller: Caller
     ) -> None:
-        mending = Mending(allowed=self._heal)
+        mending = Repairs(allowed=self._heal)
         record.proposals = mending.proposals
-        walk = Walk(
+        walk = StepRunner(
             ready.flow.name,
             devices,
             self._clock,
@@ -136,7 +136,7 @@ class Runner:
         for seen in devices.values():
             await seen.end()
 
-    async def _start_app(self, ready: Plan, devices: Mapping[str, Witness], caller: Caller) -> None:
+    async def _start_app(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller) -> None:
         """On every device of the flow; it is no step, so it has no record of its own."""
         if ready.flow.app is None:
             return
@@ -148,7 +148,7 @@ class Runner:
             if not envelope.success:
                 raise failure_of(envelope)
 
-    def _conclude(self, ready: Plan, devices: Mapping[str, Witness], record: FlowRecord) -> None:
+    def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
         if record.error is None and record.outcome in ("failed", "stopped"):
             record.error = failure_text(record.steps[-1]) if record.steps else "Stopped before the first step"
         main = next(iter(devices))
@@ -159,7 +159,7 @@ class Runner:
                 record.traces[name] = device_trace(record, total, seen)
 
 
-def _no_device(ready: Plan, name: str, known: Mapping[str, Session]) -> InvalidAction:
+def _no_device(ready: FlowPlan, name: str, known: Mapping[str, Session]) -> InvalidAction:
     close = nearest(name, known)
     meant = f" Did you mean {' or '.join(close)}?" if close else ""
     return InvalidAction(
@@ -173,3 +173,72 @@ def _swallow_cancellation() -> None:
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
+
+
+_BAD = frozenset({"failed", "stopped"})
+
+
+def trace_of(record: FlowRecord, total: int, seen: DeviceWatch) -> FlowTrace:
+    """The whole flow, as the device saw it that runs its plain steps."""
+    return _trace(record.steps, total, seen, record.error)
+
+
+def device_trace(record: FlowRecord, total: int, seen: DeviceWatch) -> FlowTrace:
+    """One device's share: the `total` steps it takes part in, and of parallel ones only its own inside."""
+    mine = _shares(record.steps, seen.name)
+    error = record.error if not mine or mine[-1].outcome in _BAD else None
+    return _trace(mine, total, seen, error)
+
+
+def result_of(record: StepRecord) -> StepResult:
+    """One step."""
+    is_good = record.outcome in ("passed", "skipped")
+    return StepResult(
+        step_index=record.path[-1],
+        action=dict(record.given),
+        success=is_good,
+        duration_ms=record.duration_ms,
+        error=None if is_good else record.error,
+        loading_detected=record.loading,
+        children=tuple(result_of(child) for child in record.children) or None,
+    )
+
+
+def failure_text(record: StepRecord) -> str:
+    """Why a flow ended with this step: "Step 3 (tap Save) failed: …", numbers as people count."""
+    number = ".".join(str(index + 1) for index in record.path)
+    if record.outcome == "stopped":
+        return f"Stopped at step {number} ({record.label})"
+    if record.outcome != "failed":
+        return f"Stopped after step {number} ({record.label})"
+    return f"Step {number} ({record.label}) failed: {record.error}"
+
+
+def _trace(steps: Sequence[StepRecord], total: int, seen: DeviceWatch, error: str | None) -> FlowTrace:
+    success = error is None and not any(step.outcome in _BAD for step in steps)
+    completed = sum(step.outcome not in _BAD for step in steps)
+    is_news = seen.changed or not success
+    return FlowTrace(
+        success=success,
+        steps_completed=completed,
+        total_steps=total,
+        results=tuple(result_of(step) for step in steps),
+        screen_fingerprint=seen.fingerprint,
+        screen_changed=seen.changed,
+        final_ui_tree=seen.tree if is_news and seen.tree else None,
+        error=error,
+        system_dialogs=tuple(seen.dialogs) or None,
+        app_crash_detected=True if seen.crashed else None,
+    )
+
+
+def _share(step: StepRecord, name: str) -> StepRecord | None:
+    if "parallel" in step.given:
+        own = next((child for child in step.children if child.device == name), None)
+        return own and replace(own, path=step.path, given=step.given, children=_shares(own.children, name))
+    inside = _shares(step.children, name)
+    return replace(step, children=inside) if inside or step.device == name else None
+
+
+def _shares(steps: Sequence[StepRecord], name: str) -> list[StepRecord]:
+    return [own for step in steps if (own := _share(step, name)) is not None]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from handrail.flow.nodes import MAX_STEPS, Entry, Fields, Items, Node, Scalar
+from handrail.flow.nodes import MAX_STEPS, FieldEntry, Fields, Items, Node, Scalar
 from handrail.flow.problems import MANY, Problem
 from handrail.flow.variables import as_texts, name_problems
 from handrail.protocol.act import Act
@@ -46,7 +46,7 @@ OPTIONS = _spellings((*SHARED, *ACTING, *INSIDE))
 
 
 @dataclass(slots=True)
-class Draft:
+class StepDraft:
     """A step on its way: `fields` in the model's own words, inner steps apart."""
 
     model: type[AnyStep]
@@ -57,7 +57,7 @@ class Draft:
     source: Node
     fields: Fields
     element: Node | None = None
-    inner: dict[str, list[Draft | None]] = field(default_factory=dict)
+    inner: dict[str, list[StepDraft | None]] = field(default_factory=dict)
     """By the words of the file: steps, then, else, or a device's name."""
 
 
@@ -75,7 +75,7 @@ class Expander:
     def __init__(self, problems: list[Problem]) -> None:
         self._problems = problems
 
-    def steps(self, node: Node | None, holder: Node, path: str) -> list[Draft | None]:
+    def steps(self, node: Node | None, holder: Node, path: str) -> list[StepDraft | None]:
         """A list of steps; None where a step can't be understood at all."""
         if not isinstance(node, Items) or not node.items:
             empty = node is None or (isinstance(node, Items) and not node.items)
@@ -88,14 +88,14 @@ class Expander:
             message = f"has {len(node.items):,} steps; at most {MAX_STEPS:,} are run"
             self._wrong(path, message, node, "Split it with run_flow, or use repeat.")
             return []
-        found: list[Draft | None] = []
+        found: list[StepDraft | None] = []
         for index, one in enumerate(node.items):
             if len(self._problems) >= MANY:
                 break
             found.append(self.step(one, f"{path}[{index}]"))
         return found
 
-    def step(self, node: Node, path: str) -> Draft | None:
+    def step(self, node: Node, path: str) -> StepDraft | None:
         """One step; None where it can't be understood."""
         try:
             return self._step(node, path)
@@ -103,7 +103,7 @@ class Expander:
             self._problems.append(error.problem)
             return None
 
-    def _step(self, node: Node, path: str) -> Draft:
+    def _step(self, node: Node, path: str) -> StepDraft:
         if isinstance(node, Scalar):
             return self._bare(node, path)
         if isinstance(node, Items):
@@ -121,18 +121,18 @@ class Expander:
             return self._control(node, heads[0], path)
         return self._action(node, heads[0], path)
 
-    def _control(self, node: Fields, word: str, path: str) -> Draft:
+    def _control(self, node: Fields, word: str, path: str) -> StepDraft:
         if word == "repeat":
             return self._repeat(node, path)
         return self._run_flow(node, path) if word == "run_flow" else self._parallel(node, path)
 
-    def _bare(self, node: Scalar, path: str) -> Draft:
+    def _bare(self, node: Scalar, path: str) -> StepDraft:
         if node.value is None:
             raise _Unclear(path, "is empty", node, "Write a step after the dash, or remove it.")
         if not isinstance(node.value, str) or node.value not in ACTIONS:
             raise self._unknown_head(node, path)
         action = Fields({"type": _entry("type", node)}, node.start, node.end)
-        return Draft(
+        return StepDraft(
             Step, path, node.value, node, Fields({"action": _entry("action", action)}, node.start, node.end)
         )
 
@@ -154,7 +154,7 @@ class Expander:
         meant = f"Did you mean {' or '.join(close)}?" if close else "`handrail actions` lists them."
         return _Unclear(path, f"{word.text[:60]!r} is not an action", word, meant)
 
-    def _action(self, node: Fields, kind: str, path: str) -> Draft:
+    def _action(self, node: Fields, kind: str, path: str) -> StepDraft:
         cls = ACTIONS[kind]
         head = node.entries[kind]
         own = self._own_fields(cls, kind, head, path)
@@ -170,11 +170,11 @@ class Expander:
         if "." not in kind:  # what a desk's window shows may hold nothing
             self._no_gaps(action, f"{path}.{kind}")
         self._no_gaps(Fields(options), path)
-        fields = Fields({"action": Entry(head.key, action), **options}, node.start, node.end)
-        return Draft(Step, path, kind, node, fields, element.value if element else None)
+        fields = Fields({"action": FieldEntry(head.key, action), **options}, node.start, node.end)
+        return StepDraft(Step, path, kind, node, fields, element.value if element else None)
 
-    def _own_fields(self, cls: type[Act], kind: str, head: Entry, path: str) -> dict[str, Entry]:
-        named = {"type": Entry(head.key, replace(head.key, value=kind))}
+    def _own_fields(self, cls: type[Act], kind: str, head: FieldEntry, path: str) -> dict[str, FieldEntry]:
+        named = {"type": FieldEntry(head.key, replace(head.key, value=kind))}
         value, short = head.value, cls.traits.shorthand
         if isinstance(value, Scalar) and value.value is None:
             return named
@@ -187,7 +187,7 @@ class Expander:
         if short is None:
             names = ", ".join(_fields_of(cls)) or "nothing"
             raise _Unclear(f"{path}.{kind}", "has no short form", value, f"It takes: {names}.")
-        return {**named, short: Entry(head.key, value)}
+        return {**named, short: FieldEntry(head.key, value)}
 
     def _no_gaps(self, node: Node, path: str) -> None:
         """A key without a value is a mistake, not a wish for the default."""
@@ -202,7 +202,7 @@ class Expander:
         for index, one in enumerate(node.items if isinstance(node, Items) else ()):
             self._no_gaps(one, f"{path}[{index}]")
 
-    def _move(self, options: dict[str, Entry], own: dict[str, Entry], name: str, path: str) -> None:
+    def _move(self, options: dict[str, FieldEntry], own: dict[str, FieldEntry], name: str, path: str) -> None:
         entry = options.pop(name, None)
         if entry and name in own:
             self._wrong(
@@ -211,7 +211,7 @@ class Expander:
         elif entry:
             own[name] = entry
 
-    def _repeat(self, node: Fields, path: str) -> Draft:
+    def _repeat(self, node: Fields, path: str) -> StepDraft:
         value = node.get("repeat")
         if not isinstance(value, Fields):
             hint = "Write `repeat: {times: 3, steps: […]}`; while and until take a condition."
@@ -222,23 +222,23 @@ class Expander:
         inner = self.steps(value.get("steps"), value, f"{path}.repeat.steps")
         fields = Fields({**own, **options}, node.start, node.end)
         self._no_gaps(fields, path)
-        return Draft(Repeat, path, "repeat", node, fields, inner={"steps": inner})
+        return StepDraft(Repeat, path, "repeat", node, fields, inner={"steps": inner})
 
-    def _run_flow(self, node: Fields, path: str) -> Draft:
+    def _run_flow(self, node: Fields, path: str) -> StepDraft:
         value = node.entries["run_flow"].value
         options = self._options(node, SHARED, {"run_flow"}, path)
         if isinstance(value, Fields):
             own = self._renamed(value.entries, ("file", "env"), f"{path}.run_flow")
         else:
-            own = {"file": Entry(node.entries["run_flow"].key, value)}
+            own = {"file": FieldEntry(node.entries["run_flow"].key, value)}
         if "env" in own:
-            own["env"] = Entry(own["env"].key, as_texts(own["env"].value))
+            own["env"] = FieldEntry(own["env"].key, as_texts(own["env"].value))
             self._problems += name_problems(own["env"].value, f"{path}.run_flow.env")
         fields = Fields({**own, **options}, node.start, node.end)
         self._no_gaps(fields, path)
-        return Draft(RunFlow, path, "run_flow", node, fields)
+        return StepDraft(RunFlow, path, "run_flow", node, fields)
 
-    def _parallel(self, node: Fields, path: str) -> Draft:
+    def _parallel(self, node: Fields, path: str) -> StepDraft:
         value = node.get("parallel")
         if not isinstance(value, Fields) or not value.entries:
             hint = "Write `parallel: {alice: [steps], bob: [steps]}`."
@@ -250,9 +250,9 @@ class Expander:
         }
         fields = Fields(options, node.start, node.end)
         self._no_gaps(fields, path)
-        return Draft(Parallel, path, "parallel", node, fields, inner=inner)
+        return StepDraft(Parallel, path, "parallel", node, fields, inner=inner)
 
-    def _branch(self, node: Fields, path: str) -> Draft:
+    def _branch(self, node: Fields, path: str) -> StepDraft:
         condition = node.entries.get("when")
         if condition is None or "then" not in node.entries:
             lacks = "then" if condition else "when"
@@ -265,20 +265,24 @@ class Expander:
         }
         fields = Fields({"condition": condition, **options}, node.start, node.end)
         self._no_gaps(fields, path)
-        return Draft(Branch, path, "when", node, fields, inner=inner)
+        return StepDraft(Branch, path, "when", node, fields, inner=inner)
 
     def _options(
         self, node: Fields, allowed: Iterable[str], heads: set[str], path: str, cls: type[Act] | None = None
-    ) -> dict[str, Entry]:
+    ) -> dict[str, FieldEntry]:
         """What stands beside the head, by the models' names."""
         beside = {key: entry for key, entry in node.entries.items() if key not in heads}
         return self._renamed(beside, tuple(allowed), path, cls)
 
     def _renamed(
-        self, entries: dict[str, Entry], allowed: tuple[str, ...], path: str, cls: type[Act] | None = None
-    ) -> dict[str, Entry]:
+        self,
+        entries: dict[str, FieldEntry],
+        allowed: tuple[str, ...],
+        path: str,
+        cls: type[Act] | None = None,
+    ) -> dict[str, FieldEntry]:
         known = {spelling: name for name in allowed for spelling in (name, camel(name))}
-        found: dict[str, Entry] = {}
+        found: dict[str, FieldEntry] = {}
         for key, entry in entries.items():
             name = known.get(key)
             if name is None:
@@ -290,7 +294,7 @@ class Expander:
         return found
 
     def _stray(
-        self, key: str, entry: Entry, allowed: tuple[str, ...], path: str, cls: type[Act] | None
+        self, key: str, entry: FieldEntry, allowed: tuple[str, ...], path: str, cls: type[Act] | None
     ) -> None:
         if cls and key in _spellings(_fields_of(cls)):
             kind = cls.model_fields["type"].default
@@ -305,8 +309,8 @@ class Expander:
         self._problems.append(Problem(path, message, node.start, hint))
 
 
-def _entry(key: str, node: Node) -> Entry:
-    return Entry(Scalar(key, key, node.start, node.end), node)
+def _entry(key: str, node: Node) -> FieldEntry:
+    return FieldEntry(Scalar(key, key, node.start, node.end), node)
 
 
 def _is_short(value: Fields, cls: type[Act]) -> bool:
@@ -322,5 +326,5 @@ def _fields_of(cls: type[Act]) -> list[str]:
     return [one.serialization_alias or name for name, one in cls.model_fields.items() if name != "type"]
 
 
-def _has(own: Mapping[str, Entry], name: str) -> bool:
+def _has(own: Mapping[str, FieldEntry], name: str) -> bool:
     return name in own or camel(name) in own

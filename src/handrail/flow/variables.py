@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.nodes import Entry, Fields, Items, Node, Scalar, read_plain
+from handrail.flow.nodes import FieldEntry, Fields, Items, Node, Scalar, read_plain
 from handrail.flow.problems import Problem
 from handrail.protocol.read import nearest
 
@@ -22,7 +22,7 @@ _LITERAL = "$${"
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class VariableReference:
     """One `${…}` of a text."""
 
     name: str
@@ -33,7 +33,7 @@ Unknown = Callable[[Scalar, InvalidAction], None]
 """Told of a text with a variable that has no value."""
 
 
-def references(text: str) -> list[Reference]:
+def references(text: str) -> list[VariableReference]:
     """The variables of a text, secrets not among them; `InvalidAction` where one is malformed."""
     inside = [found[1] for found in _REFERENCE.finditer(text) if found[0] != _LITERAL]
     return [_read(one) for one in inside if not one.startswith(_SECRET)]
@@ -68,7 +68,8 @@ def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
         return replace(node, items=tuple(fill_node(one, env, unknown) for one in node.items))
     if isinstance(node, Fields):
         filled = {
-            key: Entry(entry.key, fill_node(entry.value, env, unknown)) for key, entry in node.entries.items()
+            key: FieldEntry(entry.key, fill_node(entry.value, env, unknown))
+            for key, entry in node.entries.items()
         }
         return replace(node, entries=filled)
     if not isinstance(node.value, str) or "${" not in node.value:
@@ -89,7 +90,7 @@ def as_texts(node: Node) -> Node:
     if not isinstance(node, Fields):
         return node
     return replace(
-        node, entries={key: Entry(one.key, as_text(one.value)) for key, one in node.entries.items()}
+        node, entries={key: FieldEntry(one.key, as_text(one.value)) for key, one in node.entries.items()}
     )
 
 
@@ -127,7 +128,7 @@ def _value(found: re.Match[str], env: Mapping[str, str]) -> str:
     return value
 
 
-def _read(inside: str) -> Reference:
+def _read(inside: str) -> VariableReference:
     name, separator, default = inside.partition(":-")
     if not NAME.fullmatch(name):
         raise InvalidAction(
@@ -135,7 +136,7 @@ def _read(inside: str) -> Reference:
             path="",
             hint="Write ${NAME} or ${NAME:-default}; $${ is a literal ${.",
         )
-    return Reference(name, default if separator else None)
+    return VariableReference(name, default if separator else None)
 
 
 def _no_value(name: str, env: Mapping[str, str]) -> InvalidAction:

@@ -9,8 +9,8 @@ from typing import Any
 
 from handrail.errors import InvalidAction
 from handrail.flow.check import check
+from handrail.flow.document import FlowDocument, load
 from handrail.flow.lint import uses
-from handrail.flow.load import Document, load
 from handrail.flow.nodes import Fields, Items, plain
 from handrail.flow.plan import devices_of, plan
 from handrail.flow.problems import Problem
@@ -76,13 +76,13 @@ def _problem(one: Problem) -> dict[str, Any]:
     return {"level": one.level, "rule": one.rule, **one.to_dict()}
 
 
-def _app(document: Document) -> str | None:
+def _app(document: FlowDocument) -> str | None:
     app = document.root.get("app")
     value = plain(app) if app is not None else None
     return value if isinstance(value, str) else None
 
 
-def variables_of(document: Document) -> list[dict[str, Any]]:
+def variables_of(document: FlowDocument) -> list[dict[str, Any]]:
     """What a run may be given: the file's own with their values, and those that it only names."""
     env = document.root.get("env")
     own: Mapping[str, Any] = plain(env) if isinstance(env, Fields) else {}
@@ -92,7 +92,7 @@ def variables_of(document: Document) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value in known.items()]
 
 
-def _devices(document: Document, variables: Iterable[Mapping[str, Any]]) -> list[str]:
+def _devices(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> list[str]:
     """Names of the phones that a flow needs; one without names needs one."""
     stand_in = {one["name"]: one["value"] or "1" for one in variables}
     try:

@@ -16,12 +16,12 @@ from handrail.engine.journal.head import read_head
 from handrail.engine.journal.writer import head_path
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
+from handrail.flow.document import FlowDocument
 from handrail.flow.evidence import ReportEvidence
-from handrail.flow.load import Document
-from handrail.flow.plan import Planned, devices_of, plan
-from handrail.flow.records import FlowRecord, StepRecord
+from handrail.flow.plan import PlannedStep, devices_of, plan
 from handrail.flow.report import write
-from handrail.flow.run import Runner
+from handrail.flow.run import FlowRunner
+from handrail.flow.run_record import FlowRecord, StepRecord
 from handrail.runtime import Runtime
 
 FILE = "run.json"
@@ -117,7 +117,7 @@ class Runs:
     def start(
         self,
         file: str,
-        document: Document,
+        document: FlowDocument,
         sessions: Mapping[str, Session],
         env: Mapping[str, str],
         asker: Caller,
@@ -134,13 +134,17 @@ class Runs:
         run.steps = [_waiting(at, one) for at, one in enumerate(ready.steps)]
         self._runs[run.id] = run
         caller = Caller(run.name, "flow", asker.door, is_remote=asker.is_remote)
-        runner = Runner(sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller)
+        runner = FlowRunner(
+            sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller
+        )
         task = asyncio.create_task(self._run(run, runner, document, env), name=run.id)
         self._tasks[run.id] = task
         task.add_done_callback(lambda _: self._tasks.pop(run.id, None))
         return run
 
-    async def _run(self, run: FlowRun, runner: Runner, document: Document, env: Mapping[str, str]) -> None:
+    async def _run(
+        self, run: FlowRun, runner: FlowRunner, document: FlowDocument, env: Mapping[str, str]
+    ) -> None:
         try:
             record = await runner.run(document, env)
             record.journal_head = str(read_head(head_path(self._runtime.config.home)) or "")
@@ -213,7 +217,7 @@ class Runs:
             await asyncio.wait(tasks)
 
 
-def _waiting(at: int, one: Planned) -> dict[str, Any]:
+def _waiting(at: int, one: PlannedStep) -> dict[str, Any]:
     return {"path": [at], "label": one.label, "device": None, "outcome": "waiting"}
 
 
@@ -221,6 +225,6 @@ def _age(id_: str) -> tuple[int, ...]:
     return tuple(int(part) for part in id_.split("-")[1:])
 
 
-def names_of(document: Document, env: Mapping[str, str]) -> tuple[str, ...]:
+def names_of(document: FlowDocument, env: Mapping[str, str]) -> tuple[str, ...]:
     """The phones that a flow needs, by name."""
     return devices_of(plan(document, env))

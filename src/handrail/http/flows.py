@@ -14,7 +14,7 @@ from starlette.routing import Route
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
-from handrail.flow.load import load
+from handrail.flow.document import load
 from handrail.http.answers import json_object
 from handrail.http.flow_list import Shelf
 from handrail.http.flow_runs import FlowRun, Runs, names_of

@@ -21,7 +21,7 @@ from handrail.engine.journal import query
 from handrail.engine.journal.query import Shown
 from handrail.engine.journal.writer import store_path
 from handrail.errors import InvalidAction
-from handrail.flow.record import flow_text
+from handrail.flow.recording import flow_text
 from handrail.http.journal_search import Wanted, search
 from handrail.runtime import Runtime
 from handrail.store import connect

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.dialects.arguments import check_names, check_reason, device_of
 from handrail.errors import InvalidAction
-from handrail.flow.load import Document, load, loads
+from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.plan import devices_of, plan
-from handrail.flow.run import Runner
+from handrail.flow.run import FlowRunner
 from handrail.flow.select_flows import SUFFIXES, find_flows
 from handrail.mcp.answer import FRAME, Answer
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
@@ -21,7 +21,7 @@ from handrail.tree.quote import clean
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from handrail.flow.records import FlowRecord, StepRecord
+    from handrail.flow.run_record import FlowRecord, StepRecord
     from handrail.mcp.calls import Call
     from handrail.mcp.state import Progress
     from handrail.protocol.flow import AnyStep
@@ -45,13 +45,13 @@ async def run_flow(call: Call) -> Answer:
 
 
 async def run(
-    call: Call, document: Document, env: Mapping[str, str] | None = None, reason: str | None = None
+    call: Call, document: FlowDocument, env: Mapping[str, str] | None = None, reason: str | None = None
 ) -> FlowRecord:
     """On the caller's device, and on the others that the flow names."""
     names = devices_of(plan(document, env or {}))
     wanted = names if len(names) > 1 else [device_of(call.arguments)]
     sessions = {name or "device": await call.session(name) for name in wanted}
-    runner = Runner(
+    runner = FlowRunner(
         sessions, call.state.runtime.clock, observer=_Steps(call.progress), caller=call.caller, reason=reason
     )
     task = asyncio.create_task(runner.run(document, env), name=document.name)
@@ -94,7 +94,7 @@ class _Steps:
     def flow_ended(self, record: FlowRecord) -> None: ...
 
 
-def _document(folder: Path, given: Mapping[str, Any]) -> Document:
+def _document(folder: Path, given: Mapping[str, Any]) -> FlowDocument:
     steps, file = given.get("steps"), given.get("file")
     if (steps is None) == (file is None):
         raise InvalidAction("run_flow: needs either steps or file", path="steps")

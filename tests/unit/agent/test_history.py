@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.agent.history import came_of, history_text, line_of, summary
-from handrail.agent.step import Came, Step
+from handrail.agent.run_data import AgentStep, StepOutcome
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
 
 
-def step(number: int, kind: str = "tap", outcome: Came = "changed", **more: Any) -> Step:
-    return Step(number, "I go on", {"type": kind}, outcome, f"told {number}", app="com.shop", **more)
+def step(number: int, kind: str = "tap", outcome: StepOutcome = "changed", **more: Any) -> AgentStep:
+    return AgentStep(number, "I go on", {"type": kind}, outcome, f"told {number}", app="com.shop", **more)
 
 
 def envelope(kind: str, **more: Any) -> Envelope:

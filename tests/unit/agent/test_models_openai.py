@@ -9,10 +9,9 @@ import pytest
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.usage import RequestUsage
 
-from handrail.agent.model import Prompt, Turn, Usage
-from handrail.agent.models.answer import RAW_CHARS, THOUGHT_CHARS
-from handrail.agent.models.pricing import usage_of
-from handrail.agent.models.wire import MAX_BYTES
+from handrail.agent.model import Prompt, PromptTurn, Usage
+from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, usage_of
+from handrail.agent.models.http_client import MAX_BYTES
 from tests.agent_http.asking import KEY, OPENAI, PNG, PROMPT, ask
 from tests.agent_http.openai_wire import body, call_deltas, calls, refuses, says, streamed
 from tests.agent_http.server import Answer
@@ -31,7 +30,7 @@ def test_a_tool_call_is_an_action_and_the_text_beside_it_the_thought() -> None:
 
 
 def test_the_server_gets_system_text_history_and_tools_and_the_key() -> None:
-    turns = (Turn("user", "one"), Turn("assistant", "two"), Turn("user", "three"))
+    turns = (PromptTurn("user", "one"), PromptTurn("assistant", "two"), PromptTurn("user", "three"))
     asked = ask(OPENAI, calls(("tap", TAP_JSON)), prompt=dataclasses.replace(PROMPT, turns=turns))
     told = [(one["role"], _text(one["content"])) for one in asked.body["messages"]]
     assert told == [("system", PROMPT.system), ("user", "one"), ("assistant", "two"), ("user", "three")]
@@ -137,7 +136,7 @@ def test_a_picture_is_sent_only_to_a_model_that_sees() -> None:
 
 
 def test_a_jpeg_is_called_one() -> None:
-    prompt = Prompt("", (Turn("user", "Look.", b"\xff\xd8\xff\xe0"),))
+    prompt = Prompt("", (PromptTurn("user", "Look.", b"\xff\xd8\xff\xe0"),))
     [url] = _pictures(ask(OPENAI, says("?"), prompt=prompt, sees=True).body["messages"][-1]["content"])
     assert url.startswith("data:image/jpeg;")
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.agent.model import Model, Prompt, Reply, Turn
+from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
 from handrail.agent.models.scripted import ScriptedModel, read_script
-from handrail.agent.record import RunFolder
-from handrail.agent.step import Step
+from handrail.agent.run_data import AgentStep
+from handrail.agent.run_folder import RunFolder
 from handrail.clock import ManualClock
 from handrail.errors import ExpectStateMismatch, InvalidAction, Unsupported
 
@@ -31,14 +31,14 @@ text "write to @q7"
 
 
 def prompt(step: int = 1, mark: str = "a1b2c3d4") -> Prompt:
-    return Prompt("", (Turn("user", SCREEN.format(mark=mark)),), (), step)
+    return Prompt("", (PromptTurn("user", SCREEN.format(mark=mark)),), (), step)
 
 
-def opened(spec: str, **env: str) -> Model:
+def opened(spec: str, **env: str) -> AgentModel:
     return open_model(spec, env=env, clock=ManualClock())
 
 
-def steps_of(model: Model, *prompts: Prompt) -> list[Reply]:
+def steps_of(model: AgentModel, *prompts: Prompt) -> list[Reply]:
     async def run() -> list[Reply]:
         return [await model.step(one) for one in prompts]
 
@@ -121,7 +121,7 @@ def recording(folder: Path) -> Path:
     run.begin({"task": "Save the note."})
     tap = {"type": "tap", "target": {"ref": "@b1"}}
     run.add(
-        Step(
+        AgentStep(
             1,
             "Save it.",
             tap,
@@ -131,8 +131,10 @@ def recording(folder: Path) -> Path:
             fingerprint="a1b2c3d4",
         )
     )
-    run.add(Step(2, "", None, "malformed", "no action could be read", raw="hm", fingerprint="a1b2c3d4"))
-    run.add(Step(3, "", {"type": "finish", "message": "Saved."}, "done", "finish", fingerprint="ffff0000"))
+    run.add(AgentStep(2, "", None, "malformed", "no action could be read", raw="hm", fingerprint="a1b2c3d4"))
+    run.add(
+        AgentStep(3, "", {"type": "finish", "message": "Saved."}, "done", "finish", fingerprint="ffff0000")
+    )
     return folder
 
 
@@ -170,7 +172,7 @@ def test_chance_taps_what_is_on_the_screen_and_the_same_with_the_same_seed() -> 
 
 
 def test_chance_goes_back_where_nothing_can_be_tapped() -> None:
-    [reply] = steps_of(opened("random"), Prompt("", (Turn("user", "an empty screen"),)))
+    [reply] = steps_of(opened("random"), Prompt("", (PromptTurn("user", "an empty screen"),)))
     assert reply.action == {"type": "press_key", "key": "back"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.agent.models.text import read_text
+from handrail.agent.read_answer import read_text
 
 TAP = {"type": "tap", "target": "@b1"}
 STEP = '{"thought": "It is there.", "action": {"type": "tap", "target": "@b1"}}'

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handrail.agent.model import Reply
-from handrail.agent.reading import read_reply
+from handrail.agent.read_answer import read_reply
 
 
 def read(action: Any) -> Any:

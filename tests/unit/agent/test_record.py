@@ -8,14 +8,13 @@ import pytest
 
 from handrail.agent.budget import Spend
 from handrail.agent.prompt import framed
-from handrail.agent.record import RunFolder, new_folder
 from handrail.agent.report import report
-from handrail.agent.result import RunResult
-from handrail.agent.step import Step
+from handrail.agent.run_data import AgentStep, RunResult
+from handrail.agent.run_folder import RunFolder, new_folder
 from handrail.clock import ManualClock
 from handrail.errors import InvalidAction
 
-ONE = Step(1, "I tap", {"type": "tap"}, "changed", "Tapped", action_ids=("tap_1_1",), cost_usd=0.5)
+ONE = AgentStep(1, "I tap", {"type": "tap"}, "changed", "Tapped", action_ids=("tap_1_1",), cost_usd=0.5)
 
 
 def folder(path: Path) -> RunFolder:
@@ -43,7 +42,7 @@ def test_half_a_line_is_left_out_and_cut_off(tmp_path: Path) -> None:
 
 
 def test_fields_of_another_version_do_not_hurt() -> None:
-    assert Step.read({**ONE.to_dict(), "colour": "red"}) == ONE
+    assert AgentStep.read({**ONE.to_dict(), "colour": "red"}) == ONE
 
 
 def test_the_folder_is_its_owners_only(tmp_path: Path) -> None:
@@ -65,7 +64,7 @@ def test_names_of_runs_sort_by_time(tmp_path: Path) -> None:
 
 def test_hostile_words_are_no_markup_in_the_report() -> None:
     evil = "</p><script>alert(1)</script>\u202e<img src=x onerror=alert(1)>"
-    step = Step(1, evil, {"type": "tap", "target": {"text": evil}}, "changed", evil, app=evil)
+    step = AgentStep(1, evil, {"type": "tap", "target": {"text": evil}}, "changed", evil, app=evil)
     page = report(RunResult("agent-1", evil, "finished", evil, (step,), Spend(), model=evil, device=evil))
     assert "<script" not in page
     assert "<img" not in page

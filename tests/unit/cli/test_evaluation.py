@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from handrail.agent.model import Prompt, Turn
+from handrail.agent.model import Prompt, PromptTurn
 from handrail.cli.evaluation.load import load_tasks, read_task
 from handrail.cli.evaluation.reference import Reference
 from handrail.cli.evaluation.result import Evaluation, TaskResult
@@ -124,7 +124,7 @@ def test_two_tasks_of_one_name_and_a_folder_without_tasks_are_refused(tmp_path: 
 
 def prompt(step: int, screen: str) -> Prompt:
     said = f'The task says 111111 is your.\n<screen-data untrusted="1">\n{screen}\n</screen-data >'
-    return Prompt("", (Turn("user", said),), step=step)
+    return Prompt("", (PromptTurn("user", said),), step=step)
 
 
 def test_a_reference_reads_from_the_screen_what_only_the_screen_tells() -> None:

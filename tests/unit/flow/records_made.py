@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from handrail.clock import ManualClock
-from handrail.flow.records import FlowRecord, Outcome, Picture, StepRecord
+from handrail.flow.run_record import FlowRecord, Outcome, Picture, StepRecord
 from handrail.protocol.envelope import (
     DeviceInfo,
     Envelope,

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from handrail.cli.main import cli
-from handrail.flow import calls, check, document, lint, problems
-from handrail.flow.load import loads
+from handrail.flow import check, document, lint, problems
+from handrail.flow.document import loads
 
 PAGE = (Path(__file__).parents[3] / "docs" / "flows.md").read_text()
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.flow.heal import heal_action, successor
-from handrail.flow.load import Document, loads
-from handrail.flow.meanings import may_follow
-from handrail.flow.propose import Repair
+from handrail.flow.document import FlowDocument, loads
+from handrail.flow.heal import FileRepair, heal_action, successor
+from handrail.flow.likeness import may_follow
 from handrail.protocol.device import Drag, Tap, TypeText
 from handrail.protocol.target import Selector
 from handrail.tree.node import Screen
@@ -211,7 +210,7 @@ steps:
 """
 
 
-def document(folder: Path) -> Document:
+def document(folder: Path) -> FlowDocument:
     path = folder / "contact.yaml"
     path.write_text(FLOW)
     return loads(FLOW, path)
@@ -221,8 +220,8 @@ class TestRepair:
     after = TestAction.after
     healed = heal_action(Tap(target=Selector(id="save")), SAVE, after, drawn(after))
 
-    def repaired(self, folder: Path, *at: tuple[int, ...]) -> tuple[Repair, list[str]]:
-        repair = Repair(document(folder))
+    def repaired(self, folder: Path, *at: tuple[int, ...]) -> tuple[FileRepair, list[str]]:
+        repair = FileRepair(document(folder))
         assert self.healed is not None
         return repair, [repair.add(one, self.healed) for one in at]
 

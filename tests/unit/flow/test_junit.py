@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree as ET
 
-from handrail.flow import junit
-from handrail.flow.records import FlowRecord
+from handrail.flow.report import junit
+from handrail.flow.run_record import FlowRecord
 from tests.unit.flow.records_made import (
     HEAD,
     everything,

@@ -10,7 +10,7 @@ import pytest
 
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
-from handrail.flow.load import load, loads
+from handrail.flow.document import load, loads
 from handrail.flow.problems import frame
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step

@@ -4,11 +4,11 @@ import io
 
 from rich.console import Console
 
-from handrail.flow.progress import LiveProgress, PlainProgress, Progress
-from handrail.flow.records import FlowRecord, StepRecord
+from handrail.flow.progress import FlowProgress, LiveFlowProgress, PlainFlowProgress
+from handrail.flow.run_record import FlowRecord, StepRecord
 
 
-def played(progress: Progress) -> None:
+def played(progress: FlowProgress) -> None:
     record = FlowRecord("Lamp", "lamp.yaml", (), "phone-1 (Pixel)", 0, duration_ms=1500)
     good = StepRecord((0,), "tap Lamp", {"tap": "Lamp"}, "phone", 0, duration_ms=120, tries=2)
     bad = StepRecord((1, 0), "tap \x1b[31mGone", {"tap": "Gone"}, "phone", 0)
@@ -24,7 +24,7 @@ def played(progress: Progress) -> None:
 
 def test_without_a_terminal_every_step_is_one_plain_line() -> None:
     lines: list[str] = []
-    played(PlainProgress(lines.append))
+    played(PlainFlowProgress(lines.append))
     assert lines[0] == "Lamp on phone-1 (Pixel): 2 steps"
     assert lines[1].split() == ["passed", "1", "tap", "Lamp", "(2", "tries)", "0.12", "s"]
     assert lines[2].split()[:3] == ["failed", "2.1", "tap"]
@@ -34,14 +34,14 @@ def test_without_a_terminal_every_step_is_one_plain_line() -> None:
 
 def test_what_a_screen_says_cannot_steer_the_terminal() -> None:
     lines: list[str] = []
-    played(PlainProgress(lines.append))
+    played(PlainFlowProgress(lines.append))
     assert "\x1b" not in "".join(lines)
     assert all("\n" not in line for line in lines)
 
 
 def test_on_a_terminal_finished_steps_stand_above_what_runs() -> None:
     sink = io.StringIO()
-    played(LiveProgress(Console(file=sink, force_terminal=True, width=100, color_system=None)))
+    played(LiveFlowProgress(Console(file=sink, force_terminal=True, width=100, color_system=None)))
     shown = sink.getvalue()
     assert "✓ 1     tap Lamp" in shown
     assert "✗ 2.1   tap" in shown
@@ -50,7 +50,7 @@ def test_on_a_terminal_finished_steps_stand_above_what_runs() -> None:
 
 def test_progress_stands_still_while_a_person_is_asked() -> None:
     sink = io.StringIO()
-    progress = LiveProgress(Console(file=sink, force_terminal=True, width=100))
+    progress = LiveFlowProgress(Console(file=sink, force_terminal=True, width=100))
     progress.flow_started(FlowRecord("Lamp", "", (), "phone", 0), 1)
     progress.step_started(StepRecord((0,), "tap Pay", {}, "phone", 0))
     with progress.paused():

@@ -9,9 +9,9 @@ import pytest
 
 from handrail.engine.journal.query import Shown
 from handrail.errors import InvalidAction
-from handrail.flow.load import loads
-from handrail.flow.record import Recording
-from handrail.flow.retell import Told, retell
+from handrail.flow.document import loads
+from handrail.flow.recorded_step import RecordedStep, recorded_step
+from handrail.flow.recording import Recording
 from handrail.protocol.device import Drag, PressKey, TypeText
 from handrail.protocol.flow import Step
 from handrail.protocol.target import Selector
@@ -45,8 +45,8 @@ def done(
     return Shown("x_1_1", events, envelope)
 
 
-def told(*args: Any, **more: Any) -> Told:
-    step = retell(done(*args, **more))
+def told(*args: Any, **more: Any) -> RecordedStep:
+    step = recorded_step(done(*args, **more))
     assert step is not None
     return step
 
@@ -95,7 +95,7 @@ class TestOneStep:
         assert step.action.to_dict()["target"] == {"text": "Hello you"}
 
     def test_a_ref_that_nobody_can_say_more_about_is_left_out(self) -> None:
-        assert retell(done({"type": "tap", "target": {"ref": "@b1"}})) is None
+        assert recorded_step(done({"type": "tap", "target": {"ref": "@b1"}})) is None
 
     def test_a_drag_has_two_elements(self) -> None:
         step = told(
@@ -129,14 +129,15 @@ class TestOneStep:
         ],
     )
     def test_reads_waits_and_checks_of_refs_are_left_out(self, action: dict[str, Any]) -> None:
-        assert retell(done(action)) is None
+        assert recorded_step(done(action)) is None
 
     def test_a_check_in_lasting_words_is_kept(self) -> None:
         assert told({"type": "expect_visible", "target": {"text": "Saved"}}).action.type == "expect_visible"
 
     def test_a_failed_attempt_is_left_out(self) -> None:
         assert (
-            retell(done({"type": "tap", "target": {"text": "Save"}}, {"target": SAVE}, success=False)) is None
+            recorded_step(done({"type": "tap", "target": {"text": "Save"}}, {"target": SAVE}, success=False))
+            is None
         )
 
     def test_a_new_screen_is_waited_for_by_its_landmark(self) -> None:
@@ -245,7 +246,7 @@ class TestTheWayThere:
 
     def test_a_wait_of_no_time_is_a_look_and_left_out(self) -> None:
         looked = done({"type": "wait_for", "condition": {"visible": {"text": "Save"}}, "timeout_ms": 0})
-        assert retell(looked) is None
+        assert recorded_step(looked) is None
 
 
 class TestOneOfTwo:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from handrail.flow import report
-from handrail.flow.records import FlowRecord
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.page import page
+from handrail.flow.run_record import FlowRecord
 from handrail.protocol.envelope import EnvelopeTarget, ResolvedElement, Verification
 from handrail.tree.node import Bounds
 from tests.unit.flow.records_made import (

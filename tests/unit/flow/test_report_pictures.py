@@ -9,8 +9,8 @@ from random import Random
 
 from PIL import Image
 
-from handrail.flow.records import FlowRecord, Picture
-from handrail.flow.report.pictures import Album, Placed
+from handrail.flow.report.pictures import PlacedPicture, ReportAlbum
+from handrail.flow.run_record import FlowRecord, Picture
 from tests.unit.flow.records_made import failing_contact, passing, step
 
 
@@ -33,60 +33,60 @@ def flow_of(*pictures: Picture) -> FlowRecord:
     return record
 
 
-def embedded(album: Album) -> list[Image.Image]:
+def embedded(album: ReportAlbum) -> list[Image.Image]:
     uris = re.findall(r'href="data:image/webp;base64,([^"]+)"', album.definitions())
     return [Image.open(io.BytesIO(base64.b64decode(uri))) for uri in uris]
 
 
 def test_a_picture_that_stands_in_two_steps_is_embedded_once() -> None:
-    album = Album([flow_of(picture("red"), picture("blue"), picture("red"))])
+    album = ReportAlbum([flow_of(picture("red"), picture("blue"), picture("red"))])
     assert len(embedded(album)) == 2
-    assert album.place(picture("red")) == Placed("p0", 1080, 2400)
+    assert album.place(picture("red")) == PlacedPicture("p0", 1080, 2400)
 
 
 def test_the_screens_of_a_real_flow_are_shared_between_its_steps() -> None:
     record = failing_contact()
     shown = [one for each in record.steps for one in (each.before, each.after) if one]
     assert len(shown) == 9
-    assert len(embedded(Album([record]))) == 4
+    assert len(embedded(ReportAlbum([record]))) == 4
 
 
 def test_a_large_picture_is_made_small_but_keeps_the_screens_coordinates() -> None:
-    album = Album([flow_of(picture("red"))])
+    album = ReportAlbum([flow_of(picture("red"))])
     assert embedded(album)[0].size == (540, 1200)
     placed = album.place(picture("red"))
-    assert isinstance(placed, Placed)
+    assert isinstance(placed, PlacedPicture)
     assert (placed.width, placed.height) == (1080, 2400)
 
 
 def test_a_picture_without_a_size_is_as_large_as_it_is() -> None:
     given = Picture(picture("red", 90, 160).png)
-    assert Album([flow_of(given)]).place(given) == Placed("p0", 90, 160)
+    assert ReportAlbum([flow_of(given)]).place(given) == PlacedPicture("p0", 90, 160)
 
 
 def test_many_pictures_become_coarser_until_they_fit() -> None:
     pictures = [noise(seed) for seed in range(8)]
-    roomy = Album([flow_of(*pictures)])
+    roomy = ReportAlbum([flow_of(*pictures)])
     fine = sum(len(image.fp.getvalue()) for image in embedded(roomy))
-    tight = Album([flow_of(*pictures)], budget_bytes=fine)
+    tight = ReportAlbum([flow_of(*pictures)], budget_bytes=fine)
     assert len(embedded(tight)) == 8
     assert len(tight.definitions()) < fine + 2_000 < len(roomy.definitions())
 
 
 def test_pictures_that_fit_at_no_grade_are_left_out_and_that_is_said() -> None:
     pictures = [noise(seed) for seed in range(8)]
-    album = Album([flow_of(*pictures)], budget_bytes=20_000)
+    album = ReportAlbum([flow_of(*pictures)], budget_bytes=20_000)
     assert len(album.definitions()) < 22_000
     assert "too large" in str(album.place(pictures[-1]))
 
 
 def test_bytes_that_are_no_picture_are_said_to_be_none() -> None:
     broken = Picture(b"\x89PNG\r\n\x1a\nnot really", 10, 10)
-    album = Album([flow_of(broken)])
+    album = ReportAlbum([flow_of(broken)])
     assert embedded(album) == []
     assert album.place(broken) == "the picture can't be read"
 
 
 def test_a_screen_that_may_not_be_shown_says_why() -> None:
     hidden = Picture(None, why_not="the app forbids pictures of this screen")
-    assert Album([flow_of(hidden)]).place(hidden) == "the app forbids pictures of this screen"
+    assert ReportAlbum([flow_of(hidden)]).place(hidden) == "the app forbids pictures of this screen"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.flow.report.summary import summary
-from handrail.flow.report.tally import verdict
-from handrail.flow.report.times import duration
+from handrail.flow.report.summary import duration, summary, verdict
 from tests.unit.flow.records_made import (
     everything,
     failing_contact,

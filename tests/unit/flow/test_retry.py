@@ -6,7 +6,7 @@ import pytest
 
 from handrail.clock import ManualClock, within
 from handrail.errors import Timeout
-from handrail.flow.retry import may_repeat, tries
+from handrail.flow.run_steps import may_repeat, tries
 from handrail.protocol.envelope import Envelope
 
 

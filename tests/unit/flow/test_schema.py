@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from handrail.cli.main import cli
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
-from handrail.flow.load import loads
+from handrail.flow.document import loads
 from handrail.flow.nodes import plain
 from handrail.flow.schema import flow_schema
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS

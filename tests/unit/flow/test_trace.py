@@ -4,15 +4,15 @@ from typing import Any, cast
 
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
-from handrail.flow.records import FlowRecord, Outcome, StepRecord
-from handrail.flow.trace import device_trace, failure_text, result_of, trace_of
-from handrail.flow.witness import Witness
+from handrail.flow.evidence import DeviceWatch
+from handrail.flow.run import device_trace, failure_text, result_of, trace_of
+from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
 from handrail.protocol.envelope import SystemDialog
 
 
-def witness(name: str = "alice", **facts: Any) -> Witness:
+def witness(name: str = "alice", **facts: Any) -> DeviceWatch:
     """A device that was seen; a trace asks nothing of its session."""
-    return Witness(name, cast("Session", None), Caller(), fingerprint="abc123", tree="screen", **facts)
+    return DeviceWatch(name, cast("Session", None), Caller(), fingerprint="abc123", tree="screen", **facts)
 
 
 def step(

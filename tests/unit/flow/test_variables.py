@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.errors import InvalidAction
-from handrail.flow.load import loads
-from handrail.flow.variables import Reference, fill, references
+from handrail.flow.document import loads
+from handrail.flow.variables import VariableReference, fill, references
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,10 @@ def test_a_secret_can_not_be_meant_literally() -> None:
 
 
 def test_references_are_listed_without_secrets_and_literals() -> None:
-    assert references("${A} ${B:-c} ${secret:D} $${E}") == [Reference("A"), Reference("B", "c")]
+    assert references("${A} ${B:-c} ${secret:D} $${E}") == [
+        VariableReference("A"),
+        VariableReference("B", "c"),
+    ]
 
 
 @given(st.text(), st.dictionaries(st.from_regex("[A-Z]{1,3}", fullmatch=True), st.text(), max_size=3))

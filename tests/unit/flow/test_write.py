@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.errors import InvalidAction
-from handrail.flow.load import loads
+from handrail.flow.document import loads
 from handrail.flow.nodes import plain
+from handrail.flow.parse import read_yaml
 from handrail.flow.places import Place
-from handrail.flow.read_yaml import read_yaml
 from handrail.flow.write import replace_target, replace_value, write, write_steps
 from handrail.flow.yaml_text import flat
 from handrail.protocol.actions import ACTIONS

@@ -9,12 +9,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from handrail.agent.model import Mode, Model
-from handrail.agent.models.nothing import Nothing
-from handrail.agent.models.random_taps import RandomTaps
-from handrail.agent.models.recorded import open_recording
+from handrail.agent.model import AgentModel, Mode, ModelOptions
+from handrail.agent.models.offline import Nothing, RandomTaps, open_recording
 from handrail.agent.models.scripted import open_script
-from handrail.agent.models.wishes import Wishes
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, Unsupported
 
@@ -30,12 +27,12 @@ def open_model(
     mode: Mode | None = None,
     sees: bool | None = None,
     stream: bool = False,
-) -> Model:
+) -> AgentModel:
     """The model of this name. Raises `InvalidAction` with the path `model`, or `Unsupported`."""
     kind, _, rest = spec.strip().partition(":")
     match kind:
         case "openai" | "anthropic" if rest:
-            return _hosted(kind, rest, Wishes(base_url, mode, sees, stream), env, clock)
+            return _hosted(kind, rest, ModelOptions(base_url, mode, sees, stream), env, clock)
         case "scripted" if rest:
             return open_script(Path(rest).expanduser())
         case "recorded" if rest:
@@ -50,7 +47,7 @@ def open_model(
             )
 
 
-def _hosted(kind: str, name: str, wishes: Wishes, env: Mapping[str, str], clock: Clock) -> Model:
+def _hosted(kind: str, name: str, wishes: ModelOptions, env: Mapping[str, str], clock: Clock) -> AgentModel:
     try:
         from handrail.agent.models.hosted import open_hosted  # noqa: PLC0415
 

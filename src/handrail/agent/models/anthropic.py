@@ -9,8 +9,7 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.settings import ModelSettings
 
-from handrail.agent.models.address import checked
-from handrail.agent.models.hosted import Maker
+from handrail.agent.models.hosted import Maker, checked
 from handrail.errors import InvalidAction
 
 KEY = "ANTHROPIC_API_KEY"

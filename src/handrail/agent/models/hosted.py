@@ -5,18 +5,24 @@ Which maker it is, is the business of `openai.py` and `anthropic.py`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
 
 from httpx2 import AsyncClient
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
     BinaryContent,
+    FinishReason,
     ModelMessage,
     ModelRequest,
     ModelResponse,
     TextPart,
+    ThinkingPart,
+    ToolCallPart,
     UserContent,
     UserPromptPart,
 )
@@ -24,15 +30,15 @@ from pydantic_ai.models import Model as MakersModel
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_core import from_json
 
-from handrail.agent.model import Mode, Prompt, Reply, Turn
-from handrail.agent.models.address import place_of
-from handrail.agent.models.answer import reply_of
-from handrail.agent.models.pricing import usage_of
-from handrail.agent.models.tries import TRY_MS, Patience
-from handrail.agent.models.wire import MAX_BYTES, TooLong, open_client
-from handrail.agent.models.wishes import Wishes
+from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
+from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
+from handrail.agent.models.retries import TRY_MS, RetryPolicy
+from handrail.agent.read_answer import FoundAction, read_text
+from handrail.agent.tools import kind_of
 from handrail.clock import Clock
+from handrail.errors import InvalidAction
 
 _JPEG = b"\xff\xd8"
 
@@ -57,7 +63,7 @@ class HostedModel:
     """One model of one maker."""
 
     def __init__(
-        self, name: str, maker: Maker, wishes: Wishes, patience: Patience, client: AsyncClient
+        self, name: str, maker: Maker, wishes: ModelOptions, patience: RetryPolicy, client: AsyncClient
     ) -> None:
         self.name = name
         self.mode: Mode = wishes.mode or "tools"
@@ -105,12 +111,14 @@ class HostedModel:
         await self._client.aclose()
 
 
-def open_hosted(kind: str, name: str, wishes: Wishes, *, env: Mapping[str, str], clock: Clock) -> HostedModel:
+def open_hosted(
+    kind: str, name: str, wishes: ModelOptions, *, env: Mapping[str, str], clock: Clock
+) -> HostedModel:
     """Raises `ImportError` where the maker's package is not installed."""
     client = open_client(TRY_MS / 1000)
     maker = _make(kind)(name, wishes.base_url, env, client)
     full_name = f"{kind}:{name}"
-    patience = Patience(full_name, place_of(maker.base_url), maker.key, clock)
+    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock)
     return HostedModel(full_name, maker, wishes, patience, client)
 
 
@@ -135,7 +143,7 @@ def _tools(prompt: Prompt) -> list[ToolDefinition]:
     ]
 
 
-def _message(turn: Turn, system: str, *, with_image: bool) -> ModelMessage:
+def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage:
     if turn.role == "assistant":
         return ModelResponse(parts=[TextPart(turn.text)])
     content: list[UserContent] = [turn.text]
@@ -143,3 +151,110 @@ def _message(turn: Turn, system: str, *, with_image: bool) -> ModelMessage:
         kind = "image/jpeg" if turn.image.startswith(_JPEG) else "image/png"
         content.append(BinaryContent(turn.image, media_type=kind))
     return ModelRequest(parts=[UserPromptPart(content)], instructions=system)
+
+
+RAW_CHARS = 20_000
+"""What a run's record keeps of one answer."""
+THOUGHT_CHARS = 2_000
+_CALLS = "Answer with one tool call."
+_WRITES = "Answer with one JSON object."
+
+
+def reply_of(response: ModelResponse, mode: Mode, redact: Callable[[str], str], usage: Usage) -> Reply:
+    """Text beside a call is its thought; where a model writes its call as text, it is read all the same."""
+
+    def told(text: str) -> str:
+        """Lone surrogates, which JSON can hold, can't be written to any file."""
+        return redact(text.encode(errors="replace").decode()).strip()
+
+    parts = response.parts
+    said = told("\n".join(part.content for part in parts if isinstance(part, TextPart)))
+    mused = told("\n".join(part.content for part in parts if isinstance(part, ThinkingPart)))
+    calls = [(told(one.tool_name), told(_arguments(one))) for one in parts if isinstance(one, ToolCallPart)]
+    refusal = told(str((response.provider_details or {}).get("refusal") or said or "it gave no reason"))
+    reading = _called(calls, said) if calls else _spoken(response.finish_reason, said, refusal, mode)
+    written = [f'{{"name": {json.dumps(name)}, "arguments": {given}}}' for name, given in calls]
+    raw = "\n".join(filter(None, [said, *written]))[:RAW_CHARS]
+    thought = (reading.thought or mused or _reason(reading.action))[:THOUGHT_CHARS]
+    return Reply(thought, reading.action, raw, usage, reading.problem)
+
+
+def _arguments(call: ToolCallPart) -> str:
+    """As JSON, the way they came."""
+    given = call.args
+    return given if isinstance(given, str) else json.dumps(given or {}, ensure_ascii=False)
+
+
+def _called(calls: list[tuple[str, str]], said: str) -> FoundAction:
+    name, given = calls[0][0][:60], calls[0][1]
+    try:
+        arguments = from_json(given.strip() or "{}", allow_inf_nan=False)
+    except (ValueError, TypeError) as error:
+        return FoundAction(said, None, f"The arguments of {name} are not valid JSON: {error}. {_CALLS}")
+    if not isinstance(arguments, dict):
+        return FoundAction(said, None, f"The arguments of {name} are not a JSON object. {_CALLS}")
+    # Many models write null for what they leave out.
+    fields = {key: value for key, value in arguments.items() if key != "type" and value is not None}
+    action = {"type": kind_of(name), **fields}
+    several = f"{len(calls)} tools were called; only the first, {name}, was taken." if len(calls) > 1 else ""
+    return FoundAction(said, action, several)
+
+
+def _spoken(finish: FinishReason | None, said: str, refusal: str, mode: Mode) -> FoundAction:
+    again = _CALLS if mode == "tools" else _WRITES
+    cut = finish == "length"
+    if finish == "content_filter":
+        return FoundAction(said, None, f"The model refused: {refusal[:500]}")
+    if not said:
+        why = "The answer was cut off before it said anything." if cut else "The answer was empty."
+        return FoundAction("", None, f"{why} {again}")
+    reading = read_text(said)
+    if reading.action is None and cut:
+        return FoundAction(
+            reading.thought, None, f"The answer was cut off before its action was complete. {again}"
+        )
+    if reading.action is None:
+        return FoundAction(reading.thought, None, f"{reading.problem} {again}")
+    return reading
+
+
+def _reason(action: Any) -> str:
+    reason = (action or {}).get("reason")
+    return reason if isinstance(reason, str) else ""
+
+
+def usage_of(response: ModelResponse, *, is_priced: bool) -> Usage:
+    """`is_priced` is false for a server whose prices are its own."""
+    used = response.usage
+    return Usage(used.input_tokens, used.output_tokens, _dollars(response) if is_priced else None)
+
+
+def _dollars(response: ModelResponse) -> float | None:
+    if not response.model_name or not response.usage.has_values():
+        return None
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError):  # no such model in the list, or an answer without its usage
+        return None
+
+
+def checked(url: str) -> str:
+    """The same URL; `InvalidAction` for what is none. It is not repeated: a password may stand in it."""
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address:
+        raise InvalidAction(
+            "base_url: is not an address", path="base_url", hint="Such as http://127.0.0.1:11434/v1."
+        )
+    return url
+
+
+def place_of(url: str) -> str:
+    """Without a user, a password or a query."""
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    port = f":{parts.port}" if parts.port else ""
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"

@@ -10,8 +10,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 
-from handrail.agent.models.address import checked
-from handrail.agent.models.hosted import Maker
+from handrail.agent.models.hosted import Maker, checked
 from handrail.errors import InvalidAction
 
 KEY = "OPENAI_API_KEY"

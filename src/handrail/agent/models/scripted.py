@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from handrail.agent.model import Mode, Prompt, Reply
-from handrail.agent.models.text import read_text
+from handrail.agent.read_answer import read_text
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import action_from, nearest_kind

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 from handrail.agent.model import Mode, Prompt, Reply
+from handrail.agent.models.offline import screen_text
 from handrail.agent.models.scripted import read_script
-from handrail.agent.models.shown import screen_text
 from handrail.cli.evaluation.task import filled
 from handrail.errors import InvalidAction
 

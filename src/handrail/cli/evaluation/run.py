@@ -17,9 +17,9 @@ from handrail.adb.direct import Direct
 from handrail.adb.shell import Script
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import Model
-from handrail.agent.record import REPORT
-from handrail.agent.result import RunResult
+from handrail.agent.model import AgentModel
+from handrail.agent.run_data import RunResult
+from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
 from handrail.cli.evaluation.checks import Evidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.result import TaskResult
@@ -43,7 +43,7 @@ LOOK_MS = 100.0
 class Plan:
     """What is the same for every task of an evaluation."""
 
-    open_model: Callable[[EvalTask], Model]
+    open_model: Callable[[EvalTask], AgentModel]
     clock: Clock
     out: Path | None = None
     """Where runs are kept, each in a folder of its own."""
@@ -63,7 +63,7 @@ async def run_one(task: EvalTask, plan: Plan) -> TaskResult:
     return _result(task, ran, evidence, plan.clock.monotonic_ms() - began)
 
 
-async def _run(task: EvalTask, plan: Plan, model: Model) -> tuple[RunResult, Evidence]:
+async def _run(task: EvalTask, plan: Plan, model: AgentModel) -> tuple[RunResult, Evidence]:
     async with _folders(task, plan.out) as (folder, home), stage(task, home, plan.clock) as ready:
         before = ready.phone.state()
         ran = await run_task(

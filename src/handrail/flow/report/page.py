@@ -8,17 +8,29 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from handrail.flow.records import FlowRecord
-from handrail.flow.report.flow_card import flow_card
 from handrail.flow.report.markup import Content, Html, tag
-from handrail.flow.report.pictures import Album
-from handrail.flow.report.tally import BAD, attempts, counts, overall, verdict
-from handrail.flow.report.times import duration, moment
+from handrail.flow.report.pictures import ReportAlbum
+from handrail.flow.report.step import Sheet, file_diff, listing, sign, step_list, trouble
+from handrail.flow.report.summary import (
+    BAD,
+    about_repair,
+    attempts,
+    blamed,
+    counts,
+    duration,
+    moment,
+    overall,
+    verdict,
+    walk,
+)
+from handrail.flow.report.timeline import leaves_of, timeline
+from handrail.flow.run_record import FlowRecord
+from handrail.protocol.flow import FlowTrace
 
 NAME = "index.html"
 
@@ -35,7 +47,7 @@ def write(records: Sequence[FlowRecord], folder: Path) -> Path:
 
 def page(records: Sequence[FlowRecord]) -> str:
     """The text of the report."""
-    album = Album(records)
+    album = ReportAlbum(records)
     cards = [
         flow_card(record, index, len(run), album)
         for index, (record, run) in enumerate((record, run) for run in attempts(records) for record in run)
@@ -130,3 +142,74 @@ def _hash(name: str) -> str:
     """Of exactly what stands between the tags."""
     digest = hashlib.sha256(_resource(name).encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def flow_card(record: FlowRecord, index: int, attempts: int, album: ReportAlbum) -> Html:
+    """`attempts` is how often this flow was run in all."""
+    anchor = f"f{index + 1}"
+    quiet = record.outcome not in BAD
+    body = tag("div", _card_body(record, anchor, album), class_="inside")
+    details = tag("details", tag("summary", _card_head(record, attempts)), body, open=not quiet, id=anchor)
+    return tag("section", details, class_=f"flow {record.outcome}{' quiet' if quiet else ''}")
+
+
+def _card_head(record: FlowRecord, attempts: int) -> list[Content]:
+    notes = [tag("span", name, class_="tag") for name in record.tags]
+    if attempts > 1:
+        notes.append(tag("span", f"attempt {record.attempt} of {attempts}", class_="note"))
+    warnings = sum(step.outcome == "warned" for step in walk(record.steps))
+    if warnings:
+        words = "1 warning" if warnings == 1 else f"{warnings} warnings"
+        notes.append(tag("span", words, class_="chip warned"))
+    if any(trace.app_crash_detected for trace in _traces(record)):
+        notes.append(tag("span", "app crashed", class_="code failed"))
+    title = tag("h2", tag("bdi", record.name))
+    return [
+        sign(record.outcome),
+        tag("span", title, tag("span", record.file, class_="file"), class_="naming"),
+        tag("span", notes, class_="notes"),
+        tag("span", _progress(record), class_="took"),
+    ]
+
+
+def _progress(record: FlowRecord) -> str:
+    if record.outcome == "skipped":
+        return "skipped"
+    total = record.trace.total_steps if record.trace else len(record.steps)
+    done = (
+        record.trace.steps_completed
+        if record.trace
+        else sum(step.outcome not in BAD for step in record.steps)
+    )
+    return f"{done} of {total} steps · {duration(record.duration_ms)}"
+
+
+def _card_body(record: FlowRecord, anchor: str, album: ReportAlbum) -> Iterator[Content]:
+    told = [record.device, moment(record.started_ms)]
+    if record.journal_head:
+        told.append(f"journal head {record.journal_head}")
+    yield tag("p", [(tag("span", part), " ") for part in told if part], class_="facts-line")
+    if record.error and blamed(record.steps) is None:
+        yield trouble(record.error, None, record.outcome)
+    leaves = list(leaves_of(record.steps, anchor))
+    yield timeline(record, leaves)
+    yield from (file_diff(about_repair(record), text) for text in record.proposals)
+    if record.steps:
+        many = len({step.device for _, step in leaves}) > 1
+        yield step_list(Sheet(record, album, many), record.steps, anchor)
+    yield from _ending(record)
+
+
+def _ending(record: FlowRecord) -> Iterator[Html]:
+    """What the screen came to, where it explains something."""
+    for trace in _traces(record):
+        for dialog in trace.system_dialogs or ():
+            buttons = ", ".join(dialog.buttons)
+            words = f"{dialog.kind or 'system'} dialog of {dialog.package_name}: {dialog.title} [{buttons}]"
+            yield tag("p", tag("bdi", words), class_="facts-line")
+        if record.outcome in BAD and trace.final_ui_tree:
+            yield listing("Screen at the end", trace.final_ui_tree)
+
+
+def _traces(record: FlowRecord) -> list[FlowTrace]:
+    return list(record.traces.values()) or ([record.trace] if record.trace else [])

@@ -14,9 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handrail.flow.records import FlowRecord, Picture
 from handrail.flow.report.markup import Html, tag
-from handrail.flow.report.tally import walk
+from handrail.flow.report.summary import walk
+from handrail.flow.run_record import FlowRecord, Picture, StepRecord
+from handrail.tree.node import Bounds
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -44,7 +45,7 @@ GRADES = (Grade(540, 80), Grade(540, 60), Grade(400, 60), Grade(300, 50), Grade(
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class PlacedPicture:
     """A picture as a step shows it: `anchor` names the image, the size is the screen's."""
 
     anchor: str
@@ -52,7 +53,7 @@ class Placed:
     height: int
 
 
-class Album:
+class ReportAlbum:
     """All pictures of some flows."""
 
     def __init__(self, records: Iterable[FlowRecord], budget_bytes: int = BUDGET_BYTES) -> None:
@@ -60,14 +61,14 @@ class Album:
         self._uris, self._why_not = _fit(raw, budget_bytes)
         self._anchors = {key: f"p{index}" for index, key in enumerate(self._uris)}
 
-    def place(self, picture: Picture) -> Placed | str:
+    def place(self, picture: Picture) -> PlacedPicture | str:
         """Where the picture is, or why there is none."""
         if picture.png is None:
             return picture.why_not or "no picture was taken"
         key = _key(picture.png)
         if key not in self._anchors:
             return self._why_not[key]
-        return Placed(self._anchors[key], *_size(picture))
+        return PlacedPicture(self._anchors[key], *_size(picture))
 
     def definitions(self) -> Html:
         """The images themselves, for the end of the page. They fill whatever box a step gives them."""
@@ -156,3 +157,62 @@ def _opened(png: bytes) -> Image | None:
             return opened.convert("RGB")
     except (OSError, ValueError, SyntaxError, Images.DecompressionBombError, Images.DecompressionBombWarning):
         return None
+
+
+_ROUND = 12
+"""Device pixels; about what buttons have."""
+_POINT = 48
+"""Radius of the ring around a touched point, in device pixels."""
+
+
+def shots(step: StepRecord, album: ReportAlbum) -> Html | None:
+    """None for a step that shows nothing."""
+    figures = [*_one(step, step.before, "Before", album), *_one(step, step.after, "After", album)]
+    return tag("div", figures, class_="shots") if figures else None
+
+
+def _one(step: StepRecord, picture: Picture | None, title: str, album: ReportAlbum) -> Iterator[Html]:
+    if picture is None:
+        return
+    placed = album.place(picture)
+    if isinstance(placed, str):
+        shown = tag("p", f"No picture: {placed}.", class_="missing")
+    else:
+        marks = list(_marks(step, placed)) if title == "Before" else []
+        words = f"Screen {title.lower()} the step{', touched element marked' if marks else ''}"
+        shown = tag("button", _svg(placed, marks, words), type="button", class_="zoom", title="Enlarge")
+    yield tag("figure", tag("figcaption", title), shown)
+
+
+def _svg(placed: PlacedPicture, marks: list[Html], words: str) -> Html:
+    box = f"0 0 {placed.width} {placed.height}"
+    size = {"width": placed.width, "height": placed.height}
+    return tag(
+        "svg", tag("use", href=f"#{placed.anchor}", **size), marks, viewBox=box, role="img", aria_label=words
+    )
+
+
+def _marks(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
+    """Each twice: a light line under a coloured one is seen on every picture."""
+    touched = _on_screen(step.touched, placed)
+    if touched is not None:
+        for name in ("casing", "touched"):
+            box = {"x": touched.left, "y": touched.top, "width": touched.width, "height": touched.height}
+            yield tag("rect", class_=name, rx=_ROUND, **box)
+    elif (point := _point(step)) is not None:
+        for name in ("casing", "touched"):
+            yield tag("circle", class_=name, cx=point[0], cy=point[1], r=_POINT)
+
+
+def _on_screen(bounds: Bounds | None, placed: PlacedPicture) -> Bounds | None:
+    if bounds is None:
+        return None
+    seen = bounds.intersect(Bounds(0, 0, placed.width, placed.height))
+    return seen if seen.area else None
+
+
+def _point(step: StepRecord) -> tuple[int, int] | None:
+    """Where a finger went down without an element: a tap on coordinates."""
+    selector = step.envelope.target.selector if step.envelope and step.envelope.target else None
+    x, y = (selector.get("x"), selector.get("y")) if selector else (None, None)
+    return (x, y) if isinstance(x, int) and isinstance(y, int) else None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
 
-from handrail.flow.records import FlowRecord, StepRecord
 from handrail.flow.report.markup import visible
-from handrail.flow.report.table import WORDS, about_repair, complaint, place, short
-from handrail.flow.report.tally import BAD, NOTABLE, attempts, blamed, counts, culprits, number, verdict
-from handrail.flow.report.times import duration
-from handrail.tree.quote import clean
+from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
+from handrail.tree.quote import clean, cut
 
 
 def summary(records: Sequence[FlowRecord]) -> str:
@@ -53,3 +53,171 @@ def _step(record: FlowRecord, step: StepRecord) -> Iterator[str]:
 def _after(run: Sequence[FlowRecord]) -> str:
     took = duration(sum(record.duration_ms for record in run))
     return f"({took}, {len(run)} attempts)" if len(run) > 1 else f"({took})"
+
+
+WORDS: dict[Outcome, str] = {
+    "passed": "ok",
+    "failed": "FAILED",
+    "skipped": "skipped",
+    "warned": "warning",
+    "stopped": "stopped",
+}
+_LABEL = 60
+"""Characters of a label in a table; a label can be what somebody typed."""
+
+
+def step_table(steps: Sequence[StepRecord]) -> str:
+    """One line per step, inner ones indented."""
+    return "\n".join(_lines(steps, 0))
+
+
+def place(record: FlowRecord, step: StepRecord) -> str:
+    """ "checkout.yaml:14", as editors and terminals can open it."""
+    file = _file_of(record, step)
+    return file if step.line is None else f"{file}:{step.line}"
+
+
+def _file_of(record: FlowRecord, step: StepRecord) -> str:
+    """Steps that `run_flow` brought in stand in another file, named relative to the one that names it."""
+    file, steps = record.file, record.steps
+    for depth in range(1, len(step.path)):
+        holder = next((one for one in steps if one.path == step.path[:depth]), None)
+        if holder is None:
+            break
+        named = holder.given.get("run_flow")
+        inner = named.get("file") if isinstance(named, Mapping) else named
+        file = str(PurePath(file).parent / inner) if isinstance(inner, str) else file
+        steps = holder.children
+    return file
+
+
+def complaint(step: StepRecord) -> str:
+    """What went wrong, with its code in front."""
+    said = step.error or (step.envelope.message if step.envelope else None) or f"the step {step.outcome}"
+    return f"{step.code}: {said}" if step.code and not said.startswith(step.code) else said
+
+
+def about_repair(record: FlowRecord) -> str:
+    """What an edit of the file beside a run means."""
+    return "The file was mended" if record.outcome == "passed" else "A repair of the file is proposed"
+
+
+def short(label: str) -> str:
+    """A label on one line, not longer than a table bears."""
+    return cut(clean(label), _LABEL)
+
+
+def _lines(steps: Sequence[StepRecord], depth: int) -> Iterator[str]:
+    for step in steps:
+        head = f"{WORDS[step.outcome]:<8}{'  ' * depth}{number(step):<4} {short(step.label)}"
+        notes = [duration(step.duration_ms), *_notes(step)]
+        yield f"{head}  ({', '.join(notes)})"
+        yield from _lines(step.children, depth + 1)
+
+
+def _notes(step: StepRecord) -> Iterator[str]:
+    if step.tries > 1:
+        yield f"{step.tries} tries"
+    if step.code:
+        yield step.code
+
+
+BAD: frozenset[Outcome] = frozenset({"failed", "stopped"})
+NOTABLE: frozenset[Outcome] = BAD | {"warned"}
+WORST_FIRST: tuple[Outcome, ...] = ("failed", "stopped", "warned", "skipped", "passed")
+
+
+def attempts(records: Sequence[FlowRecord]) -> list[list[FlowRecord]]:
+    """Records of the same flow on the same device, in order; the last one counts."""
+    runs: dict[tuple[str, str, str], list[FlowRecord]] = {}
+    for record in records:
+        runs.setdefault((record.file, record.name, record.device), []).append(record)
+    return list(runs.values())
+
+
+def finals(records: Sequence[FlowRecord]) -> list[FlowRecord]:
+    """What each flow came to in the end."""
+    return [run[-1] for run in attempts(records)]
+
+
+def counts(records: Sequence[FlowRecord]) -> dict[Outcome, int]:
+    """Of the final attempts, the worst first; outcomes that nothing had are left out."""
+    found = Counter(record.outcome for record in finals(records))
+    return {outcome: found[outcome] for outcome in WORST_FIRST if found[outcome]}
+
+
+def overall(records: Sequence[FlowRecord]) -> Outcome:
+    """The outcome of the whole run; skipped flows alone are no success and no failure."""
+    return next(iter(counts(records)), "skipped") if records else "skipped"
+
+
+def verdict(records: Sequence[FlowRecord]) -> str:
+    """The run in one sentence: "1 of 3 flows failed"."""
+    found, total = counts(records), len(finals(records))
+    if not total:
+        return "No flow was run"
+    flows = "flow" if total == 1 else "flows"
+    for outcome in ("failed", "stopped"):
+        if found.get(outcome):
+            verb = "was stopped" if outcome == "stopped" and found[outcome] == 1 else outcome
+            return f"{found[outcome]} of {total} {flows} {verb}"
+    if found.get("skipped") == total:
+        return f"{total} {flows} skipped"
+    passed = total - found.get("skipped", 0)
+    return f"All {passed} flows passed" if passed > 1 else "The flow passed"
+
+
+def walk(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
+    """Every step, its inner ones after it."""
+    for step in steps:
+        yield step
+        yield from walk(step.children)
+
+
+def culprits(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> Iterator[StepRecord]:
+    """The innermost steps that went wrong: what holds them only failed because of them."""
+    for step in steps:
+        if step.outcome in outcomes:
+            inner = list(culprits(step.children, outcomes))
+            yield from inner or [step]
+
+
+def blamed(steps: Sequence[StepRecord], outcomes: frozenset[Outcome] = BAD) -> StepRecord | None:
+    """The step that explains the outcome; on several devices, one that failed before those it stopped."""
+    return min(culprits(steps, outcomes), key=lambda step: WORST_FIRST.index(step.outcome), default=None)
+
+
+def is_quiet(steps: Sequence[StepRecord]) -> bool:
+    """Nothing in here needs a look."""
+    return not any(step.outcome in NOTABLE for step in walk(steps))
+
+
+def number(step: StepRecord) -> str:
+    """As people count: "3" or "3.1"."""
+    return ".".join(str(index + 1) for index in step.path)
+
+
+def duration(ms: float) -> str:
+    """ "38 ms", "1.24 s", "2 min 05 s"."""
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    if ms < 9_995:
+        return f"{ms / 1000:.2f} s"
+    if ms < 59_950:
+        return f"{ms / 1000:.1f} s"
+    minutes, seconds = divmod(round(ms / 1000), 60)
+    return f"{minutes} min {seconds:02d} s"
+
+
+def moment(ms: int) -> str:
+    """ "2026-03-14 15:09:26 UTC"."""
+    return _utc(ms).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def timestamp(ms: int) -> str:
+    """ISO 8601 without a zone, as JUnit wants it; UTC."""
+    return _utc(ms).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _utc(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms / 1000, UTC)

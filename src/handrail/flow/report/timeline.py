@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handrail.flow.records import FlowRecord, StepRecord
 from handrail.flow.report.markup import Html, tag
-from handrail.flow.report.tally import number
-from handrail.flow.report.times import duration
+from handrail.flow.report.summary import duration, number
+from handrail.flow.run_record import FlowRecord, StepRecord
 
 SCALE = 1000
 """Units of a drawing from the flow's start to its end."""

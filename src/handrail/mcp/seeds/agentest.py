@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import agentest as dialect
 from handrail.errors import ERRORS, InvalidAction
-from handrail.flow.load import loads
+from handrail.flow.document import loads
 from handrail.mcp.answer import PICTURE, Answer, data_of
 from handrail.mcp.flows import run
 from handrail.mcp.tools import Row, seed_tool

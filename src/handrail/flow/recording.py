@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from handrail.engine.journal import Journal
 from handrail.engine.journal.query import UNFINISHED, ActionRow, Shown
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction
-from handrail.flow.bridge import bridged
-from handrail.flow.join import join
 from handrail.flow.places import StepPath
-from handrail.flow.retell import Told, asked, retell
+from handrail.flow.recorded_step import RecordedStep, asked_fields, recorded_step
 from handrail.flow.write import write
-from handrail.protocol.device import PressKey
+from handrail.protocol.act import Act
+from handrail.protocol.device import ClearText, PressKey, ScrollTo, Swipe, Tap, TypeText
 from handrail.protocol.flow import Flow, Step
+from handrail.protocol.observe import WaitFor
 from handrail.protocol.system import StartApp
+from handrail.protocol.target import Condition, Selector
 
 _HOME = re.compile(r"launcher|\.home$|systemui")
 """Packages that are there without being started."""
@@ -32,21 +34,21 @@ PAGE = 200
 class Recording:
     """The steps so far."""
 
-    steps: list[Told] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     _failed: list[dict[str, Any]] = field(default_factory=list)
     """Attempts since the last step that were worth another one."""
 
-    def take(self, shown: Shown) -> Told | None:
+    def take(self, shown: Shown) -> RecordedStep | None:
         """Add one action, if it belongs into a flow; the step that it has become or become part of."""
-        told = retell(shown)
+        told = recorded_step(shown)
         if told is None:
-            self._failed += [asked(shown)] if _is_worth_another(shown) else []
+            self._failed += [asked_fields(shown)] if _is_worth_another(shown) else []
             return None
-        tries = self._failed.count(asked(shown))
+        tries = self._failed.count(asked_fields(shown))
         self._failed.clear()
         told = replace(told, retry=min(20, tries + MORE_TRIES)) if tries else told
-        joined = join(self.steps[-1], told) if self.steps else None
-        self.steps = [*self.steps[:-1], joined] if joined else [*bridged(self.steps, told), told]
+        joined = joined_step(self.steps[-1], told) if self.steps else None
+        self.steps = [*self.steps[:-1], joined] if joined else [*with_scroll_or_wait(self.steps, told), told]
         return self.steps[-1]
 
     def flow(self, name: str) -> tuple[Flow, dict[StepPath, dict[str, object]]]:
@@ -72,17 +74,19 @@ class Recording:
         return write(flow, elements)
 
 
-def _package(first: Told) -> str:
+def _package(first: RecordedStep) -> str:
     """The app that is started first, or that was in front already; '' where nobody knows."""
     return first.action.package if isinstance(first.action, StartApp) else first.package
 
 
-def _is_start(told: Told) -> bool:
+def _is_start(told: RecordedStep) -> bool:
     """All that `app` in the head of a flow says."""
     return isinstance(told.action, StartApp) and told.action.activity is None
 
 
-async def follow(session: Session, journal: Journal, recording: Recording) -> AsyncIterator[Told]:
+async def record_session(
+    session: Session, journal: Journal, recording: Recording
+) -> AsyncIterator[RecordedStep]:
     """Record what a session does until it closes; gives every step as it is taken."""
     async for event in session.events():
         if event.terminal:
@@ -96,7 +100,7 @@ def _is_worth_another(shown: Shown) -> bool:
     return bool(envelope.get("retryable")) and envelope.get("delivery") == "not_delivered"
 
 
-def ended(
+def ended_actions(
     journal: Journal,
     *,
     device: str | None = None,
@@ -129,7 +133,7 @@ def flow_text(
 ) -> str:
     """What was done on one phone, told again as a flow's file. Raises `InvalidAction` for several phones."""
     recording, devices = Recording(), set()
-    for row, shown in ended(journal, device=device, since=since, session=session):
+    for row, shown in ended_actions(journal, device=device, since=since, session=session):
         if recording.take(shown) is not None:
             devices.add(row.device or "")
     if len(devices) > 1:
@@ -139,3 +143,78 @@ def flow_text(
             path="device",
         )
     return recording.text(name)
+
+
+_ALONE = frozenset({"scroll_to", "swipe"})
+"""They look for their own way."""
+_FEWEST, _MOST = 10, 100
+_SLACK = 3
+"""Scrolls that are allowed for every swipe of the recording: another phone's screen may be smaller."""
+
+
+def with_scroll_or_wait(steps: Sequence[RecordedStep], told: RecordedStep) -> list[RecordedStep]:
+    """The steps before it. Swipes that brought its element into sight become one scroll to it."""
+    target = getattr(told.action, "target", None)
+    if not steps or not isinstance(target, Selector) or told.action.type in _ALONE:
+        return list(steps)
+    swipes = _swipes(steps)
+    if swipes and target.index is None:
+        return [*steps[: len(steps) - len(swipes)], RecordedStep(_scroll(target, swipes))]
+    if _came_late(steps[-1], told):
+        return [*steps, RecordedStep(WaitFor(condition=Condition(visible=target)))]
+    return list(steps)
+
+
+def _swipes(steps: Sequence[RecordedStep]) -> list[RecordedStep]:
+    """Those at the end that scrolled one and the same way."""
+    way = steps[-1].scrolled
+    return list(takewhile(lambda one: one.scrolled == way, reversed(steps))) if way else []
+
+
+def _scroll(target: Selector, swipes: Sequence[RecordedStep]) -> ScrollTo:
+    last = swipes[0]
+    within = last.action.target if isinstance(last.action, Swipe) else None
+    most = max(_FEWEST, min(_MOST, _SLACK * len(swipes)))
+    return ScrollTo(target=target, within=within, direction=last.scrolled or "down", max_scrolls=most)
+
+
+def _came_late(last: RecordedStep, told: RecordedStep) -> bool:
+    """The screen became another one by itself since the last step ended, and nobody waits for it yet."""
+    waits = last.action.type == "wait_for" or told.action.type.startswith("expect_")
+    return not waits and bool(last.after and told.before) and last.after != told.before
+
+
+def joined_step(first: RecordedStep, second: RecordedStep) -> RecordedStep | None:
+    """The one step that stands for both; None where both are needed."""
+    joined = None if first.optional or second.optional else _join(first, second)
+    return None if joined is None else replace(joined, before=first.before, after=second.after)
+
+
+def _join(first: RecordedStep, second: RecordedStep) -> RecordedStep | None:
+    match first.action, second.action:
+        case StartApp(package=one), StartApp(package=other) if one == other:
+            return second
+        case (Tap() | ClearText() | TypeText()) as before, TypeText() as after if _same_field(before, after):
+            return _typed(first, before, second, after)
+        case Tap() as before, ClearText() as after if _same_field(before, after):
+            return second
+    return None
+
+
+def _same_field(before: Act, after: Act) -> bool:
+    """The same selector, and the first step did not lead to another screen."""
+    target = getattr(after, "target", None)
+    return target is not None and getattr(before, "target", None) == target and before.expect is None
+
+
+def _typed(
+    first: RecordedStep, before: Tap | ClearText | TypeText, second: RecordedStep, after: TypeText
+) -> RecordedStep | None:
+    if isinstance(before, Tap) or after.clear:
+        return second if not isinstance(before, TypeText) or not before.submit else None
+    if isinstance(before, ClearText):
+        return replace(second, action=after.model_copy(update={"clear": True}))
+    if before.submit:
+        return None
+    whole = after.model_copy(update={"text": before.text + after.text, "clear": before.clear})
+    return replace(second, action=whole, elements=first.elements)

@@ -9,10 +9,8 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from handrail.flow.records import FlowRecord
-from handrail.flow.report.table import complaint, place, step_table
-from handrail.flow.report.tally import BAD, attempts, blamed, walk
-from handrail.flow.report.times import timestamp
+from handrail.flow.report.summary import BAD, attempts, blamed, complaint, place, step_table, timestamp, walk
+from handrail.flow.run_record import FlowRecord
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 can't hold, not even escaped."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from handrail.agent.step import Step
+from handrail.agent.run_data import AgentStep
 from handrail.clock import Clock, iso_time
 from handrail.errors import InvalidAction
 
@@ -49,7 +49,7 @@ class RunFolder:
         (self.path / PICTURES).mkdir(exist_ok=True)
         self._write(TASK, task)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: AgentStep) -> None:
         """Durable when this returns."""
         line = json.dumps(step.to_dict(), ensure_ascii=False, separators=(",", ":"))
         with (self.path / STEPS).open("a", encoding="utf-8", errors="replace") as file:
@@ -88,15 +88,15 @@ class RunFolder:
             ) from None
         return dict(value)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[AgentStep]:
         """All that were written whole; a half line at the end is what a killed process leaves."""
         file = self.path / STEPS
         if not file.exists():
             return []
-        read: list[Step] = []
+        read: list[AgentStep] = []
         for line in file.read_bytes().split(b"\n"):
             try:
-                read.append(Step.read(json.loads(line)))
+                read.append(AgentStep.read(json.loads(line)))
             except (ValueError, TypeError):
                 continue
         return read

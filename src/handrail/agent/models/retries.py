@@ -23,7 +23,7 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
 )
 
-from handrail.agent.models.wire import TooLong
+from handrail.agent.models.http_client import TooLong
 from handrail.clock import Clock, within
 from handrail.errors import ModelUnavailable, Timeout
 
@@ -44,7 +44,7 @@ _SECRET_CHARS = 12
 
 
 @dataclass(slots=True)
-class Patience:
+class RetryPolicy:
     """How questions to one model are repeated. Its key is never told."""
 
     name: str

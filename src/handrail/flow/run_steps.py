@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,12 +11,10 @@ from handrail.clock import Clock, within
 from handrail.dialects import agentest
 from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, Timeout
-from handrail.flow.evidence import Evidence
-from handrail.flow.mend import Mending
-from handrail.flow.plan import Planned
-from handrail.flow.records import Observer, StepRecord
-from handrail.flow.retry import tries
-from handrail.flow.witness import Witness
+from handrail.flow.evidence import DeviceWatch, FlowEvidence
+from handrail.flow.heal import Repairs
+from handrail.flow.plan import PlannedStep
+from handrail.flow.run_record import Observer, StepRecord
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
@@ -30,21 +28,25 @@ Ended = Literal["on", "finished", "failed"]
 
 
 @dataclass(slots=True)
-class Walk:
+class StepRunner:
     """One run through one flow."""
 
     flow: str
-    devices: Mapping[str, Witness]
+    devices: Mapping[str, DeviceWatch]
     clock: Clock
     caller: Caller
     observer: Observer
-    mending: Mending
-    evidence: Evidence | None = None
+    mending: Repairs
+    evidence: FlowEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
 
     async def all(
-        self, steps: Sequence[Planned], on: Witness, into: list[StepRecord], path: tuple[int, ...] = ()
+        self,
+        steps: Sequence[PlannedStep],
+        on: DeviceWatch,
+        into: list[StepRecord],
+        path: tuple[int, ...] = (),
     ) -> Ended:
         """One after the other, until one fails or finishes. Rounds of a repeat are numbered on."""
         for one in steps:
@@ -53,7 +55,9 @@ class Walk:
                 return ended
         return "on"
 
-    async def _step(self, one: Planned, on: Witness, into: list[StepRecord], path: tuple[int, ...]) -> Ended:
+    async def _step(
+        self, one: PlannedStep, on: DeviceWatch, into: list[StepRecord], path: tuple[int, ...]
+    ) -> Ended:
         on = self._device_of(one, on)
         names = ", ".join(one.inner) if isinstance(one.step, Parallel) else on.name
         record = self._record(path, one.label, one.given, names, one.place.line)
@@ -71,7 +75,7 @@ class Walk:
             self.observer.step_ended(record)
         return ended
 
-    def _device_of(self, one: Planned, on: Witness) -> Witness:
+    def _device_of(self, one: PlannedStep, on: DeviceWatch) -> DeviceWatch:
         named = one.step.action.device if isinstance(one.step, Step) else None
         return self.devices.get(named, on) if named else on
 
@@ -102,7 +106,7 @@ class Walk:
         finally:
             record.duration_ms = round(self.clock.monotonic_ms() - began, 1)
 
-    async def _do(self, one: Planned, on: Witness, record: StepRecord) -> Ended:
+    async def _do(self, one: PlannedStep, on: DeviceWatch, record: StepRecord) -> Ended:
         if one.step.when is not None and not await self._holds(one.step.when, on, record):
             record.outcome = "skipped"
             return "on"
@@ -122,7 +126,7 @@ class Walk:
 
     # one action
 
-    async def _act(self, one: Planned, step: Step, on: Witness, record: StepRecord) -> Ended:
+    async def _act(self, one: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
         action = self.mending.known(one, step.action)
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
@@ -140,7 +144,7 @@ class Walk:
             raise failure
         return "finished" if isinstance(action, Finish) else "on"
 
-    async def _tried(self, step: Step, action: AnyAction, on: Witness) -> tuple[Envelope, int]:
+    async def _tried(self, step: Step, action: AnyAction, on: DeviceWatch) -> tuple[Envelope, int]:
         async def once() -> Envelope:
             return await on.session.run(action, caller=self.caller, settle=step.settle)
 
@@ -151,7 +155,7 @@ class Walk:
         where = f"flow {self.flow}, step {number}: {record.label}"
         return (f"{self.reason} ({where})" if self.reason else where)[:1_000]
 
-    def _write(self, record: StepRecord, envelope: Envelope, on: Witness) -> None:
+    def _write(self, record: StepRecord, envelope: Envelope, on: DeviceWatch) -> None:
         record.envelope = envelope
         record.loading = _loading(envelope)
         if envelope.changes:
@@ -161,7 +165,7 @@ class Walk:
         if found is not None and found.bounds is not None:
             record.touched = Bounds(*found.bounds)
 
-    async def _holds(self, condition: Condition, on: Witness, record: StepRecord) -> bool:
+    async def _holds(self, condition: Condition, on: DeviceWatch, record: StepRecord) -> bool:
         """By one fresh read. A read that fails is a failure, not a no."""
         envelope = await on.session.run(
             WaitFor(condition=condition, timeout_ms=0), reason=self._reason(record), caller=self.caller
@@ -173,14 +177,16 @@ class Walk:
 
     # steps that hold others
 
-    async def _inside(self, steps: Sequence[Planned], on: Witness, record: StepRecord) -> Ended:
+    async def _inside(self, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord) -> Ended:
         """Inner steps; their failure is this step's own."""
         ended = await self.all(steps, on, record.children, record.path)
         if ended == "failed":
             raise _again(record.children[-1])
         return ended
 
-    async def _repeat(self, step: Repeat, steps: Sequence[Planned], on: Witness, record: StepRecord) -> Ended:
+    async def _repeat(
+        self, step: Repeat, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord
+    ) -> Ended:
         for _ in range(step.times or step.max_times):
             if step.while_ is not None and not await self._holds(step.while_, on, record):
                 return "on"
@@ -195,7 +201,7 @@ class Walk:
         word = "while still holds" if step.while_ is not None else "until was not met"
         raise Timeout(f"{word} after {step.max_times} rounds", hint="Raise max_times, or look at the screen.")
 
-    async def _parallel(self, one: Planned, record: StepRecord) -> Ended:
+    async def _parallel(self, one: PlannedStep, record: StepRecord) -> Ended:
         """All devices at once. The first that fails stops the others where they are."""
         for number, name in enumerate(one.inner):
             path = (*record.path, number)
@@ -218,7 +224,7 @@ class Walk:
                 child.error = f"It was stopped because {failed.label} failed"
         raise _again(failed)
 
-    async def _share(self, record: StepRecord, steps: Sequence[Planned]) -> Ended:
+    async def _share(self, record: StepRecord, steps: Sequence[PlannedStep]) -> Ended:
         self.observer.step_started(record)
         try:
             return await self._told(record, self._inside(steps, self.devices[record.device], record))
@@ -227,7 +233,7 @@ class Walk:
 
     # evidence
 
-    async def _picture_before(self, one: Planned, on: Witness, record: StepRecord) -> None:
+    async def _picture_before(self, one: PlannedStep, on: DeviceWatch, record: StepRecord) -> None:
         if self.evidence is None or not _acts(one):
             return
         try:
@@ -236,7 +242,7 @@ class Walk:
             record.outcome, record.error = "stopped", "It was stopped before it began"
             raise
 
-    async def _collect(self, one: Planned, on: Witness, record: StepRecord) -> None:
+    async def _collect(self, one: PlannedStep, on: DeviceWatch, record: StepRecord) -> None:
         if self.evidence is None or not isinstance(one.step, Step):
             return
         if record.outcome == "skipped":
@@ -259,7 +265,7 @@ def _again(record: StepRecord) -> HandrailError:
     return ERRORS[record.code or "UNKNOWN"](record.error or "", hint=record.hint)
 
 
-def _acts(one: Planned) -> bool:
+def _acts(one: PlannedStep) -> bool:
     return isinstance(one.step, Step) and one.step.action.effect in ("input", "system", "sensitive")
 
 
@@ -276,3 +282,25 @@ async def _until_one_fails(shares: Sequence[asyncio.Task[Ended]]) -> None:
         done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
         if any(share.result() == "failed" for share in done):
             return
+
+
+PAUSE_MS = 200.0
+"""Before the second try; doubled before every further one."""
+LONGEST_PAUSE_MS = 2_000.0
+
+
+def may_repeat(envelope: Envelope) -> bool:
+    """Only what is worth it, and only when it is certain whether it was delivered."""
+    return bool(envelope.retryable) and envelope.delivery != "unknown"
+
+
+async def tries(once: Callable[[], Awaitable[Envelope]], retry: int, clock: Clock) -> tuple[Envelope, int]:
+    """The last envelope, and how many tries it took."""
+    pause = PAUSE_MS
+    for number in range(1, retry + 1):
+        envelope = await once()
+        if envelope.success or not may_repeat(envelope):
+            return envelope, number
+        await clock.sleep_ms(pause)
+        pause = min(pause * 2, LONGEST_PAUSE_MS)
+    return await once(), retry + 1

@@ -28,7 +28,7 @@ _UNWRITTEN = re.compile(rf"\$\{{secret:TYPED_\d+\}}|{MASKED}")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RecordedStep:
     """A step, and what was known of the elements it touched."""
 
     action: AnyAction
@@ -64,14 +64,14 @@ def _ordered(element: Mapping[str, Any]) -> dict[str, Any]:
     return {key: element[key] for key in _ORDER if key in element}
 
 
-def asked(shown: Shown) -> dict[str, Any]:
+def asked_fields(shown: Shown) -> dict[str, Any]:
     """What was asked for, without what belongs to the moment; {} where that is not known."""
     return {name: value for name, value in (_first(shown, "action") or {}).items() if name not in _ONCE}
 
 
-def retell(shown: Shown) -> Told | None:
+def recorded_step(shown: Shown) -> RecordedStep | None:
     """None for what does not belong into a flow: reads, pauses, vain attempts, acts of the desk."""
-    fields, envelope = asked(shown), shown.envelope or {}
+    fields, envelope = asked_fields(shown), shown.envelope or {}
     succeeded = envelope.get("success") is True
     if not _belongs(fields) or not (succeeded or _did_something(envelope)):
         return None
@@ -86,7 +86,7 @@ def retell(shown: Shown) -> Told | None:
     except InvalidAction:  # its target was a ref, and nobody drew the element behind it
         return None
     elements = {name: one["element"] for name, one in drawn.items() if fields.get(name) is not None}
-    return Told(
+    return RecordedStep(
         action,
         elements,
         before=envelope.get("ui_fingerprint_before") or "",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from handrail.engine.desk_session import DeskRunner
+from handrail.engine.events import Caller, Listener
 from handrail.engine.look.looks import Look
 from handrail.engine.session import Session
+from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import GetUiTree, Screenshot
@@ -22,7 +26,7 @@ Act = Callable[[AnyAction], Awaitable[Envelope]]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ScreenLook:
     """One look."""
 
     text: str
@@ -50,14 +54,14 @@ class View:
         return PLACEHOLDER in self.text
 
 
-async def look(session: Session, act: Act) -> View:
+async def look(session: Session, act: Act) -> ScreenLook:
     """The screen as it is now."""
     envelope = await act(GetUiTree(max_lines=MOST_LINES))
     if not envelope.success or not envelope.details:
         why = f"The screen could not be read: {envelope.failure_code}, {envelope.message}"
-        return View(why, code=envelope.failure_code)
+        return ScreenLook(why, code=envelope.failure_code)
     details = envelope.details
-    return View(
+    return ScreenLook(
         str(details["text"]),
         session.sight.last,
         str(details["revision"]),
@@ -72,3 +76,42 @@ async def photograph(act: Act, width: int, *, for_model: bool) -> bytes | None:
     envelope = await act(Screenshot(marks=True) if for_model else Screenshot(scale=small))
     data = (envelope.details or {}).get("screenshotBase64") if envelope.success else None
     return base64.b64decode(data) if data else None
+
+
+REASON = 1_000
+"""Characters of a reason in the journal."""
+
+
+@dataclass(slots=True)
+class ActionRunner:
+    """One run's way to the phone and, where there is one, to the desk."""
+
+    session: Session
+    caller: Caller
+    desk: DeskRunner | None = None
+    ids: list[str] = field(default_factory=list)
+    """Of everything since `begin_step`."""
+
+    def begin_step(self) -> None:
+        self.ids = []
+
+    async def act(self, action: AnyAction, reason: str = "") -> Envelope:
+        """One action; whoever stops it still finds its id."""
+        why = (action.reason or reason).strip()[:REASON] or None
+        if isinstance(action, DeskAct) and self.desk is not None:
+            return self._keep(await self.desk.run(action, reason=why, caller=self.caller))
+        # Nothing is awaited between these two: the first that `life` hears of is this action.
+        life = self.session.events()
+        try:
+            return self._keep(await self.session.run(action, reason=why, caller=self.caller))
+        except asyncio.CancelledError:
+            self.ids.append(await _first(life))
+            raise
+
+    def _keep(self, envelope: Envelope) -> Envelope:
+        self.ids.append(envelope.action_id)
+        return envelope
+
+
+async def _first(life: Listener) -> str:
+    return (await anext(life)).action_id

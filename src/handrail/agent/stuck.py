@@ -5,7 +5,11 @@ Pure: places are numbers of screens, acts are texts. The model is told once; if 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from handrail.engine.look.looks import Look
+from handrail.tree.node import Screen
 
 REPEATS = 2
 """The same act on the same screen without any effect, before the model is told."""
@@ -28,7 +32,7 @@ class Moment:
     waits: bool = False
 
 
-class Guard:
+class StuckGuard:
     """The trail of one run."""
 
     def __init__(self) -> None:
@@ -118,3 +122,30 @@ class Guard:
 
     def _places(self, place: int) -> tuple[int, ...]:
         return (*(one.place for one in self._trail), place)
+
+
+KEPT = 24
+"""Screens that are remembered: a guard that looks for rounds needs no more."""
+
+Same = Callable[[Screen, Screen], bool]
+
+
+class ScreenNumbers:
+    """Every screen that a run has been on lately."""
+
+    def __init__(self, same: Same) -> None:
+        self._same = same
+        self._known: list[tuple[int, Look]] = []
+        self._next = 0
+
+    def of(self, seen: Look) -> int:
+        """Its number. Fingerprints are compared first: they cost nothing and nearly always decide."""
+        for at, (number, other) in enumerate(reversed(self._known)):
+            if other.fingerprint == seen.fingerprint and self._same(other.screen, seen.screen):
+                index = len(self._known) - 1 - at
+                self._known.append(self._known.pop(index))
+                return number
+        self._next += 1
+        self._known.append((self._next, seen))
+        del self._known[:-KEPT]
+        return self._next
