@@ -23,7 +23,7 @@ from tests.scenario.world import World, world
 from tests.web.apps_stage import stage
 
 from handrail.http.phone import Phones
-from handrail.http.phone_frame import unpack
+from handrail.http.phone_pictures import unpack
 
 GOAL = 5.0
 RESTLESS = "com.handrail.trouble/.RestlessActivity"

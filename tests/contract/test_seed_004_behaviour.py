@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.draft import Asked, Captured, Loading
+from handrail.desk.draft import CaptureAsked, DialogAsked, FrameLoading
 from tests.unit.desk.scene import NOW, TEXT, Scene
 
 TABLE = {"renderer": "table", "data": {"headers": ["Name"], "rows": [["Ada"]]}}
@@ -88,7 +88,7 @@ def test_a_request_id_tracks_the_load_of_an_iframe() -> None:
     scene = Scene()
     page = {"renderer": "iframe", "data": "https://example.org/"}
     scene.create("page", content=page, requestId="r1")
-    assert scene.effects == [Loading("monitor-0/page", "r1")]
+    assert scene.effects == [FrameLoading("monitor-0/page", "r1")]
     scene.create("text", requestId="r2")
     assert scene.effects == []
 
@@ -318,7 +318,7 @@ def test_capture_asks_for_a_picture_and_changes_nothing() -> None:
     before = scene.state
     assert scene.do("window.capture", "a", requestId="r1") == {}
     assert scene.state is before
-    assert scene.effects == [Captured("monitor-0/a", "r1")]
+    assert scene.effects == [CaptureAsked("monitor-0/a", "r1")]
 
 
 # notifications, toasts, dialogs
@@ -356,7 +356,7 @@ def test_a_toast_is_an_info_for_five_seconds_unless_it_says_otherwise() -> None:
 def test_a_dialog_asks_with_yes_and_no_unless_it_says_otherwise() -> None:
     scene = Scene()
     scene.do("dialog.confirm", id="d1", title="Delete", message="Sure?")
-    assert scene.effects == [Asked("d1")]
+    assert scene.effects == [DialogAsked("d1")]
     options = {"showRememberChoice": True, "toolName": "delete", "context": "notes"}
     scene.do("dialog.confirm", id="d2", title="T", message="M", confirmText="Do", cancelText="Don't",
              permissionOptions=options)  # fmt: skip

@@ -17,8 +17,8 @@ from PIL import Image
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
-from handrail.desk.client import MOST_BEHIND
-from handrail.http.socket import MOST_TEXT
+from handrail.desk.hub import MOST_BEHIND
+from handrail.http.websocket import MOST_TEXT
 from handrail.protocol.read import MAX_BYTES
 from tests.scenario.world import until
 from tests.unit.http.door import TOKEN, WINDOW, door, frame_of
@@ -121,7 +121,7 @@ def test_ten_bad_frames_close_the_connection_and_nine_do_not(tmp_path: Path) -> 
 def test_a_client_that_never_reads_holds_nobody_up_and_is_sent_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handrail.http.socket.SEND_S", 1.0)
+    monkeypatch.setattr("handrail.http.websocket.SEND_S", 1.0)
 
     async def story() -> None:
         async with door(tmp_path) as served, await served.person() as quick:

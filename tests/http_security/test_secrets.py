@@ -12,7 +12,7 @@ import pytest
 from starlette.routing import Route
 from websockets.exceptions import InvalidStatus
 
-from handrail.http.guesses import MOST
+from handrail.http.auth import MOST_GUESSES
 from tests.unit.http.door import KEY, TOKEN, WINDOW, Door, door, frame_of
 
 OPEN = {"/", "/login", "/healthz", "/favicon.ico"}
@@ -70,7 +70,7 @@ def test_whoever_guesses_has_to_wait(tmp_path: Path) -> None:
     async def story() -> None:
         async with door(tmp_path) as served:
             cookie = await served.log_in()
-            for turn in range(MOST):
+            for turn in range(MOST_GUESSES):
                 assert (await served.get("/api/desk", token=f"{TOKEN}{turn}")).status == 401
             last = await served.get("/api/desk")  # now even the right one is not heard
             assert (last.status, last.json["code"]) == (429, "TOO_MANY_GUESSES")

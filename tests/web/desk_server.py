@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 from handrail.bind import listen
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.http.app import build
+from handrail.http.approvals import recall_from, remember_in
 from handrail.http.context import Context
 from handrail.http.origin import hosts_of
-from handrail.http.remember import recall_from, remember_in
-from handrail.http.serve import serving
+from handrail.http.server import build, serving
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
 

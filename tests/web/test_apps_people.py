@@ -13,7 +13,7 @@ from mcp.client.client import Client
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from handrail.engine.events import Caller
-from handrail.http.phone_tree import tree_of
+from handrail.http.phone import tree_of
 from handrail.mcp.server import build
 from handrail.mcp.state import DoorState
 from tests.scenario.people import PAY_RULE, at_checkout

@@ -15,7 +15,7 @@ from handrail.cli.output import print_json
 from handrail.errors import FAMILIES, InvalidAction, Unsupported
 
 if TYPE_CHECKING:
-    from handrail.http.notice import Notice
+    from handrail.http.desk_file import DeskFile
     from handrail.local.desk import LocalDesk
 
 NO_SERVER = "Start `handrail serve` to get one."
@@ -142,17 +142,17 @@ def _local(agent: str | None) -> LocalDesk:
     return LocalDesk(Config.from_env(os.environ).home, caller)
 
 
-def _notice() -> Notice:
+def _notice() -> DeskFile:
     from handrail.config import Config  # noqa: PLC0415
-    from handrail.http.notice import Notice  # noqa: PLC0415
+    from handrail.http.desk_file import DeskFile  # noqa: PLC0415
 
-    found = Notice.read(Config.from_env(os.environ).desk)
+    found = DeskFile.read(Config.from_env(os.environ).desk)
     if found is None:
         raise Unsupported("There is no desk", hint=NO_SERVER)
     return found
 
 
-def _post(notice: Notice, path: str) -> Any:
+def _post(notice: DeskFile, path: str) -> Any:
     from urllib.error import HTTPError, URLError  # noqa: PLC0415
     from urllib.request import Request, urlopen  # noqa: PLC0415
 
@@ -169,7 +169,7 @@ def _post(notice: Notice, path: str) -> Any:
         raise _unreachable(notice, error) from None
 
 
-async def _follow(notice: Notice, since: int | None) -> None:
+async def _follow(notice: DeskFile, since: int | None) -> None:
     from websockets.asyncio.client import connect  # noqa: PLC0415
     from websockets.exceptions import WebSocketException  # noqa: PLC0415
 
@@ -183,5 +183,5 @@ async def _follow(notice: Notice, since: int | None) -> None:
         raise _unreachable(notice, error) from None
 
 
-def _unreachable(notice: Notice, error: Exception) -> Unsupported:
+def _unreachable(notice: DeskFile, error: Exception) -> Unsupported:
     return Unsupported(f"The desk at {notice.address} can't be reached: {error}", hint=NO_SERVER)

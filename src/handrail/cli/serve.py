@@ -103,7 +103,7 @@ async def _open(options: Options, config: Config, stack: AsyncExitStack) -> tupl
     """The desk before the phones: a session takes the desk that is there when it is opened."""
     from handrail.desk.desk import Desk  # noqa: PLC0415
     from handrail.engine.events import Caller  # noqa: PLC0415
-    from handrail.http.remember import recall_from, remember_in  # noqa: PLC0415
+    from handrail.http.approvals import recall_from, remember_in  # noqa: PLC0415
     from handrail.local.server import serve_local  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
 
@@ -144,13 +144,15 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
 async def _serve(
     options: Options, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
-    from handrail.http.app import build  # noqa: PLC0415
-    from handrail.http.notice import Notice  # noqa: PLC0415
+    from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
-    from handrail.http.serve import serving  # noqa: PLC0415
+    from handrail.http.server import (
+        build,  # noqa: PLC0415
+        serving,  # noqa: PLC0415
+    )
 
     port = bound.getsockname()[1]
-    notice = Notice.renew(runtime.config.desk, options.host, port, options.token)
+    notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token)
     app = build(
         runtime,
         desk,

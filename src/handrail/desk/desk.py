@@ -10,21 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.desk import browser, locks
-from handrail.desk.client import Client
+from handrail.desk import locks, people
 from handrail.desk.desktop import badge
-from handrail.desk.dialogs import Dialogs, Recall, Remember
-from handrail.desk.draft import Closed, Draft, Expired, Reduced
-from handrail.desk.errands import Errands, prepared
-from handrail.desk.expiry import Alarm
-from handrail.desk.hub import Hub
-from handrail.desk.inbox import Inbox
-from handrail.desk.letters import Letter, window_closed
+from handrail.desk.draft import DeskDraft, DialogExpired, Reduced, WindowClosed
+from handrail.desk.hub import DeskClient, Hub
 from handrail.desk.overlays import expire, next_expiry
-from handrail.desk.pending import Pending
+from handrail.desk.people import AgentInbox, InboxMessage, window_closed
+from handrail.desk.questions import BrowserQuestions, FollowUps, OpenDialogs, Recall, Remember, prepared
 from handrail.desk.reduce import reduce, reduce_batch
 from handrail.desk.state import DeskState
-from handrail.desk.store import TABLES, Keeper, restore
+from handrail.desk.store import TABLES, DeskWriter, restore
 from handrail.desk.wire import state_json
 from handrail.errors import Unsupported
 from handrail.protocol.act import Act
@@ -34,20 +29,22 @@ from handrail.store import Store
 class Desk:
     """One session's desk. Make it with `Desk.open`, end it with `close`."""
 
-    def __init__(self, clock: Clock, state: DeskState, hub: Hub, keeper: Keeper, dialogs: Dialogs) -> None:
+    def __init__(
+        self, clock: Clock, state: DeskState, hub: Hub, keeper: DeskWriter, dialogs: OpenDialogs
+    ) -> None:
         self.state = state
         self.hub = hub
         self.dialogs = dialogs
-        self.pending = Pending(clock)
+        self.pending = BrowserQuestions(clock)
         self.own_hosts: frozenset[str] = frozenset()
         """`host:port` of the desk's own pages, which no frame may show; its door says so."""
         self.on_publish: list[Callable[[str, dict[str, Any]], None]] = []
         """Told of every published frame, without being a browser."""
         self._clock = clock
         self._keeper = keeper
-        self._inboxes: dict[str, Inbox] = {}
-        self._errands = Errands(self)
-        self._alarm = Alarm(clock, self._ring)
+        self._inboxes: dict[str, AgentInbox] = {}
+        self._errands = FollowUps(self)
+        self._alarm = ExpiryTimer(clock, self._ring)
         self._closed = False
         hub.left.append(self.pending.left)
 
@@ -65,9 +62,9 @@ class Desk:
         store.prepare("desk", TABLES)
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
-        keeper = Keeper(store, clock, session, state)
+        keeper = DeskWriter(store, clock, session, state)
         await keeper.begin(last)
-        desk = cls(clock, state, hub, keeper, Dialogs(remember, recall))
+        desk = cls(clock, state, hub, keeper, OpenDialogs(remember, recall))
         desk._alarm.set(next_expiry(state))
         return desk
 
@@ -106,7 +103,7 @@ class Desk:
         reduced = reduce(self.state, actions[0], *who) if single else reduce_batch(self.state, actions, *who)
         self.commit(actions, reduced, by)
         for _, effect in reduced.effects:
-            if isinstance(effect, Closed) and effect.agent_id != by:
+            if isinstance(effect, WindowClosed) and effect.agent_id != by:
                 self.post(window_closed(effect.key, effect.agent_id))
         return reduced
 
@@ -121,15 +118,15 @@ class Desk:
         self.hub.commit(actions, reduced, by)
         self._keeper.saw(self.state, self.hub.ring.last)
 
-    def join(self, client_id: str, since: int | None) -> Client:
+    def join(self, client_id: str, since: int | None) -> DeskClient:
         """A browser comes: a snapshot, or what it missed since that number."""
         return self.hub.join(client_id, since)
 
-    async def interact(self, client: Client, frame: browser.Frame) -> None:
+    async def interact(self, client: DeskClient, frame: people.Frame) -> None:
         """A frame from a browser. Raises `HandrailError`, for which the door sends ERROR."""
-        await browser.interact(self, client, frame)
+        await people.interact(self, client, frame)
 
-    def awaits_capture(self, client: Client) -> bool:
+    def awaits_capture(self, client: DeskClient) -> bool:
         """True while this browser was asked for a picture of a window."""
         return self.pending.awaits_capture(client)
 
@@ -142,22 +139,22 @@ class Desk:
             listener(frame_type, fields)
         self._keeper.numbered(self.hub.ring.last)
 
-    def send(self, client: Client, frame_type: str, **fields: Any) -> None:
+    def send(self, client: DeskClient, frame_type: str, **fields: Any) -> None:
         """A frame for one browser; it takes no number of its own."""
         self.hub.send(client, frame_type, fields)
 
     def set_approvals(self, listed: list[dict[str, Any]]) -> None:
         """The engine's open questions, and their number on the icon of Approvals."""
-        draft = Draft(self.state, self._clock.now_ms())
+        draft = DeskDraft(self.state, self._clock.now_ms())
         draft.put("approvals", tuple(listed))
         badge(draft, "approvals", len(listed))
         self.commit((), draft.finish(()))
 
-    def inbox(self, agent_id: str) -> Inbox:
+    def inbox(self, agent_id: str) -> AgentInbox:
         """What people did for this agent."""
-        return self._inboxes.setdefault(agent_id, Inbox(self._clock))
+        return self._inboxes.setdefault(agent_id, AgentInbox(self._clock))
 
-    def post(self, letter: Letter) -> None:
+    def post(self, letter: InboxMessage) -> None:
         to, said = letter
         self.inbox(to).put(said)
 
@@ -183,6 +180,36 @@ class Desk:
         reduced = expire(self.state, self._clock.now_ms())
         self.commit((), reduced)
         for _, effect in reduced.effects:
-            if isinstance(effect, Expired):
+            if isinstance(effect, DialogExpired):
                 self.dialogs.expire(effect.dialog_id)
         return reduced.wake_ms
+
+
+class ExpiryTimer:
+    """Calls `ring` once a moment is reached; `ring` says when to call next."""
+
+    def __init__(self, clock: Clock, ring: Callable[[], int | None]) -> None:
+        self._clock = clock
+        self._ring = ring
+        self._at_ms: int | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def set(self, at_ms: int | None) -> None:
+        """No later than this; an alarm that is set to an earlier moment stays."""
+        if at_ms is None or (self._at_ms is not None and self._at_ms <= at_ms):
+            return
+        self.cancel()
+        self._at_ms = at_ms
+        self._task = asyncio.ensure_future(self._run())
+
+    def cancel(self) -> None:
+        self._at_ms = None
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _run(self) -> None:
+        while self._at_ms is not None:
+            await self._clock.sleep_ms(self._at_ms - self._clock.now_ms())
+            self._at_ms = self._ring() if self._clock.now_ms() >= self._at_ms else self._at_ms
+        self._task = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from handrail.desk.addresses import check_file, check_link, check_picture
-from handrail.desk.draft import Draft
+from handrail.desk.draft import DeskDraft
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
 from handrail.protocol.read import nearest
@@ -16,7 +16,7 @@ MOST_BADGES = 500
 Shortcut = dict[str, Any]
 
 
-def badge(draft: Draft, app_id: str, count: int) -> None:
+def badge(draft: DeskDraft, app_id: str, count: int) -> None:
     """0 takes the badge away."""
     others = {app: known for app, known in draft.get("badges").items() if app != app_id or count}
     if app_id not in others and len(others) >= MOST_BADGES:
@@ -24,12 +24,12 @@ def badge(draft: Draft, app_id: str, count: int) -> None:
     draft.put("badges", {**others, app_id: count} if count else others)
 
 
-def refresh_apps(draft: Draft) -> None:
+def refresh_apps(draft: DeskDraft) -> None:
     """Browsers read the list of apps again when this number rises."""
     draft.put("apps_rev", draft.get("apps_rev") + 1)
 
 
-def create_shortcut(draft: Draft, action: act.CreateShortcut) -> None:
+def create_shortcut(draft: DeskDraft, action: act.CreateShortcut) -> None:
     """A new icon; a known id is an error."""
     shortcuts: tuple[Shortcut, ...] = draft.get("shortcuts")
     shortcut = action.shortcut.to_dict()
@@ -45,13 +45,13 @@ def create_shortcut(draft: Draft, action: act.CreateShortcut) -> None:
     draft.put("shortcuts", (*shortcuts, shortcut))
 
 
-def remove_shortcut(draft: Draft, shortcut_id: str) -> None:
+def remove_shortcut(draft: DeskDraft, shortcut_id: str) -> None:
     """Take an icon away; an unknown id is an error."""
     _find(draft, shortcut_id)
     draft.put("shortcuts", tuple(known for known in draft.get("shortcuts") if known["id"] != shortcut_id))
 
 
-def update_shortcut(draft: Draft, action: act.UpdateShortcut) -> None:
+def update_shortcut(draft: DeskDraft, action: act.UpdateShortcut) -> None:
     """Merge the given fields into a known shortcut."""
     changed = {**_find(draft, action.shortcut_id), **action.updates.to_dict()}
     _check(changed, "updates")
@@ -59,7 +59,7 @@ def update_shortcut(draft: Draft, action: act.UpdateShortcut) -> None:
     draft.put("shortcuts", tuple(shortcuts))
 
 
-def _find(draft: Draft, shortcut_id: str) -> Shortcut:
+def _find(draft: DeskDraft, shortcut_id: str) -> Shortcut:
     shortcuts: dict[str, Shortcut] = {known["id"]: known for known in draft.get("shortcuts")}
     if shortcut_id in shortcuts:
         return shortcuts[shortcut_id]

@@ -9,20 +9,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from handrail.desk.alter import altered
-from handrail.desk.state import DeskState, Monitor, Window
+from handrail.desk.state import DeskState, DeskWindow, Monitor, altered
 from handrail.desk.wire import PARTS, REST, window_json
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DialogAsked:
     """A dialog waits for a person."""
 
     dialog_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CaptureAsked:
     """A browser has to take a picture of this window."""
 
     key: str
@@ -30,7 +29,7 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
+class FrameLoading:
     """A browser will tell whether this window's iframe loaded."""
 
     key: str
@@ -38,7 +37,7 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
-class Closed:
+class WindowClosed:
     """A window is gone; `agent_id` made it."""
 
     key: str
@@ -46,13 +45,13 @@ class Closed:
 
 
 @dataclass(frozen=True, slots=True)
-class Expired:
+class DialogExpired:
     """A dialog's time was over before anybody answered."""
 
     dialog_id: str
 
 
-Effect = Asked | Captured | Loading | Closed | Expired
+Effect = DialogAsked | CaptureAsked | FrameLoading | WindowClosed | DialogExpired
 """What somebody with sockets and clocks has to do after the transaction."""
 
 
@@ -80,7 +79,7 @@ class Touched:
         return changes
 
 
-def _fields(old: Window | None, new: Window | None, names: set[str]) -> dict[str, Any] | None:
+def _fields(old: DeskWindow | None, new: DeskWindow | None, names: set[str]) -> dict[str, Any] | None:
     if new is None:
         return None
     if old is None or old.birth is not new.birth:
@@ -111,7 +110,7 @@ class Reduced:
         return self.touched.written(self.base, self.state)
 
 
-class Draft:
+class DeskDraft:
     """A state in the making. `now_ms` is the transaction's one moment."""
 
     __slots__ = (
@@ -156,13 +155,13 @@ class Draft:
         self._rest["monitors"] = {**self.monitors, monitor.id: monitor}
         self._writes += 1
 
-    def add(self, window: Window) -> None:
+    def add(self, window: DeskWindow) -> None:
         self._write(window.birth.key, PARTS, window)
 
     def remove(self, key: str) -> None:
         self._write(key, PARTS, None)
 
-    def change(self, window: Window, **fields: Any) -> Window:
+    def change(self, window: DeskWindow, **fields: Any) -> DeskWindow:
         """A window with other fields; those that stay what they were count as nothing."""
         fields = {name: value for name, value in fields.items() if value != getattr(window, name)}
         if not fields:
@@ -171,7 +170,7 @@ class Draft:
         self._write(window.birth.key, fields, changed)
         return changed
 
-    def _write(self, key: str, names: Iterable[str], window: Window | None) -> None:
+    def _write(self, key: str, names: Iterable[str], window: DeskWindow | None) -> None:
         if self.windows is self.base.windows:
             self.windows = dict(self.windows)
         windows = cast("dict[str, Window]", self.windows)  # this draft's own by now

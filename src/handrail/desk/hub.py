@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic_core import PydanticSerializationError, to_json
 
 from handrail.clock import Clock, iso_time
-from handrail.desk.client import Client
 from handrail.desk.draft import Reduced, Touched
-from handrail.desk.ring import Ring
-from handrail.desk.state import DeskState
+from handrail.desk.state import FIRST_MONITOR, DeskState
 from handrail.protocol.act import Act
 from handrail.protocol.model import Model, camel
 
@@ -31,9 +30,9 @@ class Hub:
     """All browsers of one session. `snapshot` gives the state as JSON data."""
 
     def __init__(self, clock: Clock, snapshot: Callable[[], dict[str, Any]], last: int) -> None:
-        self.ring = Ring(last)
-        self.clients: list[Client] = []
-        self.left: list[Callable[[Client], None]] = []
+        self.ring = FrameRing(last)
+        self.clients: list[DeskClient] = []
+        self.left: list[Callable[[DeskClient], None]] = []
         """Told of every browser that goes."""
         self._clock = clock
         self._snapshot = snapshot
@@ -46,26 +45,26 @@ class Hub:
         self._flush_at: asyncio.TimerHandle | asyncio.Handle | None = None
         self._flushed_at = 0.0
 
-    def join(self, client_id: str, since: int | None) -> Client:
+    def join(self, client_id: str, since: int | None) -> DeskClient:
         """A snapshot first, or what was missed since that number if it is all still here."""
         self.flush()
         known = since if since is not None and self.ring.covers(since) else None
-        client = Client(client_id, self, known)
+        client = DeskClient(client_id, self, known)
         self.clients.append(client)
         return client
 
-    def leave(self, client: Client) -> None:
+    def leave(self, client: DeskClient) -> None:
         if client in self.clients:
             self.clients.remove(client)
             for told in self.left:
                 told(client)
 
-    def touch(self, client: Client) -> None:
+    def touch(self, client: DeskClient) -> None:
         """Its person is at this browser now."""
         self._touches += 1
         client.touched = self._touches
 
-    def in_use(self, monitor_id: str) -> Client | None:
+    def in_use(self, monitor_id: str) -> DeskClient | None:
         """The browser to ask about a window: one that draws, best its monitor, of those the one used last."""
         newest = (client for client in reversed(self.clients) if client.draws)
         return max(newest, key=lambda client: (client.monitor == monitor_id, client.touched), default=None)
@@ -109,7 +108,7 @@ class Hub:
         self.flush()
         self._append(_text(self._head(frame_type, self.ring.last + 1) | _spelt(fields)))
 
-    def send(self, client: Client, frame_type: str, fields: dict[str, Any]) -> None:
+    def send(self, client: DeskClient, frame_type: str, fields: dict[str, Any]) -> None:
         """A frame for one browser. It bears the number of the last frame for all and takes none itself."""
         self.flush()
         client.send(_text(self._head(frame_type, self.ring.last) | _spelt(fields)))
@@ -157,3 +156,134 @@ def _text(data: dict[str, Any]) -> str:
 
 def _joined(head: dict[str, Any], rest: str) -> str:
     return f"{_text(head)[:-1]},{rest}}}"
+
+
+MOST_BEHIND = 500
+"""Frames; further back a snapshot is less to send than what was missed."""
+MOST_OWN = 200
+
+
+class FrameSource(Protocol):
+    """What a client asks of its hub."""
+
+    ring: FrameRing
+
+    def snapshot_frame(self) -> str: ...
+
+    def leave(self, client: DeskClient) -> None: ...
+
+
+class DeskClient:
+    """An async iterator over text frames (str) and pictures (bytes), until it is closed."""
+
+    def __init__(self, client_id: str, source: FrameSource, since: int | None) -> None:
+        self.id = client_id
+        self.monitor = FIRST_MONITOR
+        self.draws = False
+        """Told its viewport: a browser, and not a program that only follows."""
+        self.touched = 0
+        """When its person last did something here, as a count over all clients: the highest is in use."""
+        self._source = source
+        self._joined = source.ring.last
+        self._next: int | None = None if since is None else since + 1
+        self._own: deque[tuple[int, str]] = deque(maxlen=MOST_OWN)
+        self._pictures: dict[str, bytes] = {}
+        self._wake = asyncio.Event()
+        self._wake.set()
+        self._closed = False
+
+    @property
+    def focused(self) -> bool:
+        """Ever used by its person."""
+        return self.touched > 0
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+    def __aiter__(self) -> DeskClient:
+        return self
+
+    async def __anext__(self) -> str | bytes:
+        while True:
+            if self._closed:
+                raise StopAsyncIteration
+            frame = self._ready()
+            if frame is not None:
+                return frame
+            self._wake.clear()
+            await self._wake.wait()
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def send(self, frame: str) -> None:
+        """A frame for this browser alone, after everything that was told to all so far."""
+        self._own.append((self._source.ring.last, frame))
+        self._wake.set()
+
+    def offer_binary(self, picture: bytes, key: str = "") -> None:
+        """A picture of `key`; one that was not fetched yet is replaced."""
+        self._pictures[key] = picture
+        self._wake.set()
+
+    def close(self) -> None:
+        """The iterator ends; what waits for an answer of this browser is told."""
+        if not self._closed:
+            self._closed = True
+            self._wake.set()
+            self._source.leave(self)
+
+    def _ready(self) -> str | bytes | None:
+        ring = self._source.ring
+        if self._next is None or self._is_lost(ring, self._next - 1):
+            frame = self._source.snapshot_frame()
+            self._next = ring.last + 1
+            return frame
+        if self._own and self._own[0][0] < self._next:
+            return self._own.popleft()[1]
+        if self._next <= ring.last:
+            self._next += 1
+            return ring.get(self._next - 1)
+        if self._pictures:
+            return self._pictures.pop(next(iter(self._pictures)))
+        return None
+
+    def _is_lost(self, ring: FrameRing, sent: int) -> bool:
+        """Out of the ring, or too far behind; what was missed before it joined does not count as slowness."""
+        return not ring.covers(sent) or ring.last - max(sent, self._joined) > MOST_BEHIND
+
+
+RING_FRAMES = 5_000
+RING_BYTES = 64_000_000
+"""Huge frames push old ones out earlier; whoever needs those gets a snapshot."""
+
+
+class FrameRing:
+    """Gap-free numbers, oldest forgotten first. `last` is the newest number."""
+
+    def __init__(self, last: int, frames: int = RING_FRAMES, size: int = RING_BYTES) -> None:
+        self.last = last
+        self._frames: deque[str] = deque()
+        self._most, self._most_size = frames, size
+        self._size = 0
+
+    @property
+    def first(self) -> int:
+        """The oldest number that is still here; `last + 1` when there is none."""
+        return self.last - len(self._frames) + 1
+
+    def append(self, frame: str) -> None:
+        """Keep the frame with the number `last + 1`."""
+        self.last += 1
+        self._frames.append(frame)
+        self._size += len(frame)
+        while len(self._frames) > self._most or (self._size > self._most_size and len(self._frames) > 1):
+            self._size -= len(self._frames.popleft())
+
+    def get(self, seq: int) -> str:
+        return self._frames[seq - self.first]
+
+    def covers(self, since: int) -> bool:
+        """True when everything after `since` is here."""
+        return self.first - 1 <= since <= self.last

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from handrail.desk.draft import Draft, Reduced
-from handrail.desk.state import DeskState, Lock, Window
+from handrail.desk.draft import DeskDraft, Reduced
+from handrail.desk.state import DeskState, DeskWindow, Lock
 from handrail.errors import ActionRejected, InvalidAction
 
 LEASE_MS = 120_000
 
 
-def holder_of(window: Window, now_ms: int) -> str | None:
+def holder_of(window: DeskWindow, now_ms: int) -> str | None:
     """Who holds it now; an expired lease holds nothing."""
     return window.lock.holder if window.lock and window.lock.expires_ms > now_ms else None
 
 
-def refuse_foreign(draft: Draft, window: Window, by: str, doing: str) -> None:
+def refuse_foreign(draft: DeskDraft, window: DeskWindow, by: str, doing: str) -> None:
     """Raises `ActionRejected` when another agent holds the window."""
     holder = holder_of(window, draft.now_ms)
     if holder is None or holder == by:
@@ -28,7 +28,7 @@ def refuse_foreign(draft: Draft, window: Window, by: str, doing: str) -> None:
     )
 
 
-def used(draft: Draft, key: str, by: str) -> None:
+def used(draft: DeskDraft, key: str, by: str) -> None:
     """Whatever the holder does with its window renews the lease; one that is over is cleared on the way."""
     window = draft.windows.get(key)
     if window is None or window.lock is None:
@@ -40,7 +40,7 @@ def used(draft: Draft, key: str, by: str) -> None:
         lock(draft, window, by)
 
 
-def lock(draft: Draft, window: Window, by: str) -> None:
+def lock(draft: DeskDraft, window: DeskWindow, by: str) -> None:
     """A fresh lease."""
     expires_ms = draft.now_ms + LEASE_MS
     draft.expires(expires_ms)
@@ -49,7 +49,7 @@ def lock(draft: Draft, window: Window, by: str) -> None:
 
 def release_all(state: DeskState, agent_id: str, now_ms: int) -> Reduced:
     """An agent's session has ended, and with it its locks."""
-    draft = Draft(state, now_ms)
+    draft = DeskDraft(state, now_ms)
     for window in state.windows.values():
         if window.lock and window.lock.holder == agent_id:
             draft.change(window, lock=None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from handrail.desk.draft import Asked, Draft, Expired, Reduced
+from handrail.desk.draft import DeskDraft, DialogAsked, DialogExpired, Reduced
 from handrail.desk.locks import holder_of
-from handrail.desk.state import DeskState, Dialog, Notification, Toast
+from handrail.desk.state import DeskNotification, DeskState, Dialog, Toast
 from handrail.errors import InvalidAction
 from handrail.protocol import desk as act
 
@@ -15,22 +15,22 @@ TOAST_MS = 5_000
 DIALOG_MS = 300_000
 ENGINES_OWN = "approval:"
 """Ids of the questions that policy asks: no agent's dialog may pass for one."""
-MOST = 200
+MOST_SHOWN = 200
 """Of each kind; whoever shows more than anybody can read is told so."""
 
-_Shown = TypeVar("_Shown", bound=Notification | Toast)
+_Shown = TypeVar("_Shown", bound=DeskNotification | Toast)
 
 
-def notify(draft: Draft, action: act.ShowNotification, by: str) -> None:
+def notify(draft: DeskDraft, action: act.ShowNotification, by: str) -> None:
     """Stays until it is dismissed, unless a duration is given."""
     expires_ms = None if action.duration is None else draft.now_ms + round(action.duration)
-    shown = Notification(action.id, action.title, action.body, action.icon, by, expires_ms)
+    shown = DeskNotification(action.id, action.title, action.body, action.icon, by, expires_ms)
     draft.put("notifications", _with(draft.get("notifications"), shown))
     if expires_ms is not None:
         draft.expires(expires_ms)
 
 
-def toast(draft: Draft, action: act.ShowToast, by: str) -> None:
+def toast(draft: DeskDraft, action: act.ShowToast, by: str) -> None:
     """Goes after its duration, 5 s when none is given."""
     expires_ms = draft.now_ms + round(TOAST_MS if action.duration is None else action.duration)
     button = action.action.to_dict() if action.action else None
@@ -43,49 +43,49 @@ def _with(shown: tuple[_Shown, ...], new: _Shown) -> tuple[_Shown, ...]:
     """A known id is replaced where it stands."""
     if any(item.id == new.id for item in shown):
         return tuple(new if item.id == new.id else item for item in shown)
-    if len(shown) >= MOST:
-        raise _bad_id(new.id, f"would be one of more than {MOST}")
+    if len(shown) >= MOST_SHOWN:
+        raise _bad_id(new.id, f"would be one of more than {MOST_SHOWN}")
     return (*shown, new)
 
 
-def dismiss(draft: Draft, field: str, shown_id: str) -> None:
+def dismiss(draft: DeskDraft, field: str, shown_id: str) -> None:
     """`field` is `notifications` or `toasts`. Gone already counts as a no-op: they also go by themselves."""
     draft.put(field, tuple(item for item in draft.get(field) if item.id != shown_id))
 
 
-def confirm(draft: Draft, action: act.ConfirmDialog, by: str) -> None:
+def confirm(draft: DeskDraft, action: act.ConfirmDialog, by: str) -> None:
     """Queue a question; it expires to no."""
     dialogs: tuple[Dialog, ...] = draft.get("dialogs")
     if action.id.startswith(ENGINES_OWN):
         raise _bad_id(action.id, f"begins with {ENGINES_OWN}, as only the engine's own questions do")
     if any(dialog.id == action.id for dialog in dialogs):
         raise _bad_id(action.id, "waits for its answer already")
-    if len(dialogs) >= MOST:
-        raise _bad_id(action.id, f"would be one of more than {MOST} questions")
+    if len(dialogs) >= MOST_SHOWN:
+        raise _bad_id(action.id, f"would be one of more than {MOST_SHOWN} questions")
     options = action.permission_options.to_dict() if action.permission_options else None
     labels = (action.confirm_text or "Yes", action.cancel_text or "No")
     expires_ms = draft.now_ms + DIALOG_MS
     dialog = Dialog(action.id, action.title, action.message, *labels, options, by, expires_ms)
     draft.put("dialogs", (*dialogs, dialog))
     draft.expires(expires_ms)
-    draft.tell(Asked(action.id))
+    draft.tell(DialogAsked(action.id))
 
 
-def withdraw(draft: Draft, dialog_id: str) -> None:
+def withdraw(draft: DeskDraft, dialog_id: str) -> None:
     """A question that needs no answer any more, taken from every screen."""
     draft.put("dialogs", tuple(dialog for dialog in draft.get("dialogs") if dialog.id != dialog_id))
 
 
 def expire(state: DeskState, now_ms: int) -> Reduced:
     """Everything whose time is over at this moment is gone: toasts, notifications, dialogs and locks."""
-    draft = Draft(state, now_ms)
+    draft = DeskDraft(state, now_ms)
     for name in ("notifications", "toasts", "dialogs"):
         items: tuple[Any, ...] = getattr(state, name)
         left = tuple(item for item in items if item.expires_ms is None or item.expires_ms > now_ms)
         draft.put(name, left)
     for dialog in state.dialogs:
         if dialog.expires_ms <= now_ms:
-            draft.tell(Expired(dialog.id))
+            draft.tell(DialogExpired(dialog.id))
     for window in state.windows.values():
         if window.lock and holder_of(window, now_ms) is None:
             draft.change(window, lock=None)
@@ -95,7 +95,7 @@ def expire(state: DeskState, now_ms: int) -> Reduced:
 
 def next_expiry(state: DeskState) -> int | None:
     """The earliest moment at which something expires."""
-    shown: list[Notification | Toast | Dialog] = [*state.notifications, *state.toasts, *state.dialogs]
+    shown: list[DeskNotification | Toast | Dialog] = [*state.notifications, *state.toasts, *state.dialogs]
     moments = [item.expires_ms for item in shown if item.expires_ms is not None]
     moments += [window.lock.expires_ms for window in state.windows.values() if window.lock]
     return min(moments, default=None)

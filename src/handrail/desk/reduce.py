@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any, assert_never, cast
 
 from handrail.desk import desktop, locks, overlays, windows
-from handrail.desk.draft import Draft, Reduced
-from handrail.desk.state import DeskState, Window
+from handrail.desk.draft import DeskDraft, Reduced
+from handrail.desk.state import DeskState, DeskWindow
 from handrail.desk.windows import By
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol import desk as act
@@ -42,7 +42,7 @@ def reduce(
     own_hosts: frozenset[str] = NO_HOSTS,
 ) -> Reduced:
     """One action. Raises `InvalidAction` or `ActionRejected`; the old state is as good as before."""
-    draft = Draft(state, now_ms, own_hosts)
+    draft = DeskDraft(state, now_ms, own_hosts)
     return draft.finish((step(draft, action, By(by, is_person)),))
 
 
@@ -55,7 +55,7 @@ def reduce_batch(
     own_hosts: frozenset[str] = NO_HOSTS,
 ) -> Reduced:
     """All actions in one transaction, or none: an error names the index and the path of the bad field."""
-    draft = Draft(state, now_ms, own_hosts)
+    draft = DeskDraft(state, now_ms, own_hosts)
     details = []
     for index, action in enumerate(actions):
         draft.at = index
@@ -72,10 +72,10 @@ def _at(error: HandrailError, index: int) -> HandrailError:
     return type(error)(f"action {index}: {error.message}", hint=error.hint, **details)
 
 
-def step(draft: Draft, action: Act, by: By) -> dict[str, Any]:
+def step(draft: DeskDraft, action: Act, by: By) -> dict[str, Any]:
     """One action on a draft, and its details."""
     before, told = draft.writes, len(draft.effects)
-    window: Window | None = None
+    window: DeskWindow | None = None
     details: dict[str, Any] = {}
     if isinstance(action, act.WindowAct) and type(action) is not act.CreateWindow:
         window = windows.find(draft, action)
@@ -91,7 +91,7 @@ def step(draft: Draft, action: Act, by: By) -> dict[str, Any]:
     return details
 
 
-def _dispatch(draft: Draft, action: _OtherAction, by: By) -> dict[str, Any]:
+def _dispatch(draft: DeskDraft, action: _OtherAction, by: By) -> dict[str, Any]:
     match action:
         case act.CreateWindow():
             return windows.create(draft, action, by)
@@ -112,7 +112,7 @@ def _dispatch(draft: Draft, action: _OtherAction, by: By) -> dict[str, Any]:
     return {}
 
 
-def _on_window(draft: Draft, action: _WindowAction, window: Window, by: By) -> None:
+def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: By) -> None:
     """What comes by the dozen comes first: a hand that drags, an agent that writes."""
     match action:
         case act.MoveWindow():
@@ -131,7 +131,7 @@ def _on_window(draft: Draft, action: _WindowAction, window: Window, by: By) -> N
             _on_window_seldom(draft, action, window, by)
 
 
-def _on_window_seldom(draft: Draft, action: _SeldomAction, window: Window, by: By) -> None:
+def _on_window_seldom(draft: DeskDraft, action: _SeldomAction, window: DeskWindow, by: By) -> None:
     match action:
         case act.MinimizeWindow():
             windows.minimize(draft, window)
@@ -151,7 +151,7 @@ def _on_window_seldom(draft: Draft, action: _SeldomAction, window: Window, by: B
             assert_never(action)
 
 
-def _on_desktop(draft: Draft, action: _DesktopAction) -> None:
+def _on_desktop(draft: DeskDraft, action: _DesktopAction) -> None:
     match action:
         case act.RefreshApps():
             desktop.refresh_apps(draft)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
+from typing import Any, Literal, TypeVar
 
 Variant = Literal["standard", "widget", "panel"]
 DockEdge = Literal["top", "bottom"]
@@ -14,7 +15,7 @@ VIEWPORT = (1280, 720)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DeskBounds:
     """Position and size in logical pixels."""
 
     x: int
@@ -24,7 +25,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Viewport:
+class MonitorSize:
     """The logical size of a monitor."""
 
     w: int = VIEWPORT[0]
@@ -65,15 +66,15 @@ class Birth:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DeskWindow:
     """One window: its birth, and everything about it that changes."""
 
     birth: Birth
     title: str
-    bounds: Bounds
+    bounds: DeskBounds
     content: Content
     content_rev: int
-    previous_bounds: Bounds | None = None
+    previous_bounds: DeskBounds | None = None
     minimized: bool = False
     maximized: bool = False
     lock: Lock | None = None
@@ -88,14 +89,14 @@ class Monitor:
     """One virtual desktop. `order` runs from bottom to top: widgets, then standard windows."""
 
     id: str
-    viewport: Viewport = Viewport()
+    viewport: MonitorSize = MonitorSize()
     order: tuple[str, ...] = ()
     panels: tuple[str, ...] = ()
     focused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Notification:
+class DeskNotification:
     """A message that stays until it is dismissed, or until its time is over."""
 
     id: str
@@ -136,13 +137,37 @@ class Dialog:
 class DeskState:
     """Everything that browsers show. Never changed, only replaced; mappings are not written to either."""
 
-    windows: Mapping[str, Window] = field(default_factory=dict)
+    windows: Mapping[str, DeskWindow] = field(default_factory=dict)
     monitors: Mapping[str, Monitor] = field(default_factory=lambda: {FIRST_MONITOR: Monitor(FIRST_MONITOR)})
     active_monitor: str = FIRST_MONITOR
-    notifications: tuple[Notification, ...] = ()
+    notifications: tuple[DeskNotification, ...] = ()
     toasts: tuple[Toast, ...] = ()
     dialogs: tuple[Dialog, ...] = ()
     badges: Mapping[str, int] = field(default_factory=dict)
     shortcuts: tuple[Mapping[str, Any], ...] = ()
     apps_rev: int = 0
     approvals: tuple[Mapping[str, Any], ...] = ()
+
+
+T = TypeVar("T")
+_Plan = tuple[Callable[[Any], tuple[Any, ...]], dict[str, int]]
+"""How to read all fields of a dataclass at once, and the place of each in its constructor."""
+
+_PLANS: dict[type[Any], _Plan] = {}
+
+
+def _plan(kind: type[Any]) -> _Plan:
+    names = [field.name for field in fields(kind)]
+    return attrgetter(*names), {name: at for at, name in enumerate(names)}
+
+
+def altered(value: T, **changed: Any) -> T:
+    """The same dataclass value with other fields; it has two fields at least, all in its constructor."""
+    kind = type(value)
+    if kind not in _PLANS:
+        _PLANS[kind] = _plan(kind)
+    read, places = _PLANS[kind]
+    values = list(read(value))
+    for name, new in changed.items():
+        values[places[name]] = new
+    return kind(*values)

@@ -41,7 +41,7 @@ Row = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class DeskChanges:
     """One write: what changed since the last one."""
 
     windows: dict[str, Row | None]
@@ -74,7 +74,7 @@ def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[D
     return read
 
 
-class Keeper:
+class DeskWriter:
     """Watches the state and writes what changed, at most once per debounce."""
 
     def __init__(self, store: Store, clock: Clock, session: str, state: DeskState) -> None:
@@ -135,7 +135,7 @@ class Keeper:
         self._written, self._seq_written = state, seq
 
 
-def changed(old: DeskState, new: DeskState, seq: int) -> Work:
+def changed(old: DeskState, new: DeskState, seq: int) -> DeskChanges:
     """What has to be written to get from one state to the other."""
     gone: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
@@ -148,10 +148,10 @@ def changed(old: DeskState, new: DeskState, seq: int) -> Work:
         same = before is not None and before.content is window.content
         rows[key] = (_text(body), None if same else _text(content))
     rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _KEPT}
-    return Work(gone | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
+    return DeskChanges(gone | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
 
 
-def _apply(db: sqlite3.Connection, session: str, work: Work) -> None:
+def _apply(db: sqlite3.Connection, session: str, work: DeskChanges) -> None:
     for key, row in work.windows.items():
         if row is None:
             db.execute("DELETE FROM desk_windows WHERE session = ? AND key = ?", (session, key))

@@ -8,16 +8,16 @@ from typing import Any
 
 from handrail.desk.state import (
     Birth,
-    Bounds,
     Content,
+    DeskBounds,
+    DeskNotification,
     DeskState,
+    DeskWindow,
     Dialog,
     Lock,
     Monitor,
-    Notification,
+    MonitorSize,
     Toast,
-    Viewport,
-    Window,
 )
 from handrail.protocol.model import camel
 
@@ -26,7 +26,7 @@ RENDERED = ("markdown", "html")
 """Renderers whose data browsers fetch as safe HTML, never as it was written."""
 
 
-def bounds_json(bounds: Bounds) -> Json:
+def bounds_json(bounds: DeskBounds) -> Json:
     """`{x, y, w, h}`."""
     return {"x": bounds.x, "y": bounds.y, "w": bounds.w, "h": bounds.h}
 
@@ -38,16 +38,16 @@ def content_json(content: Content, *, whole: bool = False) -> Json:
     return {"renderer": content.renderer, "data": content.data}
 
 
-def _previous(window: Window) -> Json:
+def _previous(window: DeskWindow) -> Json:
     return {"previousBounds": bounds_json(window.previous_bounds) if window.previous_bounds else None}
 
 
-def _lock(window: Window) -> Json:
+def _lock(window: DeskWindow) -> Json:
     lock = window.lock
     return {"lockedBy": lock.holder if lock else None, "lockExpiresMs": lock.expires_ms if lock else None}
 
 
-PARTS: Mapping[str, Callable[[Window], Json]] = {
+PARTS: Mapping[str, Callable[[DeskWindow], Json]] = {
     "title": lambda window: {"title": window.title},
     "bounds": lambda window: {"bounds": bounds_json(window.bounds)},
     "previous_bounds": _previous,
@@ -76,7 +76,7 @@ def _birth_json(birth: Birth) -> Json:
     }
 
 
-def window_json(window: Window, *, whole: bool = False) -> Json:
+def window_json(window: DeskWindow, *, whole: bool = False) -> Json:
     """All fields of a window."""
     written = _birth_json(window.birth)
     for write in PARTS.values():
@@ -86,7 +86,7 @@ def window_json(window: Window, *, whole: bool = False) -> Json:
     return written
 
 
-def window_from(data: Mapping[str, Any]) -> Window:
+def window_from(data: Mapping[str, Any]) -> DeskWindow:
     """A window from what `window_json(…, whole=True)` wrote."""
     birth = Birth(
         data["key"],
@@ -102,13 +102,13 @@ def window_from(data: Mapping[str, Any]) -> Window:
         data["requestId"],
     )
     previous, holder = data["previousBounds"], data["lockedBy"]
-    return Window(
+    return DeskWindow(
         birth,
         data["title"],
-        Bounds(**data["bounds"]),
+        DeskBounds(**data["bounds"]),
         Content(**data["content"]),
         data["contentRev"],
-        Bounds(**previous) if previous else None,
+        DeskBounds(**previous) if previous else None,
         data["minimized"],
         data["maximized"],
         Lock(holder, data["lockExpiresMs"]) if holder else None,
@@ -129,13 +129,13 @@ def monitor_json(monitor: Monitor) -> Json:
 def monitor_from(data: Mapping[str, Any]) -> Monitor:
     """A monitor from what `monitor_json` wrote."""
     order, panels = tuple(data["order"]), tuple(data["panels"])
-    return Monitor(data["id"], Viewport(**data["viewport"]), order, panels, data["focused"])
+    return Monitor(data["id"], MonitorSize(**data["viewport"]), order, panels, data["focused"])
 
 
 _OPTIONAL = ("icon", "action", "permissionOptions")
 
 
-def overlay_json(shown: Notification | Toast | Dialog) -> Json:
+def overlay_json(shown: DeskNotification | Toast | Dialog) -> Json:
     """What lies over the windows; an optional field that says nothing is left out."""
     written = {name: getattr(shown, field) for field, name in _NAMES[type(shown)]}
     return {name: value for name, value in written.items() if value is not None or name not in _OPTIONAL}
@@ -143,15 +143,15 @@ def overlay_json(shown: Notification | Toast | Dialog) -> Json:
 
 _NAMES: dict[type[Any], list[tuple[str, str]]] = {
     kind: [(field.name, camel(field.name)) for field in fields(kind)]
-    for kind in (Notification, Toast, Dialog)
+    for kind in (DeskNotification, Toast, Dialog)
 }
 """Each field of an overlay, and what the wire calls it."""
 
 
-def notification_from(data: Mapping[str, Any]) -> Notification:
+def notification_from(data: Mapping[str, Any]) -> DeskNotification:
     """A notification from what `overlay_json` wrote."""
     named = (data["id"], data["title"], data["body"], data.get("icon"))
-    return Notification(*named, data["agentId"], data["expiresMs"])
+    return DeskNotification(*named, data["agentId"], data["expiresMs"])
 
 
 REST: Mapping[str, tuple[str, Callable[[DeskState], Any]]] = {

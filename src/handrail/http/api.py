@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine
 from functools import cache
+from typing import Any, TypeVar
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from handrail import __version__
+from handrail.android.discovery import Found
+from handrail.android.serial import canonical
 from handrail.engine.events import Caller
+from handrail.engine.leases import Held
 from handrail.engine.session import Session
-from handrail.errors import InvalidAction
-from handrail.http.answers import number, status_of
+from handrail.errors import FAMILIES, InvalidAction
 from handrail.http.context import Context
-from handrail.http.hang_up import unless_left
+from handrail.http.responses import number, status_of
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import json_schema
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
+from handrail.runtime import Runtime
 
 MOST_AT_ONCE = 100
 """Actions of one batch."""
@@ -104,3 +111,49 @@ ROUTES = [
     Route("/api/inbox", inbox),
     Route("/api/interrupt", interrupt, methods=["POST"]),
 ]
+
+
+async def devices(request: Request) -> JSONResponse:
+    """Phones of the adb server, addresses that are known, and those that are open here."""
+    runtime: Runtime = request.app.state.context.runtime
+    listing = await runtime.devices()
+    held = {canonical(one.device): one for one in await runtime.leases.all()}
+    opened = {canonical(serial): session for serial, session in runtime.sessions.items()}
+    found = {canonical(one.serial): one for one in listing.devices}
+    for name, session in opened.items():
+        found.setdefault(name, Found(session.serial, via="direct"))
+    told = [_device(one, opened.get(name), held.get(name)) for name, one in found.items()]
+    return JSONResponse({"devices": told, "notes": list(listing.notes)})
+
+
+def _device(found: Found, session: Session | None, held: Held | None) -> dict[str, Any]:
+    told = found.to_dict() | {"open": session is not None, "held": held.to_dict() if held else None}
+    if session is not None:
+        told |= {"model": session.facts.model, "android": session.facts.android_version}
+    return told
+
+
+DEVICE_ROUTES = [Route("/api/devices", devices)]
+
+
+T = TypeVar("T")
+
+
+async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What came of it. The body has to be read before: after it only the end of the line is heard."""
+    doing = asyncio.create_task(work)
+    leaving = asyncio.create_task(_left(request))
+    try:
+        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        leaving.cancel()
+        doing.cancel()
+        await asyncio.wait({doing, leaving})
+    if doing.cancelled():
+        raise HTTPException(FAMILIES["cancelled"].http_status, "The client left before it was done.")
+    return doing.result()
+
+
+async def _left(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

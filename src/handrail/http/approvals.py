@@ -16,11 +16,13 @@ from starlette.routing import Route
 
 from handrail.clock import iso_time
 from handrail.desk.desk import Desk
+from handrail.desk.questions import Recall, Remember
 from handrail.engine.approval import Approval
+from handrail.engine.permissions import Permissions
 from handrail.engine.policy import Span
 from handrail.errors import InvalidAction
-from handrail.http.answers import json_object, number
-from handrail.http.who import Visitor
+from handrail.http.auth import Visitor
+from handrail.http.responses import json_object, number
 from handrail.protocol.message import DialogFeedback
 from handrail.protocol.model import CamelModel, Flag, Name, Text
 from handrail.protocol.read import invalid_action
@@ -32,7 +34,7 @@ DIALOG = "approval:"
 """Dialogs of the engine begin so; no agent's dialog may."""
 
 
-class Bridge:
+class DeskApprovals:
     """From the store to every screen, and back."""
 
     def __init__(self, runtime: Runtime, desk: Desk) -> None:
@@ -205,3 +207,27 @@ ROUTES = [
     Route("/api/permissions", list_permissions),
     Route("/api/permissions", forget_permission, methods=["DELETE"]),
 ]
+
+
+def remember_in(permissions: Permissions) -> Remember:
+    """Under `agent:…` only: policy never reads such a key."""
+
+    def remember(key: str, allow: bool) -> None:
+        permissions.remember_for_agent(*_parts(key), allow)
+
+    return remember
+
+
+def recall_from(permissions: Permissions) -> Recall:
+    """The context's own answer first, then the tool's."""
+    return lambda key: permissions.lookup_for_agent(*_parts(key))
+
+
+def _parts(key: str) -> tuple[str, str, str | None]:
+    """Agent, tool and context of `agent:<id>:<tool>[:context]`."""
+    _, agent, tool, *context = key.split(":", 3)
+    return _plain(agent), _plain(tool), context[0] if context else None
+
+
+def _plain(part: str) -> str:
+    return part.replace("%3A", ":").replace("%25", "%")

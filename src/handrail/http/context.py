@@ -9,12 +9,11 @@ from typing import Any
 from handrail.desk.desk import Desk
 from handrail.engine.desk_session import DeskSession
 from handrail.engine.hold import Stops
-from handrail.http.approvals import Bridge
-from handrail.http.auth import Auth
-from handrail.http.console import Conversation
+from handrail.http.activity import ConsoleMessages
+from handrail.http.approvals import DeskApprovals
+from handrail.http.auth import HttpAuth, Visitor
 from handrail.http.flows import Flows
 from handrail.http.phone import Phones
-from handrail.http.who import Visitor
 from handrail.http.windows import Rendered
 from handrail.protocol.model import camel
 from handrail.runtime import Runtime
@@ -23,15 +22,15 @@ from handrail.runtime import Runtime
 class Context:
     """One runtime, one desk, and everybody who looks at them."""
 
-    def __init__(self, runtime: Runtime, desk: Desk, auth: Auth, flows: Sequence[Path] = ()) -> None:
+    def __init__(self, runtime: Runtime, desk: Desk, auth: HttpAuth, flows: Sequence[Path] = ()) -> None:
         self.runtime = runtime
         self.desk = desk
         self.auth = auth
         self.phones = Phones(runtime)
         self.flows = Flows(runtime, flows)
-        self.approvals = Bridge(runtime, desk)
+        self.approvals = DeskApprovals(runtime, desk)
         self.rendered = Rendered()
-        self.console = Conversation(runtime.clock)
+        self.console = ConsoleMessages(runtime.clock)
         desk.on_publish.append(self._published)
         self.on_interrupt: list[Callable[[], object]] = []
         """Called first when a person stops everything: whoever would begin the next action."""

@@ -9,12 +9,10 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handrail.http.answers import refused
-from handrail.http.apps import is_app_file
-from handrail.http.auth import NOBODY, Auth
-from handrail.http.headers import secured
-from handrail.http.origin import SAFE, Refusal, Rules, needs_origin
-from handrail.http.who import Visitor
+from handrail.http.auth import NOBODY, HttpAuth, Visitor
+from handrail.http.desk_apps import is_app_file
+from handrail.http.origin import SAFE, HttpRefusal, Rules, needs_origin
+from handrail.http.responses import refused, secured
 from handrail.protocol.read import MAX_BYTES
 
 OPEN = frozenset({"/", "/login", "/healthz", "/favicon.ico"})
@@ -23,10 +21,10 @@ OPEN_UNDER = "/static/"
 """The page's own files are no secret."""
 
 
-class Guard:
+class HttpGuard:
     """One server's guard."""
 
-    def __init__(self, app: ASGIApp, auth: Auth, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, auth: HttpAuth, rules: Rules) -> None:
         self._app = app
         self._auth = auth
         self._rules = rules
@@ -42,7 +40,7 @@ class Guard:
         else:
             await self._app(scope, _bounded(receive), send)
 
-    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+    def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         """None where the request may go on; who sends it is then in its state."""
         method, path = scope.get("method", "WEBSOCKET"), scope["path"]
         if refusal := self._rules.wrong_host(headers):
@@ -52,7 +50,7 @@ class Guard:
         if refusal := self._rules.wrong_origin(method, headers):
             return refusal
         found = self._auth.visitor(headers, _address(scope))
-        if isinstance(found, Refusal):
+        if isinstance(found, HttpRefusal):
             return found
         if found is None and path not in OPEN and not path.startswith(OPEN_UNDER):
             return NOBODY
@@ -71,7 +69,7 @@ def _address(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-def _bad_body(method: str, headers: Headers) -> Refusal | None:
+def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
     """A form of another site can send three content types, and JSON is none of them."""
     if method in SAFE or method == "WEBSOCKET":
         return None
@@ -100,14 +98,16 @@ def _bounded(receive: Receive) -> Receive:
     return receive_bounded
 
 
-_NO_ORIGIN = Refusal(
+_NO_ORIGIN = HttpRefusal(
     403,
     "ORIGIN_NOT_ALLOWED",
     "A request with a cookie has to say its Origin.",
     "Programs send a bearer token.",
 )
-_NOT_JSON = Refusal(415, "NOT_JSON", "Only application/json is read.", "Set Content-Type: application/json.")
-_PACKED = Refusal(415, "NOT_JSON", "Compressed bodies are not read.", "Send the JSON as it is.")
-_TOO_LARGE = Refusal(
+_NOT_JSON = HttpRefusal(
+    415, "NOT_JSON", "Only application/json is read.", "Set Content-Type: application/json."
+)
+_PACKED = HttpRefusal(415, "NOT_JSON", "Compressed bodies are not read.", "Send the JSON as it is.")
+_TOO_LARGE = HttpRefusal(
     413, "TOO_LARGE", f"At most {MAX_BYTES:,} bytes are read.", "Send less, or in several requests."
 )

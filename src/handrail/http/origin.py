@@ -17,7 +17,7 @@ SAFE = frozenset({"GET", "HEAD"})
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class HttpRefusal:
     """Why somebody is turned away at the door."""
 
     status: int
@@ -42,13 +42,13 @@ class Rules:
 
     hosts: frozenset[str] | None = None
 
-    def wrong_host(self, headers: Mapping[str, str]) -> Refusal | None:
+    def wrong_host(self, headers: Mapping[str, str]) -> HttpRefusal | None:
         """A name that is not served here, or none that could be one."""
         host = headers.get("host", "")
         is_served = host in self.hosts if self.hosts is not None else _HOST.fullmatch(host)
         return None if is_served else _FOREIGN_HOST
 
-    def wrong_origin(self, method: str, headers: Mapping[str, str]) -> Refusal | None:
+    def wrong_origin(self, method: str, headers: Mapping[str, str]) -> HttpRefusal | None:
         """A page of another site, by what its browser says of it."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if origin is not None and origin not in (f"http://{host}", f"https://{host}"):
@@ -69,9 +69,9 @@ def _is_visit(method: str, headers: Mapping[str, str]) -> bool:
     return method == "GET" and is_page
 
 
-_FOREIGN_HOST = Refusal(
+_FOREIGN_HOST = HttpRefusal(
     421, "HOST_NOT_SERVED", "This host is not served here.", "Use the address that `handrail serve` printed."
 )
-_FOREIGN_ORIGIN = Refusal(
+_FOREIGN_ORIGIN = HttpRefusal(
     403, "ORIGIN_NOT_ALLOWED", "Pages of other sites may not come in.", "Open the desk's own page."
 )

@@ -7,11 +7,10 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Respon
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from handrail.http.answers import refused
-from handrail.http.apps import WEB_FOLDER
 from handrail.http.auth import set_cookie
-from handrail.http.headers import CSP, PAGE
-from handrail.http.origin import Refusal
+from handrail.http.desk_apps import WEB_FOLDER
+from handrail.http.origin import HttpRefusal
+from handrail.http.responses import CSP, PAGE, refused
 
 _PLAIN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Handrail</title>
@@ -36,7 +35,7 @@ async def login(request: Request) -> Response:
     visit, and a strict cookie only goes with a visit that our own page begins."""
     address = request.client.host if request.client else ""
     answer = await request.app.state.context.auth.log_in(request.query_params.get("code", ""), address)
-    if isinstance(answer, Refusal):
+    if isinstance(answer, HttpRefusal):
         if "text/html" in request.headers.get("accept", ""):
             return _plain(f"<p>{answer.message} {answer.hint}</p>{_STRANGER}", status=answer.status)
         return refused(answer)

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -15,16 +18,18 @@ from starlette.routing import Route
 
 from handrail.android.serial import canonical
 from handrail.engine.events import Caller, Event
+from handrail.engine.hold import Stops
+from handrail.engine.leases import Held, Holder
+from handrail.engine.look.looks import Looks
 from handrail.engine.session import Session
-from handrail.errors import AdbConnectionError
-from handrail.http.album import Album
-from handrail.http.phone_frame import Small, shrink
-from handrail.http.phone_hold import Hands, owns
-from handrail.http.phone_stream import Stream, Watcher
-from handrail.http.phone_tree import tree_of
+from handrail.errors import AdbConnectionError, DeviceBusy
+from handrail.http.phone_pictures import BeforeAfter, PhoneStream, PictureWatcher, SmallPicture, shrink
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.envelope import Envelope
 from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
+from handrail.tree.reach import visible_part
 
 REASON = "I look at the elements, at the desk"
 PATIENCE_S = 3.0
@@ -36,11 +41,11 @@ class Phones:
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
-        self.hands = Hands(runtime)
+        self.hands = ManualControl(runtime)
         self.last: dict[str, Event] = {}
         """By serial: the end of the last action."""
-        self._streams: dict[str, Stream] = {}
-        self._album = Album(runtime, self._live)
+        self._streams: dict[str, PhoneStream] = {}
+        self._album = BeforeAfter(runtime, self._live)
 
     async def session(self, device: str) -> Session:
         """Of a phone that is open or listed; a name from a browser never makes us call a stranger."""
@@ -57,18 +62,20 @@ class Phones:
             )
         return await self.runtime.session(found.serial)
 
-    def watch(self, device: str, watcher: Watcher) -> None:
+    def watch(self, device: str, watcher: PictureWatcher) -> None:
         name = canonical(device)
         stream = self._streams.get(name)
         if stream is None:
-            stream = self._streams[name] = Stream(device, lambda: self.session(device), self.runtime.clock)
+            stream = self._streams[name] = PhoneStream(
+                device, lambda: self.session(device), self.runtime.clock
+            )
         stream.watch(watcher)
 
-    def unwatch(self, device: str, watcher: Watcher) -> None:
+    def unwatch(self, device: str, watcher: PictureWatcher) -> None:
         if stream := self._streams.get(canonical(device)):
             stream.unwatch(watcher)
 
-    def leave(self, watcher: Watcher) -> None:
+    def leave(self, watcher: PictureWatcher) -> None:
         """A browser has gone."""
         for stream in self._streams.values():
             stream.unwatch(watcher)
@@ -85,7 +92,7 @@ class Phones:
             stream.hurry()
         self._album.heard(session, event)
 
-    def _live(self, serial: str) -> Small | None:
+    def _live(self, serial: str) -> SmallPicture | None:
         stream = self._streams.get(canonical(serial))
         return stream.newest if stream else None
 
@@ -103,7 +110,7 @@ class HasPhones(Protocol):
     def phones(self) -> Phones: ...
 
 
-async def handle(context: HasPhones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
+async def handle(context: HasPhones, client: PictureWatcher, frame: PhoneInput, person: Caller) -> None:
     """What a person's browser asks for; raises `HandrailError` for what can't be done."""
     phones = context.phones
     match frame.control:
@@ -203,3 +210,125 @@ ROUTES = [
     Route("/api/phone/{device}/tree", tree),
     Route("/api/phone/{device}/frame.jpg", picture),
 ]
+
+
+WAITING = 50
+"""Touches of one person that may wait for their turn; more means that the phone hangs."""
+BY_HAND = "by hand, at the desk"
+"""The reason in the journal, where the person gives none."""
+
+
+class ManualControl:
+    """People's hands on the phones of one runtime. Browsers of one person share a hold."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._touches: dict[str, set[asyncio.Task[Envelope]]] = {}
+
+    async def holder(self, device: str) -> Held | None:
+        return await self._runtime.leases.holder(device)
+
+    async def take(self, device: str, person: Caller) -> None:
+        """Agents get `DEVICE_BUSY` from now on. Ends with this process, should nobody hand it back."""
+        if owns(person, await self.holder(device)):
+            return
+        holder = Holder(person.holder_id, "person", label=person.id, door="desk", pid=os.getpid())
+        await self._runtime.leases.take_over(device, holder)
+        await self._write("taken_over", device, person)
+        for session in self._sessions(device):  # who waits for a screen would keep the person waiting too
+            await session.make_way(f"{person.id} took the phone over")
+
+    async def hand_back(self, device: str, person: Caller) -> None:
+        """Whoever worked on it goes on. Nothing to do where no person has it."""
+        held = await self.holder(device)
+        if held is not None and held.holder.kind == "person":
+            await self._runtime.leases.hand_back(device)
+            await self._write("handed_back", device, person)
+
+    async def touch(self, session: Session, action: AnyAction, person: Caller) -> None:
+        """Begins at once and in order; how it ends is told like the end of every action."""
+        held = await self.holder(session.serial)
+        if not owns(person, held):
+            raise _not_yours(session.serial, held)
+        waiting = self._touches.setdefault(session.serial, set())
+        if len(waiting) >= WAITING:
+            raise DeviceBusy(
+                f"{session.serial} has not answered {len(waiting)} touches yet",
+                hint="Wait for the phone, or stop what is being done on it.",
+                device=session.serial,
+            )
+        reason = action.reason or BY_HAND
+        running = session.run(action, reason=reason, caller=person, settle="light")
+        touch = asyncio.create_task(running, name=f"{action.type} by hand")
+        waiting.add(touch)
+        touch.add_done_callback(waiting.discard)
+
+    async def stop(self, device: str, person: Caller) -> int:
+        """End what is being done on this phone, by whatever process; how much was ended in this one."""
+        ended = sum([await session.stop() for session in self._sessions(device)])
+        runtime = self._runtime
+        await Stops(runtime.store).ask(canonical(device), person.id, runtime.clock.now_ms())
+        await self._write("stop", device, person)
+        return ended
+
+    async def close(self) -> None:
+        touches = {touch for waiting in self._touches.values() for touch in waiting}
+        for touch in touches:
+            touch.cancel()
+        if touches:
+            await asyncio.wait(touches)
+
+    def _sessions(self, device: str) -> list[Session]:
+        name = canonical(device)
+        return [one for one in self._runtime.sessions.values() if canonical(one.serial) == name]
+
+    async def _write(self, kind: str, device: str, by: Caller) -> None:
+        actor = {"kind": by.actor, "id": by.id}
+        event = {"kind": kind, "device": canonical(device), "actor": actor, "door": by.door}
+        await self._runtime.journal.seal(event)
+
+
+def owns(person: Caller, held: Held | None) -> bool:
+    """Whether a hold is this person's own."""
+    return held is not None and held.holder.kind == "person" and held.holder.id == person.holder_id
+
+
+def _not_yours(serial: str, held: Held | None) -> DeviceBusy:
+    who = f"is held by {held.holder}" if held is not None else "was not taken over"
+    return DeviceBusy(
+        f"{serial} {who}: a touch by hand needs the phone first",
+        hint="Take it over, then touch it.",
+        **(held.to_dict() if held is not None else {"device": serial}),
+    )
+
+
+_REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
+
+
+def tree_of(sight: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
+    """What agents are told of the screen, and where it is; boxes are left, top, right, bottom in pixels."""
+    seen, registry = sight.last, sight.registry
+    if seen is None:
+        return {"revision": None, "text": "", "width": 0, "height": 0, "refs": []}
+    screen = seen.screen
+    boxes = []
+    for ref in dict.fromkeys(_REF.findall(registry.text)):
+        node = registry.refs.get(ref)
+        if node is not None:
+            boxes.append(
+                {
+                    "ref": ref,
+                    "label": redact(registry.label_of(node)),
+                    "role": node.role,
+                    "bounds": list(node.bounds),
+                    "visible": list(visible_part(screen, node)),
+                }
+            )
+    return {
+        "revision": sight.revision_name,
+        "text": redact(registry.text),
+        "width": screen.width,
+        "height": screen.height,
+        "package": screen.package,
+        "refs": boxes,
+    }

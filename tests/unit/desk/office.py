@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import ManualClock
-from handrail.desk.client import Client
 from handrail.desk.desk import Desk
+from handrail.desk.hub import DeskClient
 from handrail.protocol.message import CLIENT_MESSAGE
 from handrail.store import Store
 from tests.unit.desk.scene import action, applied, creating
@@ -41,7 +41,7 @@ class Office:
 class Browser:
     """What a page does: read frames, keep the state, send what its person does."""
 
-    def __init__(self, desk: Desk, client: Client, since: int = -1) -> None:
+    def __init__(self, desk: Desk, client: DeskClient, since: int = -1) -> None:
         self.desk, self.client = desk, client
         self.state: dict[str, Any] = {"windows": {}} if since >= 0 else {}
         self.seq = since

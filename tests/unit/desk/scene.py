@@ -9,7 +9,7 @@ import pytest
 
 from handrail.desk.draft import Effect, Reduced
 from handrail.desk.reduce import reduce, reduce_batch
-from handrail.desk.state import Bounds, DeskState, Monitor, Window
+from handrail.desk.state import DeskBounds, DeskState, DeskWindow, Monitor
 from handrail.desk.wire import state_json
 from handrail.errors import ActionRejected, HandrailError, InvalidAction
 from handrail.protocol.act import Act
@@ -39,7 +39,9 @@ class Scene:
         for window in windows:
             self.create(window, **fields)
 
-    def create(self, window_id: str, bounds: tuple[float, ...] = (80, 60, 480, 320), **fields: Any) -> Window:
+    def create(
+        self, window_id: str, bounds: tuple[float, ...] = (80, 60, 480, 320), **fields: Any
+    ) -> DeskWindow:
         by = fields.pop("by", "ada")
         self.run(creating(window_id, bounds, **fields), by)
         return self.window(window_id, fields.get("monitorId", self.state.active_monitor))
@@ -80,7 +82,7 @@ class Scene:
         assert self.state is before
         return caught.value
 
-    def window(self, window_id: str, monitor_id: str = "monitor-0") -> Window:
+    def window(self, window_id: str, monitor_id: str = "monitor-0") -> DeskWindow:
         return self.state.windows[f"{monitor_id}/{window_id}"]
 
     def bounds(self, window_id: str) -> tuple[int, int, int, int]:
@@ -104,7 +106,7 @@ class Scene:
         return [effect for _, effect in self.last.effects]
 
 
-def sides(bounds: Bounds) -> tuple[int, int, int, int]:
+def sides(bounds: DeskBounds) -> tuple[int, int, int, int]:
     return bounds.x, bounds.y, bounds.w, bounds.h
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.dialogs import permission_key
+from handrail.desk.questions import permission_key
 from handrail.engine.policy.permissions import agent_key
 from handrail.errors import HandrailError, InvalidAction
 from tests.unit.desk.office import ASK, asked, office, pages, settled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.draft import Captured
+from handrail.desk.draft import CaptureAsked
 from handrail.desk.wire import state_json
 from handrail.errors import ActionRejected, InvalidAction
 from tests.unit.desk.scene import Scene, action, applied, creating
@@ -57,4 +57,4 @@ def test_a_batch_is_told_as_one_change() -> None:
 def test_a_capture_is_left_for_after_the_batch_with_its_index() -> None:
     scene = Scene("a")
     reduced = scene.batch(action("window.capture", windowId="a", requestId="r"), creating("b"))
-    assert reduced.effects == ((0, Captured("monitor-0/a", "r")),)
+    assert reduced.effects == ((0, CaptureAsked("monitor-0/a", "r")),)

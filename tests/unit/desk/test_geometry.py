@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.geometry import viewport_of
-from handrail.desk.monitors import show
-from handrail.desk.state import Viewport
+from handrail.desk.monitors import show, viewport_of
+from handrail.desk.state import MonitorSize
 from tests.unit.desk.scene import Scene
 
 
@@ -57,7 +56,7 @@ def test_a_smaller_viewport_keeps_every_window_within_reach() -> None:
     scene.create("big")
     scene.create("bar", (0, 0, 1280, 40), variant="panel")
     scene.do("window.maximize", "big")
-    scene.state = show(scene.state, "monitor-0", Viewport(400, 300)).state
+    scene.state = show(scene.state, "monitor-0", MonitorSize(400, 300)).state
     assert scene.bounds("far") == (300, 264, 480, 320)
     assert scene.bounds("big") == (0, 0, 400, 300)
     assert scene.bounds("bar") == (0, 260, 400, 40)
@@ -67,7 +66,7 @@ def test_bounds_saved_under_a_larger_viewport_come_back_within_reach() -> None:
     scene = Scene()
     scene.create("a", (800, 400, 480, 320))
     scene.do("window.maximize", "a")
-    scene.state = show(scene.state, "monitor-0", Viewport(400, 300)).state
+    scene.state = show(scene.state, "monitor-0", MonitorSize(400, 300)).state
     scene.do("window.restore", "a")
     assert scene.bounds("a") == (300, 264, 480, 320)
 
@@ -75,9 +74,9 @@ def test_bounds_saved_under_a_larger_viewport_come_back_within_reach() -> None:
 def test_a_viewport_change_leaves_other_monitors_alone() -> None:
     scene = Scene()
     scene.create("a", (800, 400, 480, 320), monitorId="monitor-1")
-    scene.state = show(scene.state, "monitor-0", Viewport(400, 300)).state
+    scene.state = show(scene.state, "monitor-0", MonitorSize(400, 300)).state
     assert scene.window("a", "monitor-1").bounds.x == 800
 
 
 def test_a_viewport_that_could_show_nothing_counts_as_the_smallest_that_can() -> None:
-    assert viewport_of(1, 0.5) == Viewport(200, 150)
+    assert viewport_of(1, 0.5) == MonitorSize(200, 150)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.client import MOST_BEHIND
-from handrail.desk.ring import Ring
+from handrail.desk.hub import MOST_BEHIND, FrameRing
 from handrail.protocol.message import SERVER_MESSAGE
 from tests.unit.desk.office import Office, office, settled
 from tests.unit.desk.scene import action
@@ -126,7 +125,7 @@ def test_a_browser_that_was_away_too_long_gets_a_snapshot(tmp_path: Path) -> Non
             await here.create("a")
             for since in (here.desk.hub.ring.last + 999, 10**15):
                 assert (await here.browser(since=since).next())["type"] == "SNAPSHOT"
-            here.desk.hub.ring = Ring(here.desk.hub.ring.last, frames=10)
+            here.desk.hub.ring = FrameRing(here.desk.hub.ring.last, frames=10)
             await moved(here, 20)
             assert (await here.browser(since=here.desk.hub.ring.last - 11).next())["type"] == "SNAPSHOT"
             assert (await here.browser(since=here.desk.hub.ring.last - 10).next())["type"] == "ACTIONS"
@@ -135,7 +134,7 @@ def test_a_browser_that_was_away_too_long_gets_a_snapshot(tmp_path: Path) -> Non
 
 
 def test_the_ring_keeps_five_thousand_frames() -> None:
-    ring = Ring(0)
+    ring = FrameRing(0)
     for number in range(1, 6_001):
         ring.append(str(number))
     assert (ring.first, ring.last) == (1_001, 6_000)
@@ -145,7 +144,7 @@ def test_the_ring_keeps_five_thousand_frames() -> None:
 
 
 def test_huge_frames_push_old_ones_out_and_the_newest_always_stays() -> None:
-    ring = Ring(0, size=1_000)
+    ring = FrameRing(0, size=1_000)
     for _ in range(5):
         ring.append("x" * 400)
     assert (ring.first, ring.last) == (4, 5)

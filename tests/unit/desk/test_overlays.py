@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.desk.draft import Expired
+from handrail.desk.draft import DialogExpired
 from handrail.desk.overlays import expire, next_expiry
 from tests.unit.desk.scene import NOW, Scene, action
 
@@ -50,7 +50,7 @@ def test_what_expires_is_gone_at_its_moment_and_no_earlier() -> None:
     assert expire(scene.state, NOW + 5000).state.toasts == ()
     end = expire(scene.state, NOW + 300_000)
     assert end.state.dialogs == ()
-    assert [effect for _, effect in end.effects] == [Expired("d")]
+    assert [effect for _, effect in end.effects] == [DialogExpired("d")]
     assert end.wake_ms is None
 
 

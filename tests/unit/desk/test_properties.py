@@ -8,12 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handrail.desk.geometry import GRAB_W, MIN_H, MIN_W, TITLE_H
 from handrail.desk.locks import LEASE_MS, release_all
-from handrail.desk.monitors import show
+from handrail.desk.monitors import GRAB_W, MIN_H, MIN_W, TITLE_H, show
 from handrail.desk.overlays import expire
 from handrail.desk.reduce import reduce
-from handrail.desk.state import DeskState, Monitor, Viewport, Window
+from handrail.desk.state import DeskState, DeskWindow, Monitor, MonitorSize
 from handrail.desk.wire import monitor_from, notification_from, state_json, window_from, window_json
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.actions import DESK_ACTIONS
@@ -96,7 +95,7 @@ def played(steps: list[Any]) -> None:
                 now += wait
                 state, changes = _acted(state, data, by, now)
             case ("show", monitor, w, h):
-                reduced = show(state, monitor, Viewport(w, h))
+                reduced = show(state, monitor, MonitorSize(w, h))
                 state, changes = reduced.state, reduced.changes
             case ("expire", wait):
                 now += wait
@@ -129,7 +128,7 @@ def _acted(state: DeskState, data: dict[str, Any], by: str, now: int) -> tuple[D
 GUARDED = {"window.setContent", "window.updateContent", "window.setTitle", "window.create", "window.lock"}
 
 
-def _respected(window: Window | None, kind: str, by: str, now: int) -> None:
+def _respected(window: DeskWindow | None, kind: str, by: str, now: int) -> None:
     """Locks respected: what a lock guards was done by its holder, or by a person where a person may."""
     if window is None or window.lock is None or window.lock.expires_ms <= now or window.lock.holder == by:
         return
@@ -167,7 +166,7 @@ def _stacked(state: DeskState, monitor: Monitor) -> None:
         assert focused.birth.variant != "panel"
 
 
-def _visible(window: Window, viewport: Viewport) -> None:
+def _visible(window: DeskWindow, viewport: MonitorSize) -> None:
     bounds = window.bounds
     least_h = min(TITLE_H, bounds.h)
     seen_w = min(bounds.x + bounds.w, viewport.w) - max(bounds.x, 0)

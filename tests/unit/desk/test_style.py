@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.style import filter_style
+from handrail.desk.content import filter_style
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handrail.desk.monitors import show
-from handrail.desk.state import Viewport
+from handrail.desk.state import MonitorSize
 from handrail.errors import InvalidAction
 from tests.unit.desk.scene import TEXT, Scene, action, creating
 
@@ -170,7 +170,7 @@ def test_there_are_sixteen_monitors_at_most() -> None:
 
 def test_the_monitor_that_a_person_looks_at_is_the_active_one() -> None:
     scene = Scene()
-    scene.state = show(scene.state, "monitor-2", Viewport(800, 600)).state
+    scene.state = show(scene.state, "monitor-2", MonitorSize(800, 600)).state
     scene.do("window.create", "a", title="", bounds={"x": 0, "y": 0, "w": 5000, "h": 5000}, content=TEXT)
     assert scene.window("a", "monitor-2").bounds.w == 800
 

@@ -17,11 +17,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from handrail.bind import listen
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.http.app import build
+from handrail.http.approvals import recall_from, remember_in
 from handrail.http.context import Context
 from handrail.http.origin import hosts_of
-from handrail.http.remember import recall_from, remember_in
-from handrail.http.serve import serving
+from handrail.http.server import build, serving
 from handrail.runtime import Runtime
 
 TOKEN = "token-of-a-program-0123456789"

@@ -9,9 +9,9 @@ from typing import Any
 
 from starlette.routing import Route
 
-from handrail.http.apps import listing
-from handrail.http.headers import DEFAULTS
+from handrail.http.desk_apps import listing
 from handrail.http.openapi import document
+from handrail.http.responses import DEFAULTS
 from handrail.http.windows import Rendered
 from handrail.protocol.actions import ACTIONS
 from tests.unit.http.door import TOKEN, WINDOW, door

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from handrail.clock import ManualClock
-from handrail.http.console import KEPT, MOST_AGENTS, Conversation
+from handrail.http.activity import KEPT_MESSAGES, MOST_AGENTS, ConsoleMessages
 
 
 def test_people_and_agents_are_told_apart_and_the_last_status_counts() -> None:
-    talk = Conversation(ManualClock())
+    talk = ConsoleMessages(ManualClock())
     talk.said("person", "Make it dark", "message-1")
     talk.published("AGENT_STATUS", {"agentId": "mail", "status": "acting", "message": "I open the settings"})
     talk.published("AGENT_STATUS", {"agentId": "mail", "status": "finished"})
@@ -21,10 +21,10 @@ def test_people_and_agents_are_told_apart_and_the_last_status_counts() -> None:
 
 
 def test_the_oldest_words_and_agents_are_forgotten_first() -> None:
-    talk = Conversation(ManualClock())
-    for number in range(KEPT + 5):
+    talk = ConsoleMessages(ManualClock())
+    for number in range(KEPT_MESSAGES + 5):
         status = {"agentId": f"agent-{number}", "status": "idle", "message": f"word {number}"}
         talk.published("AGENT_STATUS", status)
     told = talk.to_dict()
-    assert (len(told["messages"]), told["messages"][0]["text"]) == (KEPT, "word 5")
-    assert (len(told["agents"]), told["agents"][-1]["agentId"]) == (MOST_AGENTS, f"agent-{KEPT + 4}")
+    assert (len(told["messages"]), told["messages"][0]["text"]) == (KEPT_MESSAGES, "word 5")
+    assert (len(told["agents"]), told["agents"][-1]["agentId"]) == (MOST_AGENTS, f"agent-{KEPT_MESSAGES + 4}")

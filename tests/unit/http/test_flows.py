@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from handrail.http.flow_list import Shelf
 from handrail.http.flow_runs import Runs
+from handrail.http.flows import FlowFolders
 from tests.scenario.world import World, play, until, world
 from tests.unit.http.door import KEY, Answer, Door, door
 from tests.unit.http.test_phone import SETTINGS
@@ -77,7 +77,7 @@ async def over(opened: Door, id_: str) -> dict[str, Any]:
 
 
 def test_every_flow_is_listed_with_its_faults_variables_and_phones(tmp_path: Path) -> None:
-    found = {one["file"]: one for one in Shelf([folder(tmp_path), tmp_path / "nowhere"]).listed()}
+    found = {one["file"]: one for one in FlowFolders([folder(tmp_path), tmp_path / "nowhere"]).listed()}
     assert list(found) == ["broken.yaml", "lint.yaml", "long.yaml", "needs.yaml", "open.yaml", "pair.yaml"]
     assert found["open.yaml"]["name"] == "Open the display settings"
     assert found["open.yaml"]["tags"] == ["smoke"]

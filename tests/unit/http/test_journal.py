@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.http.journal_search import Wanted, search
+from handrail.http.journal import JournalSearch, search
 from handrail.store import connect
 from tests.scenario.world import World, play, until
 from tests.unit.http.door import KEY, Door
@@ -141,10 +141,10 @@ def test_a_search_reads_far_enough_to_find_one_among_many(tmp_path: Path) -> Non
                 w.runtime.journal.note(event | {"device": "phone", "reason": f"number {number}."})
             await w.runtime.journal.seal({"kind": "note"})
             with closing(connect(tmp_path / "handrail.db")) as db:
-                page = search(db, Wanted.parse({"text": "number 7."}))
+                page = search(db, JournalSearch.parse({"text": "number 7."}))
                 assert [row.action_id for row in page.rows] == ["tap_1_7"]
                 assert page.next is None
-                many = search(db, Wanted.parse({"text": "number", "limit": "30"}))
+                many = search(db, JournalSearch.parse({"text": "number", "limit": "30"}))
                 assert len(many.rows) == 30
                 assert many.next == many.rows[-1].seq
 
@@ -153,5 +153,5 @@ def test_a_search_reads_far_enough_to_find_one_among_many(tmp_path: Path) -> Non
 
 def test_a_number_that_is_none_is_refused_by_its_name() -> None:
     with pytest.raises(InvalidAction, match="before: 'now'") as caught:
-        Wanted.parse({"before": "now"})
+        JournalSearch.parse({"before": "now"})
     assert caught.value.details["path"] == "before"

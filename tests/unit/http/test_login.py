@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from handrail.clock import ManualClock
-from handrail.http.logins import LIFE_MS, Logins
+from handrail.http.auth import LOGIN_LIFE_MS, Logins
 from handrail.store import Store
 from tests.unit.http.door import KEY, door
 
@@ -71,7 +71,7 @@ def test_a_cookie_ends_after_a_month_and_is_not_in_the_store(tmp_path: Path) -> 
             rows = await store.read(lambda db: [tuple(row) for row in db.execute("SELECT hash FROM logins")])
             assert len(rows) == 1
             assert value not in rows[0]
-            await clock.advance(LIFE_MS)
+            await clock.advance(LOGIN_LIFE_MS)
             assert not logins.knows(value)
             await logins.load()
             assert await store.read(lambda db: db.execute("SELECT count(*) FROM logins").fetchone()[0]) == 0

@@ -15,8 +15,7 @@ import pytest
 from handrail.engine.events import Caller
 from handrail.errors import AdbConnectionError, DeviceBusy
 from handrail.http.phone import Phones, handle
-from handrail.http.phone_frame import pack, unpack
-from handrail.http.phone_stream import CALM, FASTEST_MS, SLOWEST_MS, pause_ms
+from handrail.http.phone_pictures import CALM, FASTEST_MS, SLOWEST_MS, pack, pause_ms, unpack
 from handrail.protocol.message import PhoneInput
 from tests.scenario.world import World, play, until, world
 from tests.unit.http.door import KEY, Door, door

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.desk.dialogs import permission_key
+from handrail.desk.questions import permission_key
 from handrail.engine.permissions import Permissions
 from handrail.engine.policy.permissions import agent_key
-from handrail.http.guesses import ADDRESSES, MOST, WINDOW_MS, Guesses
-from handrail.http.notice import Notice
+from handrail.http.approvals import recall_from, remember_in
+from handrail.http.auth import GUESS_WINDOW_MS, MOST_ADDRESSES, MOST_GUESSES, Guesses, Visitor, agent_name
+from handrail.http.desk_file import DeskFile
 from handrail.http.origin import Rules, hosts_of
-from handrail.http.pace import Pace
-from handrail.http.remember import recall_from, remember_in
-from handrail.http.who import Visitor, agent_name
+from handrail.http.websocket import Pace
 
 HOST = "127.0.0.1:8420"
 LOCAL = Rules(hosts_of("127.0.0.1", 8420))
@@ -64,11 +63,11 @@ def test_guesses_are_counted_by_address_and_forgotten_with_time() -> None:
     async def story() -> None:
         clock = ManualClock()
         guesses = Guesses(clock)
-        for _ in range(MOST):
+        for _ in range(MOST_GUESSES):
             assert guesses.wait_ms("a") == 0
             guesses.was_wrong("a")
             await clock.advance(1_000)
-        assert guesses.wait_ms("a") == WINDOW_MS - MOST * 1_000
+        assert guesses.wait_ms("a") == GUESS_WINDOW_MS - MOST_GUESSES * 1_000
         assert guesses.wait_ms("b") == 0
         await clock.advance(guesses.wait_ms("a"))
         assert guesses.wait_ms("a") == 0
@@ -80,9 +79,9 @@ def test_guesses_are_counted_by_address_and_forgotten_with_time() -> None:
 
 def test_a_thousand_liars_do_not_fill_the_memory() -> None:
     guesses = Guesses(ManualClock())
-    for number in range(ADDRESSES + 50):
+    for number in range(MOST_ADDRESSES + 50):
         guesses.was_wrong(f"10.0.{number // 256}.{number % 256}")
-    assert len(guesses._wrong) == ADDRESSES
+    assert len(guesses._wrong) == MOST_ADDRESSES
 
 
 def test_a_client_may_burst_and_then_keeps_the_pace() -> None:
@@ -114,13 +113,13 @@ def test_people_and_programs_are_told_apart_in_the_journal() -> None:
 
 def test_the_notice_is_its_owners_only_and_its_secrets_last(tmp_path: Path) -> None:
     path = tmp_path / "config" / "desk.json"
-    first = Notice.renew(path, "127.0.0.1", 8420, None)
+    first = DeskFile.renew(path, "127.0.0.1", 8420, None)
     first.write(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    assert Notice.read(path) == first
-    again = Notice.renew(path, "0.0.0.0", 9000, None)
+    assert DeskFile.read(path) == first
+    again = DeskFile.renew(path, "0.0.0.0", 9000, None)
     assert (again.token, again.key, again.address) == (first.token, first.key, "http://127.0.0.1:9000")
-    assert Notice.renew(path, "::1", 1, "another-token-0123").token == "another-token-0123"
+    assert DeskFile.renew(path, "::1", 1, "another-token-0123").token == "another-token-0123"
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"token": 5}', ""])
@@ -128,14 +127,14 @@ def test_a_notice_that_is_broken_or_was_open_to_others_counts_for_nothing(
     tmp_path: Path, damage: str
 ) -> None:
     path = tmp_path / "desk.json"
-    made = Notice.renew(path, "127.0.0.1", 8420, None)
+    made = DeskFile.renew(path, "127.0.0.1", 8420, None)
     made.write(path)
     path.chmod(0o644)
-    assert Notice.read(path) is None
-    assert Notice.renew(path, "127.0.0.1", 8420, None).key != made.key
+    assert DeskFile.read(path) is None
+    assert DeskFile.renew(path, "127.0.0.1", 8420, None).key != made.key
     path.write_text(damage)
     path.chmod(0o600)
-    assert Notice.read(path) is None
+    assert DeskFile.read(path) is None
 
 
 def test_what_an_agent_has_remembered_is_kept_under_its_own_name(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from handrail.clock import SystemClock
 from handrail.engine.desk_session import DeskSession
 from handrail.engine.events import Caller
 from handrail.engine.journal import Journal
-from handrail.http.follow import slim
+from handrail.http.activity import slim
 from handrail.protocol.message import SERVER_MESSAGE
 from tests.scenario.world import until, world
 from tests.unit.http.door import WINDOW, door, frame_of

@@ -5,19 +5,20 @@ from __future__ import annotations
 import logging
 from typing import Any, cast
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.types import Message, Send
 
 from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
-from handrail.http.headers import DEFAULTS
-from handrail.http.origin import Refusal
+from handrail.http.origin import HttpRefusal
 from handrail.protocol.read import read_json
 
 _log = logging.getLogger(__name__)
 
 
-def refused(refusal: Refusal) -> JSONResponse:
+def refused(refusal: HttpRefusal) -> JSONResponse:
     """Turned away at the door."""
     told = {"code": refusal.code, "message": refusal.message, "hint": refusal.hint, "retryable": False}
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}.get(refusal.status)
@@ -72,3 +73,37 @@ def number(request: Request, name: str, default: int, most: int) -> int:
     if not given.isascii() or not given.isdecimal() or len(given) > 18 or int(given) > most:
         raise InvalidAction(f"{name}: {given!r:.40} is no whole number from 0 to {most}", path=name)
     return int(given)
+
+
+CSP = "content-security-policy"
+NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+"""For data: nothing in it may run, load or be framed."""
+PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; frame-src http: https:; manifest-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The desk's page. Agents' iframes may show any site; what they may do is said by their sandbox."""
+DEFAULTS = {
+    CSP: NOTHING,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "cache-control": "no-store",
+}
+"""For every response that does not say otherwise itself."""
+
+
+def secured(send: Send) -> Send:
+    """`send`, with the defaults added to whatever is answered."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] in ("http.response.start", "websocket.http.response.start"):
+            headers = MutableHeaders(scope=message)
+            for name, value in DEFAULTS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return send_with_headers

@@ -11,13 +11,13 @@ from pydantic import ValidationError
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from handrail.clock import Clock
 from handrail.errors import ERRORS, ActionRejected, HandrailError, InvalidAction
 from handrail.http import phone
+from handrail.http.activity import PERSON as SPEAKER
 from handrail.http.approvals import DIALOG
-from handrail.http.console import PERSON as SPEAKER
+from handrail.http.auth import Visitor
 from handrail.http.context import Context
-from handrail.http.pace import FRAMES_PER_SECOND, Pace
-from handrail.http.who import Visitor
 from handrail.protocol.message import (
     CLIENT_MESSAGE,
     ClientMessage,
@@ -38,7 +38,7 @@ SEND_S = 30.0
 FAREWELL_S = 1.0
 
 
-class Connection:
+class DeskConnection:
     """One client, from its joining to its end."""
 
     def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor) -> None:
@@ -182,9 +182,35 @@ def _since(given: str | None) -> int | None:
 async def socket(websocket: WebSocket) -> None:
     """The desk, live: frames both ways."""
     await websocket.accept()
-    connection = Connection(websocket, websocket.app.state.context, websocket.state.visitor)
+    connection = DeskConnection(websocket, websocket.app.state.context, websocket.state.visitor)
     with suppress(WebSocketDisconnect):
         await connection.run()
 
 
 ROUTES = [WebSocketRoute("/ws", socket)]
+
+
+FRAMES_PER_SECOND = 200.0
+"""A browser that drags sends sixty."""
+BURST = 400.0
+
+
+class Pace:
+    """One client's bucket."""
+
+    def __init__(self, clock: Clock, rate: float = FRAMES_PER_SECOND, burst: float = BURST) -> None:
+        self._clock = clock
+        self._rate = rate / 1000
+        self._burst = burst
+        self._left = burst
+        self._at = clock.monotonic_ms()
+
+    def allows(self) -> bool:
+        """Whether one more is in order."""
+        now = self._clock.monotonic_ms()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True

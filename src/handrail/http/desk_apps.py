@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from handrail.errors import InvalidAction
 from handrail.http.auth import Keys
-from handrail.http.files import UNKNOWN, WEB, inside
+from handrail.http.storage import UNKNOWN, WEB, inside
 from handrail.protocol.desk import Extent
 from handrail.protocol.model import CamelModel, Name, Text
 from handrail.protocol.read import invalid_action, read_json
@@ -34,7 +34,7 @@ _SEALED = re.compile(rf"/apps/({_NAME})~([\w-]{{43}})/.+", re.ASCII)
 _SANDBOX = "sandbox allow-scripts allow-forms"
 
 
-class Manifest(CamelModel):
+class AppManifest(CamelModel):
     """`app.json`."""
 
     name: Name
@@ -86,14 +86,14 @@ def _described(folder: Path, built_in: bool) -> dict[str, Any]:
     return told | {"icon": f"{place}/{icon}" if Path(icon).suffix.lower() in WEB else icon}
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> AppManifest:
     """Raises `InvalidAction` with what is wrong."""
     try:
         given = read_json((folder / MANIFEST).read_bytes())
     except OSError as error:
         raise InvalidAction(f"{MANIFEST}: {error.strerror or error}", path=MANIFEST) from None
     try:
-        return Manifest.model_validate(given)
+        return AppManifest.model_validate(given)
     except ValidationError as error:
         raise invalid_action(error, given) from None
 

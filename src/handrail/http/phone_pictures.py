@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
+import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from handrail.clock import Clock, iso_time
+from handrail.engine.events import Event
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
-from handrail.http.phone_frame import Small, pack, shrink
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.envelope import Envelope
+from handrail.runtime import Runtime
 
 FASTEST_MS = 80.0
 """Between two pictures of a screen that moves: twelve a second."""
@@ -28,25 +35,25 @@ TROUBLE_MS = 1_000.0
 """After a failure; somebody may be plugging the phone in again."""
 
 _log = logging.getLogger(__name__)
-Open = Callable[[], Awaitable[Session]]
+OpenSession = Callable[[], Awaitable[Session]]
 
 
-class Watcher(Protocol):
+class PictureWatcher(Protocol):
     """A browser that wants pictures."""
 
     def offer_binary(self, data: bytes) -> None: ...
 
 
-class Stream:
+class PhoneStream:
     """Pictures of one phone."""
 
-    def __init__(self, device: str, open_session: Open, clock: Clock) -> None:
+    def __init__(self, device: str, open_session: OpenSession, clock: Clock) -> None:
         self.device = device
-        self.newest: Small | None = None
+        self.newest: SmallPicture | None = None
         """None until there is one, and while the screen may not be shown."""
         self._open = open_session
         self._clock = clock
-        self._watchers: list[Watcher] = []
+        self._watchers: list[PictureWatcher] = []
         self._message: bytes | None = None
         self._seen = b""
         self._same = 0
@@ -59,7 +66,7 @@ class Stream:
     def watchers(self) -> int:
         return len(self._watchers)
 
-    def watch(self, watcher: Watcher) -> None:
+    def watch(self, watcher: PictureWatcher) -> None:
         """From now on; the newest picture comes at once."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)
@@ -76,7 +83,7 @@ class Stream:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("No more pictures of %s", self.device, exc_info=error)
 
-    def unwatch(self, watcher: Watcher) -> None:
+    def unwatch(self, watcher: PictureWatcher) -> None:
         """The last one stops the stream."""
         if watcher in self._watchers:
             self._watchers.remove(watcher)
@@ -168,3 +175,122 @@ def pause_ms(took_ms: float, same: int) -> float:
     """How long to rest after a picture that took so long, when so many in a row were the same."""
     wanted = SLOWEST_MS if same >= CALM else FASTEST_MS
     return max(wanted - took_ms, took_ms * SHARE)
+
+
+LONG_SIDE = 1_200
+"""Pixels. Enough for a window as high as most screens; half of a common phone's."""
+QUALITY = 84
+HEADER_BYTES = 4
+"""The length of the header, big-endian, comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SmallPicture:
+    """A picture for people, and the size in pixels of the screen that it shows."""
+
+    jpeg: bytes
+    width: int
+    height: int
+
+
+def shrink(png: bytes) -> SmallPicture:
+    """By a whole factor: each pixel is the mean of a square, so that small letters stay readable."""
+    from PIL import Image  # noqa: PLC0415  (30 ms that a server without watchers need not pay)
+
+    with Image.open(io.BytesIO(png)) as opened:
+        width, height = opened.size
+        factor = max(1, max(width, height) // LONG_SIDE)
+        small = opened.reduce(factor) if factor > 1 else opened
+        written = io.BytesIO()
+        small.convert("RGB").save(written, "JPEG", quality=QUALITY)
+    return SmallPicture(written.getvalue(), width, height)
+
+
+def pack(header: dict[str, Any], body: bytes = b"") -> bytes:
+    """One binary message."""
+    words = json.dumps({"type": "FRAME", **header}, ensure_ascii=False, separators=(",", ":")).encode()
+    return len(words).to_bytes(HEADER_BYTES, "big") + words + body
+
+
+def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
+    """What `pack` has made, for those who read it in Python."""
+    end = HEADER_BYTES + int.from_bytes(message[:HEADER_BYTES], "big")
+    return json.loads(message[HEADER_BYTES:end]), message[end:]
+
+
+PICTURED = "pictured"
+"""Of the journal's entry that names the blobs."""
+_TOUCHES = frozenset({"input", "system", "sensitive"})
+
+LivePicture = Callable[[str], SmallPicture | None]
+"""What a live stream of this phone shows now."""
+
+
+@dataclass(slots=True)
+class _Looks:
+    """What is known of one phone's looks."""
+
+    before: SmallPicture | None = None
+    """On the live picture, when the action under way was about to be dispatched."""
+    last: SmallPicture | None = None
+    fingerprint: str | None = None
+    """Of the screen that `last` shows."""
+    touches: int = 0
+
+
+class BeforeAfter:
+    """Listens to the lives of actions and keeps what could be seen."""
+
+    def __init__(self, runtime: Runtime, live: LivePicture) -> None:
+        self._runtime = runtime
+        self._live = live
+        self._pages: dict[str, _Looks] = {}
+        self._work: set[asyncio.Task[None]] = set()
+
+    def heard(self, session: Session, event: Event) -> None:
+        """One step in the life of an action."""
+        if self._runtime.secrets.used or not _touches(event.action_type):
+            return  # a picture can't be redacted
+        page = self._pages.setdefault(session.serial, _Looks())
+        if event.state == "resolved":
+            page.before = self._live(session.serial)
+        elif event.state == "dispatched":
+            page.touches += 1
+        elif event.envelope is not None and event.envelope.delivery != "not_delivered":
+            work = self._keep(session, event.envelope, page)
+            task = asyncio.create_task(work, name="pictures for the journal")
+            self._work.add(task)
+            task.add_done_callback(self._work.discard)
+
+    async def close(self) -> None:
+        """What is not finished is not kept."""
+        for task in self._work:
+            task.cancel()
+        if self._work:
+            await asyncio.wait(self._work)
+
+    async def _keep(self, session: Session, envelope: Envelope, page: _Looks) -> None:
+        before = page.before
+        if before is None and page.fingerprint == envelope.ui_fingerprint_before:
+            before = page.last
+        touches, after = page.touches, None
+        with suppress(HandrailError):  # a screen that forbids pictures, a phone that is gone
+            after = await asyncio.to_thread(shrink, await session.driver.screenshot())
+        if page.touches != touches:
+            after = None
+        page.last = after
+        page.fingerprint = envelope.ui_fingerprint_after if after else None
+        await self._write(session.serial, envelope.action_id, {"before": before, "after": after})
+
+    async def _write(self, device: str, action_id: str, shots: dict[str, SmallPicture | None]) -> None:
+        journal, blobs = self._runtime.journal, {}
+        for name, shot in shots.items():
+            if shot is not None and not self._runtime.secrets.used:
+                blobs[name] = await journal.put_blob(shot.jpeg, "image/jpeg", no_secret=True)
+        if blobs:
+            journal.note({"kind": PICTURED, "action_id": action_id, "device": device, "blobs": blobs})
+
+
+def _touches(action_type: str) -> bool:
+    known = ACTIONS.get(action_type)
+    return known is not None and known.traits.effect in _TOUCHES

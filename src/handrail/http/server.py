@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
+from starlette.types import ASGIApp
 
 from handrail.desk.desk import Desk
 from handrail.errors import HandrailError
 from handrail.http import (
     api,
     approvals,
-    apps,
-    console,
-    devices,
     flows,
     journal,
     openapi,
     pages,
     phone,
-    socket,
     storage,
     windows,
 )
-from handrail.http.answers import on_failure, on_http, on_unknown
-from handrail.http.auth import Auth, Keys
+from handrail.http.activity import Follower
+from handrail.http.auth import HttpAuth, Keys
 from handrail.http.context import Context
-from handrail.http.follow import Follower
-from handrail.http.guard import Guard
+from handrail.http.guard import HttpGuard
 from handrail.http.origin import Rules
+from handrail.http.responses import on_failure, on_http, on_unknown
 from handrail.runtime import Runtime
 
 _log = logging.getLogger(__name__)
@@ -71,13 +70,13 @@ def build(
     `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
     for an address that others can reach.
     """
-    auth = Auth(runtime.store, runtime.clock, Keys.make(token, key))
+    auth = HttpAuth(runtime.store, runtime.clock, Keys.make(token, key))
     rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts))
     context = Context(runtime, desk, auth, flow_folders)
     desk.own_hosts = rules.hosts or frozenset()
     app = Starlette(
         routes=[*(route for part in _PARTS for route in part.ROUTES), *routes],
-        middleware=[Middleware(Guard, auth=auth, rules=rules)],
+        middleware=[Middleware(HttpGuard, auth=auth, rules=rules)],
         exception_handlers={HandrailError: on_failure, HTTPException: on_http, Exception: on_unknown},
         lifespan=_life,
     )
@@ -108,3 +107,54 @@ def _log_failure(task: asyncio.Task[None]) -> None:
     """Whatever it was, the desk goes on without it; nobody should have to guess why it tells nothing."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("%s ended", task.get_name(), exc_info=error)
+
+
+GRACE_S = 2
+"""What is in flight when the server stops gets so long for its last words."""
+PING_S = 20.0
+MOST_FRAME = 21_000_000
+"""Bytes: a captured window, and nothing else, is that large."""
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, bound: socket.socket) -> AsyncIterator[None]:
+    """Answers while the block runs. The socket is closed with it."""
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            lifespan="on",
+            access_log=False,
+            ws="websockets-sansio",
+            ws_max_size=MOST_FRAME,
+            ws_ping_interval=PING_S,
+            ws_ping_timeout=PING_S,
+            ws_per_message_deflate=False,
+            timeout_graceful_shutdown=GRACE_S,
+            server_header=False,
+            proxy_headers=False,
+        )
+    )
+    running = asyncio.create_task(server.serve(sockets=[bound]), name="http server")
+    try:
+        await _started(server, running)
+        yield
+    finally:
+        server.should_exit = True
+        await asyncio.wait({running})
+        bound.close()
+
+
+async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
+    while not server.started:
+        if running.done():
+            raise HandrailError("The server ended before it began", hint="The log above says why.")
+        await asyncio.sleep(0.005)
+
+
+class _Server(uvicorn.Server):
+    """Signals are ours: uvicorn would raise them again after a clean end."""
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()

@@ -13,7 +13,7 @@ ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (compared with, not
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class DeskFile:
     """What `serve` leaves and `handrail desk` finds."""
 
     address: str
@@ -23,7 +23,7 @@ class Notice:
     """The owner's: lets do what a person may."""
 
     @classmethod
-    def renew(cls, path: Path, host: str, port: int, token: str | None) -> Notice:
+    def renew(cls, path: Path, host: str, port: int, token: str | None) -> DeskFile:
         """Secrets last over restarts: programs that were given them need not be told again."""
         known = _known(path)
         shown = ANY.get(host, f"[{host}]" if ":" in host and not host.startswith("[") else host)
@@ -34,7 +34,7 @@ class Notice:
         )
 
     @classmethod
-    def read(cls, path: Path) -> Notice | None:
+    def read(cls, path: Path) -> DeskFile | None:
         """None where no desk was ever served."""
         known = _known(path)
         names = ("address", "token", "key")

@@ -1,0 +1,317 @@
+"""What has to follow a transaction: a person's answer, a picture, the news that a frame has loaded."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from handrail.clock import Clock
+from handrail.desk.draft import CaptureAsked, DeskDraft, DialogAsked, Effect, FrameLoading, Reduced
+from handrail.desk.hub import DeskClient
+from handrail.desk.overlays import withdraw
+from handrail.desk.state import DeskState, Dialog
+from handrail.errors import HandrailError, InvalidAction, Timeout, Unsupported
+from handrail.protocol import desk as act
+from handrail.protocol.act import Act
+from handrail.protocol.content import IframeContent
+from handrail.protocol.message import RenderingFeedback
+
+if TYPE_CHECKING:
+    from handrail.desk.desk import Desk
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_DATA_URL = "data:image/png;base64,"
+
+Details = dict[str, Any]
+
+
+def prepared(actions: Sequence[Act]) -> list[Act]:
+    """Captures and frames get a request id where they have none: hard to guess, for a browser to send."""
+    return [_tracked(action) for action in actions]
+
+
+def _tracked(action: Act) -> Act:
+    match action:
+        case act.CaptureWindow(request_id=None) | act.CreateWindow(request_id=None, content=IframeContent()):
+            return action.model_copy(update={"request_id": secrets.token_urlsafe(12)})
+    return action
+
+
+class FollowUps:
+    """Runs what a transaction left to do, for one desk."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def refuse_impossible(self, actions: Sequence[Act], state: DeskState) -> None:
+        """Before anything is changed: a capture without a browser, a request id that is in use."""
+        asked: set[str] = set()
+        for action in actions:
+            if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
+                self._desk.pending.refuse_taken(action.request_id, asked)
+                asked.add(action.request_id)
+            if isinstance(action, act.CaptureWindow):
+                self._browser(f"{action.monitor_id or state.active_monitor}/{action.window_id}")
+
+    async def answered_before(self, action: Act, by: str) -> Details | None:
+        """What a person once answered to this agent's dialog and let be remembered."""
+        if not isinstance(action, act.ConfirmDialog) or action.permission_options is None:
+            return None
+        if not action.permission_options.show_remember_choice:
+            return None
+        key = permission_key(by, action.permission_options.to_dict())
+        answer = await self._desk.dialogs.recalled(key)
+        return None if answer is None else {"confirmed": answer, "remembered": True}
+
+    async def run(self, reduced: Reduced, is_person: bool, *, single: bool) -> list[Details]:
+        """The details of every action, once all that follows is done. A single action's failure is raised."""
+        details = [dict(said) for said in reduced.details]
+        begun = [(index, self._begin(effect, is_person)) for index, effect in reduced.effects]
+        waits = [(index, wait) for index, wait in begun if wait is not None]
+        if not waits:
+            return details
+        try:
+            ends = await asyncio.gather(*(wait for _, wait in waits), return_exceptions=not single)
+        finally:
+            self._forget(effect for _, effect in reduced.effects)
+        for (index, _), end in zip(waits, ends, strict=True):
+            if isinstance(end, BaseException) and not isinstance(end, HandrailError):
+                raise end
+            details[index] |= {"error": end.to_dict()} if isinstance(end, HandrailError) else end
+        return details
+
+    def _begin(self, effect: Effect, is_person: bool) -> Awaitable[Details] | None:
+        """Questions are noted here, before the loop can bring an answer; the waiting is the caller's."""
+        match effect:
+            case DialogAsked(dialog_id):
+                answer = self._desk.dialogs.open(dialog_id)
+                answer.add_done_callback(lambda answer: self._left(dialog_id, answer))
+                return answer
+            case CaptureAsked(key, request_id):
+                client = self._browser(key)
+                question = self._desk.pending.ask(request_id, "capture", key, client)
+                self._send_capture(key, request_id, question)
+                return self._picture(request_id, question)
+            case FrameLoading(key, request_id) if not is_person:
+                return self._load(key, request_id)
+        return None
+
+    def _forget(self, effects: Iterable[Effect]) -> None:
+        """What nobody waits for any more, also where the waiting had not begun."""
+        for effect in effects:
+            if isinstance(effect, CaptureAsked | FrameLoading):
+                self._desk.pending.forget(effect.request_id)
+
+    def _left(self, dialog_id: str, answer: asyncio.Future[Details]) -> None:
+        """A dialog whose asker has gone before the answer leaves every screen."""
+        if answer.cancelled():
+            self._desk.dialogs.forget(dialog_id)
+            draft = DeskDraft(self._desk.state, 0)
+            withdraw(draft, dialog_id)
+            self._desk.commit((), draft.finish(()))
+
+    def _browser(self, key: str) -> DeskClient:
+        client = self._desk.hub.in_use(key.partition("/")[0])
+        if client is None:
+            raise Unsupported(
+                f"{key}: no browser shows the desk, so there is no picture of it",
+                hint="Open the desk in a browser, then capture again.",
+            )
+        return client
+
+    def _send_capture(self, key: str, request_id: str, question: BrowserQuestion) -> None:
+        monitor_id, _, window_id = key.partition("/")
+        action = act.CaptureWindow(window_id=window_id, monitor_id=monitor_id, request_id=request_id)
+        fields = {"actions": [action.to_dict()], "monitorId": monitor_id, "changes": {}}
+        self._desk.hub.send(question.client, "ACTIONS", fields)
+
+    async def _picture(self, request_id: str, question: BrowserQuestion) -> Details:
+        feedback = await self._desk.pending.wait(request_id, question)
+        picture = (feedback.image_data or "").removeprefix(_DATA_URL)
+        if not feedback.success or not await asyncio.to_thread(_is_png, picture):
+            why = (not feedback.success and feedback.error) or "the answer was no PNG picture"
+            raise Unsupported(
+                f"{question.key} could not be captured: {why}", hint="Read the window's content instead."
+            )
+        return {"imageData": picture, "requestId": request_id}
+
+    def _load(self, key: str, request_id: str) -> Awaitable[Details] | None:
+        """Only a browser that shows the window's monitor can tell; without one nobody waits."""
+        monitor_id = key.partition("/")[0]
+        client = self._desk.hub.in_use(monitor_id)
+        if client is None or client.monitor != monitor_id:
+            return None
+        question = self._desk.pending.ask(request_id, "iframe", key, client)
+        return self._loaded(request_id, question)
+
+    async def _loaded(self, request_id: str, question: BrowserQuestion) -> Details:
+        """The window is there whatever its frame does, so a failure is told and not raised."""
+        try:
+            feedback = await self._desk.pending.wait(request_id, question)
+        except (Timeout, Unsupported) as error:
+            return {"iframe": {"loaded": False, "error": error.message}}
+        why = {} if feedback.success else {"error": feedback.error or "the page did not load"}
+        return {"iframe": {"loaded": feedback.success, **why}, "requestId": request_id}
+
+
+def _is_png(text: str) -> bool:
+    try:
+        return b64decode(text, validate=True).startswith(_PNG)
+    except (NotBase64, ValueError):
+        return False
+
+
+Kind = Literal["iframe", "capture"]
+ANSWER_MS = 5_000
+
+
+@dataclass(slots=True)
+class BrowserQuestion:
+    """What a browser owes us."""
+
+    kind: Kind
+    key: str
+    client: DeskClient
+    answer: asyncio.Future[RenderingFeedback]
+
+
+class BrowserQuestions:
+    """The open questions of one desk, by request id."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._open: dict[str, BrowserQuestion] = {}
+
+    def ask(self, request_id: str, kind: Kind, key: str, client: DeskClient) -> BrowserQuestion:
+        """Note the question before it is sent, so that no answer comes too early."""
+        self.refuse_taken(request_id)
+        question = BrowserQuestion(kind, key, client, asyncio.get_running_loop().create_future())
+        self._open[request_id] = question
+        return question
+
+    def refuse_taken(self, request_id: str, others: Collection[str] = ()) -> None:
+        """An answer must be able to tell to which question it belongs."""
+        if request_id in self._open or request_id in others:
+            raise InvalidAction(
+                f"requestId: {request_id!r:.80} waits for its answer already",
+                hint="Leave requestId out, or use another one.",
+                path="requestId",
+            )
+
+    async def wait(self, request_id: str, question: BrowserQuestion) -> RenderingFeedback:
+        """The answer. Raises `Timeout` after 5 s and `Unsupported` when the browser leaves."""
+        timer = asyncio.ensure_future(self._clock.sleep_ms(ANSWER_MS))
+        both: set[asyncio.Future[Any]] = {question.answer, timer}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if question.answer.done():
+                return question.answer.result()
+        finally:
+            self.forget(request_id)
+            timer.cancel()
+            await asyncio.gather(timer, return_exceptions=True)
+        raise Timeout(
+            f"{question.key}: the browser did not answer within {ANSWER_MS} ms",
+            hint="Try again; the page may be hidden or busy.",
+            retryable=True,
+        )
+
+    def forget(self, request_id: str) -> None:
+        """Nobody waits for this any more."""
+        self._open.pop(request_id, None)
+
+    def answer(self, client: DeskClient, feedback: RenderingFeedback) -> None:
+        """A browser's answer. Every browser tells of its iframes; only the one that was asked counts."""
+        question = self._open.get(feedback.request_id)
+        if question is None or question.client is not client or question.kind != feedback.kind:
+            if feedback.kind == "iframe":
+                return
+            raise InvalidAction(
+                f"requestId: nobody asked this browser for {feedback.request_id!r:.80}", path="requestId"
+            )
+        if not question.answer.done():
+            question.answer.set_result(feedback)
+
+    def awaits_capture(self, client: DeskClient) -> bool:
+        """True while this browser was asked for a capture: its next frame may be a large one."""
+        return any(asked.kind == "capture" and asked.client is client for asked in self._open.values())
+
+    def left(self, client: DeskClient) -> None:
+        """A browser is gone: what it owed is not waited for."""
+        for question in self._open.values():
+            if question.client is client and not question.answer.done():
+                why = f"{question.key}: the browser that was asked has left"
+                question.answer.set_exception(Unsupported(why, hint="Open the desk in a browser."))
+
+
+Remember = Callable[[str, bool], None]
+"""Keeps an answer under `agent:<id>:<toolName>[:context]`; may take its time and may raise."""
+Recall = Callable[[str], bool | None]
+"""What a person once answered under this key."""
+
+
+class OpenDialogs:
+    """The askers of one desk, by dialog id."""
+
+    def __init__(self, remember: Remember | None = None, recall: Recall | None = None) -> None:
+        self._remember, self._recall = remember, recall
+        self._askers: dict[str, asyncio.Future[dict[str, Any]]] = {}
+
+    def open(self, dialog_id: str) -> asyncio.Future[dict[str, Any]]:
+        asker: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._askers[dialog_id] = asker
+        return asker
+
+    async def recalled(self, key: str) -> bool | None:
+        """What was answered before, if anybody keeps such answers."""
+        return None if self._recall is None else await asyncio.to_thread(self._recall, key)
+
+    def expire(self, dialog_id: str) -> None:
+        """Nobody answered, which means no."""
+        answer = {"confirmed": False, "remembered": False, "expired": True}
+        _settle(self._askers.pop(dialog_id, None), answer)
+
+    def forget(self, dialog_id: str) -> None:
+        """The asker has gone."""
+        self._askers.pop(dialog_id, None)
+
+    async def answer(self, dialog: Dialog, confirmed: bool, remember: bool) -> None:
+        """A person's answer; it counts also where it can't be remembered."""
+        asker = self._askers.pop(dialog.id, None)  # now: the id may be asked again while this is remembered
+        answer: dict[str, Any] = {"confirmed": confirmed, "remembered": False}
+        options = dialog.permission_options
+        if remember and options and options["showRememberChoice"] and self._remember is not None:
+            try:
+                await asyncio.to_thread(self._remember, permission_key(dialog.agent_id, options), confirmed)
+                answer["remembered"] = True
+            except HandrailError as error:
+                answer["not_remembered"] = error.message
+        _settle(asker, answer)
+
+    def close(self) -> None:
+        """The desk ends: open questions count as not answered."""
+        for dialog_id in list(self._askers):
+            self.expire(dialog_id)
+
+
+def _settle(asker: asyncio.Future[dict[str, Any]] | None, answer: dict[str, Any]) -> None:
+    if asker is not None and not asker.done():
+        asker.set_result(answer)
+
+
+def permission_key(agent_id: str, options: Any) -> str:
+    """The key of an agent's own dialog, which policy never reads. Colons inside a part are escaped, so no
+    agent can write under another one's name."""
+    parts = [_escape(agent_id), _escape(options["toolName"])]
+    if options.get("context") is not None:
+        parts.append(options["context"])
+    return "agent:" + ":".join(parts)
+
+
+def _escape(part: str) -> str:
+    return part.replace("%", "%25").replace(":", "%3A")
