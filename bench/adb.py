@@ -21,10 +21,9 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from statistics import median, quantiles
 
-from handrail.adb.binary import find_adb
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.adb.server import Server
+from handrail.adb.server import Server, find_adb
 from handrail.adb.shell import Command, Script
 
 TAP = ["input", "tap", "540", "1200"]

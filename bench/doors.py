@@ -28,7 +28,7 @@ from uuid import uuid4
 
 from rs_bpe.bpe import openai
 
-from handrail.adb.binary import find_adb
+from handrail.adb.server import find_adb
 
 HANDRAIL = (sys.executable, "-m", "handrail.cli.main")
 MARK = "HANDRAIL_BENCH_RUN"

@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from handrail.adb.binary import find_adb
+from handrail.adb.server import find_adb
 from handrail.android.routing import Helper
 from handrail.config import Config
 from handrail.flow.document import FlowDocument, loads

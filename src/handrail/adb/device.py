@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from handrail.adb.adb_shell import AdbShell
+from handrail.adb.files import Files
 from handrail.adb.link import Link, Stream
 from handrail.adb.shell import Shell
-from handrail.adb.sync import Files
 from handrail.clock import Clock, SystemClock
 
 

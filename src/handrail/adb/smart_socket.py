@@ -11,10 +11,9 @@ import socket
 from collections.abc import Sequence
 from typing import cast
 
-from handrail.adb.inbox import Inbox
-from handrail.adb.refusal import refusal
-from handrail.adb.stream import UNREAD_MAX
-from handrail.errors import AdbConnectionError, DeviceError
+from handrail.adb.link import ACCEPT_HINT
+from handrail.adb.stream import UNREAD_MAX, ByteQueue
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
 
 REQUEST_MAX = 0xFFFF
 
@@ -32,7 +31,7 @@ class SmartSocket(asyncio.Protocol):
         self._requests = requests
         self._serial = serial
         self._answer = b""
-        self._inbox = Inbox()
+        self._inbox = ByteQueue()
         self._held = b""
         self._transport: asyncio.Transport | None = None
         self._writable: asyncio.Future[None] | None = None
@@ -168,4 +167,29 @@ def lost(why: str) -> DeviceError:
     """The socket is gone; whether the device got something can't be told from here."""
     return AdbConnectionError(
         why, hint="`handrail devices` shows whether the phone is still there.", delivery="unknown"
+    )
+
+
+def refusal(text: str, request: str, serial: str) -> DeviceError:
+    """The server said FAIL: nothing of the request has run on a device."""
+    said = " ".join(text.split())
+    name = serial or "the adb server"
+    if "unauthorized" in said or "authorizing" in said or "failed to authenticate" in said:
+        why = f"{name} has not authorised this host: {said}"
+        return DeviceOffline(why, hint=ACCEPT_HINT, state="unauthorized", delivery="not_delivered")
+    if "permissions" in said:
+        why = f"{name} can't be opened by the adb server: {said}"
+        hint = "Give your user access to the USB device (udev rules, the plugdev group), then reconnect it."
+        return DeviceOffline(why, hint=hint, state="no permissions", delivery="not_delivered")
+    if "offline" in said or "still connecting" in said:
+        return DeviceOffline(f"{name} is offline: {said}", state="offline", delivery="not_delivered")
+    if "not found" in said or "no devices" in said or "more than one" in said:
+        return AdbConnectionError(f"{name}: {said}", delivery="not_delivered")
+    return AdbCommandError(
+        f"{name} refused {request[:80]!r}: {said}",
+        hint="`closed` means that nothing on the phone serves it."
+        if said == "closed"
+        else "Read the text after the colon.",
+        command=request[:80],
+        delivery="not_delivered",
     )

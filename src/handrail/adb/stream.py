@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import Protocol
 
-from handrail.adb.inbox import Inbox
 from handrail.adb.wire import Command
 from handrail.errors import AdbCommandError
 
@@ -37,7 +37,7 @@ class DirectStream:
         self.service = service
         self.taken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._carrier = carrier
-        self._inbox = Inbox()
+        self._inbox = ByteQueue()
         self._owed = False
         self._credit = False
         self._closed = False
@@ -127,3 +127,51 @@ def _refused(service: str) -> AdbCommandError:
         command=service[:80],
         delivery="not_delivered",
     )
+
+
+class ByteQueue:
+    """A queue of bytes with an end. One reader at a time."""
+
+    __slots__ = ("_error", "_parts", "_waiter", "ended", "size")
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.ended = False
+        self._parts: deque[bytes] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: Exception | None = None
+
+    def put(self, data: bytes) -> None:
+        if data and not self.ended:
+            self._parts.append(data)
+            self.size += len(data)
+            self._wake()
+
+    def end(self, error: Exception | None = None) -> None:
+        """Nothing follows; what is there can still be read, then `error` is raised."""
+        if not self.ended:
+            self.ended = True
+            self._error = error
+            self._wake()
+
+    def drop(self) -> None:
+        """Nobody will read what is left."""
+        self._parts.clear()
+        self.size = 0
+
+    async def get(self) -> bytes:
+        """The next part; b"" at the end."""
+        while not self._parts:
+            if self._error is not None:
+                raise self._error
+            if self.ended:
+                return b""
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+        data = self._parts.popleft()
+        self.size -= len(data)
+        return data
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

@@ -120,7 +120,7 @@ def decode_banner(payload: bytes) -> Banner:
     return Banner(kind, props, features)
 
 
-class Shell(IntEnum):
+class ShellKind(IntEnum):
     """First byte of a shell v2 packet; then u32 length, then data."""
 
     STDIN = 0
@@ -134,7 +134,7 @@ class Shell(IntEnum):
 _SHELL_HEADER = Struct("<BI")
 
 
-def encode_shell(kind: Shell, data: bytes | memoryview) -> bytes:
+def encode_shell(kind: ShellKind, data: bytes | memoryview) -> bytes:
     """One shell v2 packet."""
     return _SHELL_HEADER.pack(kind, len(data)) + data
 

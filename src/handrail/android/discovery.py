@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.adb.listed import Listed
-from handrail.adb.server import Server
+from handrail.adb.server import Listed, Server
 from handrail.adb.shell import Script
 from handrail.android.serial import EMULATED, LOOPBACK, Transport, canonical, transport
 from handrail.clock import Clock

@@ -63,7 +63,7 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[Check]:
 
 async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[Check]:
     """The program and its server. Phones at addresses need neither, so a missing adb is no error."""
-    from handrail.adb.binary import find_adb  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.adb.server import find_adb  # noqa: PLC0415  (sockets that `--help` does not need)
 
     adb = find_adb(env)
     if adb is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from handrail.adb.binary import find_adb
+from handrail.adb.server import find_adb
 from tests.driver.conftest import free_port
 
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from handrail.adb.adb_shell import AdbShell
-from handrail.adb.auth import PrivateKey
 from handrail.adb.direct import Direct
-from handrail.adb.keys import generate, load_keys
+from handrail.adb.keys import PrivateKey, generate, load_keys
 from handrail.adb.stream import UNREAD_MAX
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.auth import PrivateKey, public_key, sign
-from handrail.adb.binary import find_adb
-from handrail.adb.keys import generate, load_keys, read_key
+from handrail.adb.keys import PrivateKey, generate, load_keys, public_key, read_key, sign
+from handrail.adb.server import find_adb
 from handrail.errors import AdbConnectionError
 from handrail.sim.adbd.auth import decode_key, verify
 

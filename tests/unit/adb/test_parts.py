@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from handrail.adb.adb_shell import Kept
 from handrail.adb.deadline import Deadline, Expired
-from handrail.adb.inbox import Inbox
-from handrail.adb.output import Kept
+from handrail.adb.stream import ByteQueue
 from handrail.clock import ManualClock
 
 
@@ -91,7 +91,7 @@ def test_a_cancellation_together_with_the_limit_is_a_cancellation() -> None:
 
 def test_what_arrived_before_the_end_is_read_before_the_error() -> None:
     async def story() -> None:
-        inbox = Inbox()
+        inbox = ByteQueue()
         inbox.put(b"a")
         inbox.end(OSError("gone"))
         inbox.put(b"too late")
@@ -104,7 +104,7 @@ def test_what_arrived_before_the_end_is_read_before_the_error() -> None:
 
 def test_a_reader_wakes_when_something_comes() -> None:
     async def story() -> None:
-        inbox = Inbox()
+        inbox = ByteQueue()
         reading = asyncio.ensure_future(inbox.get())
         await turns()
         assert not reading.done()

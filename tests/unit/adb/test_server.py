@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.binary import find_adb
 from handrail.adb.device import AdbDevice
-from handrail.adb.listed import Listed, parse_devices
-from handrail.adb.refusal import refusal
-from handrail.adb.server import Server
+from handrail.adb.server import Listed, Server, find_adb, parse_devices
+from handrail.adb.smart_socket import refusal
 from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
 from handrail.sim.adbd.server import Served, serve

@@ -16,7 +16,7 @@ from handrail.adb.wire import (
     Command,
     Packet,
     Parser,
-    Shell,
+    ShellKind,
     ShellParser,
     checksum,
     decode_banner,
@@ -112,24 +112,24 @@ def test_an_old_hosts_banner_has_no_features() -> None:
 
 
 def test_shell_packets_have_the_bytes_of_the_protocol() -> None:
-    assert encode_shell(Shell.STDOUT, b"hi\n") == b"\x01\x03\0\0\0hi\n"
-    assert encode_shell(Shell.EXIT, b"\x01") == b"\x03\x01\0\0\0\x01"
+    assert encode_shell(ShellKind.STDOUT, b"hi\n") == b"\x01\x03\0\0\0hi\n"
+    assert encode_shell(ShellKind.EXIT, b"\x01") == b"\x03\x01\0\0\0\x01"
 
 
 def test_shell_packets_may_be_split_and_joined() -> None:
-    data = encode_shell(Shell.STDIN, b"one") + encode_shell(Shell.CLOSE_STDIN, b"")
+    data = encode_shell(ShellKind.STDIN, b"one") + encode_shell(ShellKind.CLOSE_STDIN, b"")
     whole = ShellParser()
-    assert list(whole.feed(data)) == [(Shell.STDIN, b"one"), (Shell.CLOSE_STDIN, b"")]
+    assert list(whole.feed(data)) == [(ShellKind.STDIN, b"one"), (ShellKind.CLOSE_STDIN, b"")]
     parser = ShellParser()
     parts = [part for byte in data for part in parser.feed(bytes([byte]))]
-    assert b"".join(part for kind, part in parts if kind == Shell.STDIN) == b"one"
-    assert parts[-1] == (Shell.CLOSE_STDIN, b"")
+    assert b"".join(part for kind, part in parts if kind == ShellKind.STDIN) == b"one"
+    assert parts[-1] == (ShellKind.CLOSE_STDIN, b"")
 
 
 def test_a_shell_packet_that_announces_gigabytes_is_handed_on_as_it_comes() -> None:
     parser = ShellParser()
-    assert list(parser.feed(b"\0\xff\xff\xff\xff" + b"x" * 10)) == [(Shell.STDIN, b"x" * 10)]
-    assert list(parser.feed(b"y")) == [(Shell.STDIN, b"y")]
+    assert list(parser.feed(b"\0\xff\xff\xff\xff" + b"x" * 10)) == [(ShellKind.STDIN, b"x" * 10)]
+    assert list(parser.feed(b"y")) == [(ShellKind.STDIN, b"y")]
 
 
 def test_stat_records_have_the_sizes_of_the_protocol() -> None:

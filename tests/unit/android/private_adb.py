@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.binary import find_adb
+from handrail.adb.server import find_adb
 
 
 def free_port() -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.listed import Listed
+from handrail.adb.server import Listed
 from handrail.android.choose import open_chosen, open_device, pick
 from handrail.android.discovery import PROBE_MS, Found, discover, from_server, merge, probe
 from handrail.clock import ManualClock

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.binary import find_adb
+from handrail.adb.server import find_adb
 from handrail.cli import doctor
 from handrail.cli.doctor import UDEV, Check, UsbPhone, usb_phones
 from handrail.config import Config

@@ -11,7 +11,7 @@ from handrail.adb.wire import (
     VERSION_WITH_CHECKSUM,
     Command,
     Packet,
-    Shell,
+    ShellKind,
     ShellParser,
     checksum,
     decode_banner,
@@ -67,7 +67,7 @@ async def test_a_connect_is_answered_with_product_and_features(host: Host) -> No
 @phone_test
 async def test_a_shell_answers_with_output_errors_and_exit_code_apart(host: Host) -> None:
     parts = shell_parts(await host.talk("shell,v2,TERM=xterm,raw:echo out; echo err >&2; exit 3"))
-    assert parts == {Shell.STDOUT: b"out\n", Shell.STDERR: b"err\n", Shell.EXIT: b"\x03"}
+    assert parts == {ShellKind.STDOUT: b"out\n", ShellKind.STDERR: b"err\n", ShellKind.EXIT: b"\x03"}
 
 
 @phone_test
@@ -86,8 +86,10 @@ async def test_a_short_command_leaves_in_one_packet(host: Host) -> None:
 
 @phone_test
 async def test_a_command_reads_what_the_host_sends(host: Host) -> None:
-    sent = encode_shell(Shell.STDIN, b"typed\n") + encode_shell(Shell.CLOSE_STDIN, b"")
-    assert shell_parts(await host.talk("shell,v2,raw:cat", sent[:7], sent[7:]))[Shell.STDOUT] == b"typed\n"
+    sent = encode_shell(ShellKind.STDIN, b"typed\n") + encode_shell(ShellKind.CLOSE_STDIN, b"")
+    assert (
+        shell_parts(await host.talk("shell,v2,raw:cat", sent[:7], sent[7:]))[ShellKind.STDOUT] == b"typed\n"
+    )
 
 
 @phone_test
@@ -320,18 +322,18 @@ async def test_a_stream_reset_ends_an_answer_without_exit_code(host: Host) -> No
     phone_of(host).faults.add("stream_reset", bytes=8, times=1)
     assert await host.talk("shell,v2,raw:echo a longer answer") == b"\x01\x10\0\0\0a l"
     parts = shell_parts(await host.talk("shell,v2,raw:echo a longer answer", ident=2))
-    assert parts == {Shell.STDOUT: b"a longer answer\n", Shell.EXIT: b"\0"}
+    assert parts == {ShellKind.STDOUT: b"a longer answer\n", ShellKind.EXIT: b"\0"}
 
 
 @phone_test
 async def test_truncated_output_still_has_its_exit_code(host: Host) -> None:
     phone_of(host).faults.add("truncated_output", bytes=3, command="echo")
     assert shell_parts(await host.talk("shell,v2,raw:echo hello")) == {
-        Shell.STDOUT: b"hel",
-        Shell.EXIT: b"\0",
+        ShellKind.STDOUT: b"hel",
+        ShellKind.EXIT: b"\0",
     }
     phone_of(host).faults.clear()
-    assert shell_parts(await host.talk("shell,v2,raw:echo hello", ident=2))[Shell.STDOUT] == b"hello\n"
+    assert shell_parts(await host.talk("shell,v2,raw:echo hello", ident=2))[ShellKind.STDOUT] == b"hello\n"
 
 
 @phone_test
@@ -342,15 +344,15 @@ async def test_control_c_ends_the_command_in_front_and_not_the_shell(host: Host)
     shown = b""
     for keys in (b"sleep 1000\r", b"\x03", b"echo $?\r", b"exit 4\r"):
         host.send(Command.OKAY, 1, okay.arg0)
-        host.send(Command.WRTE, 1, okay.arg0, encode_shell(Shell.STDIN, keys))
+        host.send(Command.WRTE, 1, okay.arg0, encode_shell(ShellKind.STDIN, keys))
         for packet in await host.packets():
             if packet.command == Command.WRTE:
                 shown += packet.payload
                 host.send(Command.OKAY, 1, okay.arg0)
     shown += b"".join(packet.payload for packet in await host.packets())
     parts = shell_parts(shown)
-    assert b"130\r\n" in parts[Shell.STDOUT]
-    assert parts[Shell.EXIT] == b"\x04"
+    assert b"130\r\n" in parts[ShellKind.STDOUT]
+    assert parts[ShellKind.EXIT] == b"\x04"
 
 
 @phone_test

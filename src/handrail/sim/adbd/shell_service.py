@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from handrail.adb.wire import Shell, ShellParser, encode_shell
+from handrail.adb.wire import ShellKind, ShellParser, encode_shell
 from handrail.sim import shell
 from handrail.sim.adbd.stream import Stream
 from handrail.sim.adbd.tty import Tty
@@ -104,7 +104,7 @@ class V2(V1):
     def __init__(self, stream: Stream, *, merged: bool) -> None:
         super().__init__(stream)
         self._parser = ShellParser()
-        self._err = Shell.STDOUT if merged else Shell.STDERR
+        self._err = ShellKind.STDOUT if merged else ShellKind.STDERR
         self._ended = False
 
     async def _next(self) -> bytes:
@@ -113,22 +113,22 @@ class V2(V1):
             data = await self._stream.read()
             self._ended = not data
             for kind, part in self._parser.feed(data):
-                if kind == Shell.STDIN and not self._ended:
+                if kind == ShellKind.STDIN and not self._ended:
                     ready.append(part)
-                elif kind == Shell.CLOSE_STDIN:
+                elif kind == ShellKind.CLOSE_STDIN:
                     self._ended = True
         return b"".join(ready)
 
     async def out(self, data: bytes) -> None:
-        await self._send(Shell.STDOUT, self._fit(data))
+        await self._send(ShellKind.STDOUT, self._fit(data))
 
     async def err(self, data: bytes) -> None:
         await self._send(self._err, self._fit(data))
 
     async def exit(self, code: int) -> None:
-        await self._send(Shell.EXIT, bytes([code & 0xFF]))
+        await self._send(ShellKind.EXIT, bytes([code & 0xFF]))
 
-    async def _send(self, kind: Shell, data: bytes) -> None:
+    async def _send(self, kind: ShellKind, data: bytes) -> None:
         view = memoryview(data)
         for at in range(0, len(view), PACKET_DATA):
             await self._stream.write(encode_shell(kind, view[at : at + PACKET_DATA]))

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from handrail.adb.auth import PrivateKey, public_key, sign
+from handrail.adb.keys import PrivateKey, public_key, sign
 from handrail.adb.stream import DirectStream
 from handrail.adb.wire import (
     MAX_PAYLOAD,
@@ -29,7 +29,7 @@ FEATURES = ("shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "sendrecv
 """What this side can do. Without delayed_ack, every WRTE waits for its OKAY."""
 
 
-class Line(asyncio.Protocol):
+class AdbdConnection(asyncio.Protocol):
     """A connection from its CNXN to the end of its socket. `welcome` is done when the device has answered."""
 
     def __init__(self, name: str, keys: Callable[[], Sequence[PrivateKey]]) -> None:
