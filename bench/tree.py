@@ -29,10 +29,7 @@ from handrail.errors import TreeParseError  # noqa: E402
 from handrail.tree.compact import CompactOptions, CompactResult, render  # noqa: E402
 from handrail.tree.diff import diff  # noqa: E402
 from handrail.tree.element import elements, fresh_refs  # noqa: E402
-from handrail.tree.exports import (
-    full_text,  # noqa: E402
-    outline,  # noqa: E402
-)
+from handrail.tree.exports import full_text, outline  # noqa: E402
 from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint  # noqa: E402
 from handrail.tree.match import match  # noqa: E402
 from handrail.tree.node import Screen  # noqa: E402

@@ -23,12 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.unit.protocol.samples import AGENTEST, FRAMES, NATIVE, OPENPOCKET, PROSE, RICH, TOOLS  # noqa: E402
 
-from handrail.dialects import (
-    agentest,
-    interaction,
-    mobile_debug,
-    openpocket,  # noqa: E402
-)
+from handrail.dialects import agentest, interaction, mobile_debug, openpocket  # noqa: E402
 from handrail.errors import InvalidAction  # noqa: E402
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS  # noqa: E402
 from handrail.protocol.message import CLIENT_MESSAGE  # noqa: E402

@@ -25,10 +25,7 @@ from handrail.errors import TreeParseError  # noqa: E402
 from handrail.tree.compact import CompactOptions, render  # noqa: E402
 from handrail.tree.dialogs import system_dialogs  # noqa: E402
 from handrail.tree.element import elements, fresh_refs  # noqa: E402
-from handrail.tree.exports import (
-    full_text,  # noqa: E402
-    outline,  # noqa: E402
-)
+from handrail.tree.exports import full_text, outline  # noqa: E402
 from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
 from handrail.tree.loading import loading_indicators  # noqa: E402
 from handrail.tree.node import Node, Screen  # noqa: E402

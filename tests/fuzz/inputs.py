@@ -23,6 +23,7 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.cli import check  # noqa: E402
+<<<<<<< ours
 from handrail.cli.check import line_of, split_path  # noqa: E402
 from handrail.dialects import (
     agentest,
@@ -30,17 +31,16 @@ from handrail.dialects import (
     mobile_debug,
     openpocket,  # noqa: E402
 )
+=======
+from handrail.cli.locate import line_of, split_path  # noqa: E402
+from handrail.dialects import agentest, interaction, mobile_debug, openpocket  # noqa: E402
+>>>>>>> theirs
 from handrail.errors import HandrailError  # noqa: E402
 from handrail.protocol.act import Act  # noqa: E402
 from handrail.protocol.content import is_content_update_operation_valid, is_window_content_data  # noqa: E402
 from handrail.protocol.flow import Flow, FlowTrace, Step  # noqa: E402
 from handrail.protocol.message import CLIENT_MESSAGE, SERVER_MESSAGE  # noqa: E402
-from handrail.protocol.read import (  # noqa: E402
-    action_from,
-    invalid_action,  # noqa: E402
-    read_action,
-    read_json,
-)
+from handrail.protocol.read import action_from, invalid_action, read_action, read_json  # noqa: E402
 from tests.unit.protocol.damage import mutants  # noqa: E402
 
 GOAL_MS = 2_000.0

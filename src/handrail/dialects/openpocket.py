@@ -1,6 +1,7 @@
-"""Seed 000's `ModelStepOutput` from anything a model can print, with a note of every repair.
+"""Seed 000: OpenPocket's `ModelStepOutput` from anything a model can print, with a note of every repair.
 
 Tried in this order: a tool-call object, JSON, JSON in a fence or in prose, `name(a=b)`, nothing at all.
+What the ten actions and their defaults are is in `openpocket_actions`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,21 @@ from pydantic_core import from_json
 
 from handrail.dialects.lenient import Lenient
 from handrail.dialects.openpocket_actions import SHAPES, Normalised, normalise, write_action
+<<<<<<< ours
+=======
+
+__all__ = [
+    "MAX_CHARS",
+    "SHAPES",
+    "ModelStep",
+    "Normalised",
+    "find_action",
+    "normalise",
+    "parse_step",
+    "unwrap",
+    "write_action",
+]
+>>>>>>> theirs
 
 MAX_CHARS = 200_000
 """More than this no model says in one step; the rest is not read."""
@@ -206,16 +222,3 @@ def _prose(text: str) -> str:
     end = start or (call.start() if call else 0)
     said = re.sub(r"^\s*(thought|reasoning)\s*:\s*", "", text[:end], flags=re.IGNORECASE)
     return _MARKUP.sub("", said).strip()
-
-
-__all__ = [
-    "MAX_CHARS",
-    "SHAPES",
-    "ModelStep",
-    "Normalised",
-    "find_action",
-    "normalise",
-    "parse_step",
-    "unwrap",
-    "write_action",
-]

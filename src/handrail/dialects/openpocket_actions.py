@@ -1,4 +1,4 @@
-"""Seed 000: a model's step, whatever it printed, as a thought and one normalised action.
+"""Seed 000: OpenPocket's ten actions, and whatever a model asked for as one of them.
 
 `normalise` never fails: what is missing or invalid becomes the seed's default and is listed. Whether the
 result may be *executed* is another question: `native` is the action, or `not_executable` says why not.

@@ -1,4 +1,7 @@
-"""The seven interactive components of a window, and their layout (seed 004)."""
+"""What a desk window shows (seed 004): contents, their updates, the seven components and their layout.
+
+Seed 004's own helpers stand here too: what is valid content, and to which family an OS action belongs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""An action class as words: the one source of the docs, the CLI's help and the tools' texts."""
+"""An action class as words: the one source of the docs, the CLI's help and the tools' texts.
+
+`input_schema` is the smallest JSON Schema that a model needs. What it leaves out is still accepted.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every action answers, and the legal ways through its life.
+"""What every action answers, the legal ways through its life, and what a door hands out of a screen.
 
 accepted → resolved → dispatched → pending_verification → verified | failed. `failed` is reachable from
 everywhere, nothing follows a terminal event, and exactly one event of an action is terminal.

@@ -1,4 +1,7 @@
-"""From untrusted data to actions: whatever comes in, only `InvalidAction` comes out, with the path."""
+"""From untrusted data to actions: whatever comes in, only `InvalidAction` comes out.
+
+It says in words that help what pydantic found: the wire's own path, what is wrong, what was meant.
+"""
 
 from __future__ import annotations
 

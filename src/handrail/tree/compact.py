@@ -1,6 +1,7 @@
-"""A screen as the text an agent reads, in about 150 tokens: header, ref lines, plain lines, footer for cuts.
+"""A screen as the text an agent reads, in about 150 tokens: header with its flags, lines, footer for cuts.
 
-Takes elements and refs as given; it finds and numbers nothing itself.
+Takes elements and refs as given; it finds and numbers nothing itself. The lines come from `layout`.
+The flag `secure` is not among these: only the device knows it.
 """
 
 from __future__ import annotations
@@ -139,6 +140,3 @@ def _floats(window: Node, screen: Screen) -> bool:
         and screen.width - right >= _INSET
         and screen.height - bottom >= _INSET
     )
-
-
-__all__ = ["CompactOptions", "CompactResult", "flags_of", "render"]

@@ -1,7 +1,7 @@
-"""What changed between two screens, over the same matching that carries the refs.
+"""What changed between two screens, over the same matching that carries the refs: as data and as text.
 
-Noise is left out: volatile nodes, clocks, moves of up to 2 px, and moves that a scroll explains.
-`changes` is complete and JSON; `capped` is for messages, `diff_text` writes sentences.
+Compared are elements and texts as an agent reads them. Noise is left out: volatile nodes, clocks, moves of
+up to 2 px, and moves that a scroll explains. `changes` is complete and JSON; `capped` is for messages.
 """
 
 from __future__ import annotations
@@ -370,6 +370,3 @@ def _value(value: Value) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return quoted(cut(value or "", _TEXT))
-
-
-__all__ = ["LIMIT", "Change", "Diff", "diff", "diff_text"]

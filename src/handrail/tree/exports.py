@@ -1,6 +1,8 @@
-"""A screen as text with every node in it, nothing pruned: the textual state of the interaction tools.
+"""A screen in the two shapes that seeds ask for.
 
-One line per node, indented by depth: `Class "text" [left,top][right,bottom] clickable=…`.
+`full_text` is the text of the interaction tools: nothing pruned, one line per node, indented by depth,
+`Class "text" [left,top][right,bottom] clickable=…`.
+`outline` is AgenTest's LlmTreeNode: nested JSON without defaults, wrappers and unseen nodes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Puts elements and texts of a screen in reading order: levels, rows of plain text, folded runs.
+"""The lines of `compact`: elements and texts in reading order, each with its level.
 
-Gives lines with their level; how many of them are shown is decided in `compact`.
+Rows of plain text are joined, and runs of nameless like elements, such as the days of a calendar, are folded
+into one line. Labels are stored whole and cut here. How many lines are shown is decided in `compact`.
 """
 
 from __future__ import annotations

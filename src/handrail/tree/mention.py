@@ -1,4 +1,7 @@
-"""How messages and candidate lists mention an element: ref, class, label. Quotes and cuts screen text."""
+"""How an element is called towards a caller: its ref, class and label in messages and candidate lists.
+
+Quotes and cuts screen text. `Handles` is what a session adds to the tree: refs and the labels an agent reads.
+"""
 
 from __future__ import annotations
 

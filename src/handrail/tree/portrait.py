@@ -1,6 +1,7 @@
-"""From an element to the selector that will find it again: by id, text, description, hint, place or number.
+"""An element in words that outlive its screen: a robust selector, an identity, a landmark. Pure.
 
-The first rung of the ladder that means exactly this element on its own screen is taken; coordinates never.
+`robust` is the first rung of its ladder that means exactly this element on its own screen; never coordinates.
+`identity` is the element as it was, to know it again. `landmark` is by what a new screen is known.
 """
 
 from __future__ import annotations
@@ -318,6 +319,3 @@ def own_nodes(screen: Screen) -> Iterator[Node]:
 def in_list(node: Node) -> bool:
     """A row, or a part of one: others with the same template may stand beside it tomorrow."""
     return node.role == "list_item" or any(around.role == "list" for around in node.ancestors())
-
-
-__all__ = ["identity", "landmark", "robust"]

@@ -1,9 +1,7 @@
-"""Screens seen before: going back, closing a dialog or scrolling to the top again brings back old refs.
+"""What is remembered of earlier screens: those of this session, whose old refs come back, and one as JSON.
 
-An element gets its old ref back only where identity is certain: the whole screen has the fingerprint of
-the earlier one, its fields hold the same, and the element stands at the same node of the tree with the
-same class, id and label; one that is nameless, or named like another, must have the same bounds as well.
-Not in a row that an edge cuts off: what is left of it may look like what was left of another.
+An element gets its old ref back only where its identity is certain; `Recall` says when that is. The JSON lets
+a later process go on with the refs of an earlier one. It has no typed text, no passwords and no clocks.
 """
 
 from __future__ import annotations
@@ -33,7 +31,14 @@ class Trait(NamedTuple):
 
 
 class Recall:
-    """From a screen's seal (fingerprint and content of its fields) to its elements' traits by node order."""
+    """From a screen's seal (fingerprint and content of its fields) to its elements' traits by node order.
+
+    Going back, closing a dialog or scrolling to the top again brings back old refs, where identity is
+    certain: the whole screen has the fingerprint of the earlier one, its fields hold the same, and the
+    element stands at the same node of the tree with the same class, id and label. One that is nameless, or
+    named like another, must have the same bounds as well. In a row that an edge cuts off it gets none: what
+    is left of the row may look like what was left of another.
+    """
 
     __slots__ = ("_screens",)
 

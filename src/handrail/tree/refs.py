@@ -268,6 +268,3 @@ class Registry:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not stored refs: {error!r}") from None
         return registry
-
-
-__all__ = ["Registry"]

@@ -1,4 +1,7 @@
-"""What windows are to each other: the keyboard, the bars at the edges, the dialog above an app."""
+"""What windows are to each other, and which packages are not the app in front.
+
+Knows the keyboard, the bars at the edges, the toast and the dialog above an app.
+"""
 
 from __future__ import annotations
 

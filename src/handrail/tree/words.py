@@ -1,4 +1,7 @@
-"""Which words of a screen will still be there tomorrow: no time, no amount, nothing that a field holds."""
+"""Which words of a screen last until tomorrow, and which change by themselves.
+
+Times, durations, "5 min ago" and battery levels change; so do amounts and what a field holds.
+"""
 
 from __future__ import annotations
 

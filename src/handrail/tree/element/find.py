@@ -1,6 +1,7 @@
-"""Everything on a screen that can be acted on, each with its kind and its name, and the texts that remain.
+"""Everything on a screen that can be acted on, each with its kind and its states, and the texts that remain.
 
-An element is what gets a ref. Numbers are given elsewhere (`refs`), lines are written in `compact`.
+One pass gathers, a box around exactly one element becomes that element, then each gets the letter of its ref.
+Names come from `naming`, numbers are given in `refs`, and lines are written in `compact`.
 """
 
 from __future__ import annotations

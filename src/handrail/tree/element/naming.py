@@ -1,4 +1,8 @@
-"""An element's label: what it says itself, then what is hoisted from the texts inside it."""
+"""An element's name, from the surest source to the weakest.
+
+First what it says itself, then the texts inside it, then those beside it (a switch takes its row's title).
+Last come stand-ins: the tail of its id, a labelled neighbour, or its place on the screen.
+"""
 
 from __future__ import annotations
 

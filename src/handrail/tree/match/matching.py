@@ -1,7 +1,8 @@
 """Who is who on two screens: a one-to-one matching of nodes, with no partner where identity is in doubt.
 
-Unmistakable nodes are linked first (`anchor`), then their relatives (`align`); `doubt` takes back what the
-surroundings do not support. Two nodes of different class or resource id are never matched.
+Unmistakable nodes are linked first (`anchor`), then the children of linked parents (`align`). Both only
+propose: `doubt` takes back what the labels around do not support. Nodes of
+different class or resource id are never matched.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a screen's nodes can be recognised by: label, key, subtree hash, and where each stands in a list.
 
 Text that a user types is no part of an identity, nor is a clock. Holds no opinion on what matches what.
+`Pairing` holds two sketches and who is linked to whom, one-to-one by construction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What the attributes of an XML dump mean: flags, bounds, numbers, extras that few exporters write."""
+"""What the attributes and frames of an XML dump mean.
+
+Attributes are flags, bounds, numbers, and extras that few exporters write. Frames are the tags around the
+nodes: `<hierarchy>`, and `<displays>`, `<display>`, `<window>` of `--windows` dumps.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any dump to a `Screen`: finds the format, takes the strict reader first and recovery after it.
+"""Any dump to a `Screen`: decodes the bytes, finds the format, tries the strict reader and then recovery.
 
 Never raises anything but `TreeParseError`. Knows which reader comes when, and nothing about nodes.
 """

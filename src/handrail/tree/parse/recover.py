@@ -1,6 +1,7 @@
-"""Reads XML dumps that a strict parser refuses: cut short, lost quotes, raw `<` and `&`, control characters.
+"""Reads dumps that a strict parser refuses: cut short, lost quotes, raw `<` and `&`, control characters.
 
-Looks for tags and known attribute names instead of grammar. Everything that was mended is counted and said.
+XML: looks for tags and known attribute names instead of grammar, and counts what was mended.
+JSON: drops the unfinished value and closes what is open.
 """
 
 from __future__ import annotations

@@ -3,4 +3,4 @@
 from handrail.tree.mention import NO_HANDLES, Handles
 from handrail.tree.select.find import FoundElement, find, find_all
 
-__all__ = ["NO_HANDLES", "Found", "Handles", "find", "find_all"]
+__all__ = ["NO_HANDLES", "FoundElement", "Handles", "find", "find_all"]

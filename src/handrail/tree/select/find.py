@@ -1,6 +1,7 @@
 """From a target to one element of a screen, or to a failure that tells the caller how to go on.
 
 Works over the whole tree. Refs and compact labels belong to the session; they come in as `Handles`.
+A grade says how far the reading of a selector was stretched, 0 for not at all; the worst field decides.
 """
 
 from __future__ import annotations
@@ -9,8 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from handrail.errors import ElementNotFound
-from handrail.protocol.target import Point as PointTarget
-from handrail.protocol.target import Selector
+from handrail.protocol.target import Point, Selector
 from handrail.tree.mention import NO_HANDLES, Handles, receiver
 from handrail.tree.node import ENABLED, PASSWORD, Node, Screen, ScreenPoint
 from handrail.tree.quote import clean
@@ -57,14 +57,14 @@ class _Matches:
     anchors: Mapping[str, Node]
 
 
-def find(screen: Screen, target: Selector | PointTarget, handles: Handles = NO_HANDLES) -> FoundElement:
+def find(screen: Screen, target: Selector | Point, handles: Handles = NO_HANDLES) -> FoundElement:
     """The one element a target means. Raises `ElementNotFound`, `StaleReference` or `AmbiguousTarget`."""
     return _find(screen, target, handles, _DEEPEST)
 
 
-def find_all(screen: Screen, target: Selector | PointTarget, handles: Handles = NO_HANDLES) -> list[Node]:
+def find_all(screen: Screen, target: Selector | Point, handles: Handles = NO_HANDLES) -> list[Node]:
     """Every element that matches equally well, in document order; [] for none."""
-    if isinstance(target, PointTarget):
+    if isinstance(target, Point):
         node = element_at(screen, target.x, target.y)
         return [node] if node else []
     if target.handle:
@@ -72,8 +72,8 @@ def find_all(screen: Screen, target: Selector | PointTarget, handles: Handles = 
     return _matches(screen, target, handles, _DEEPEST).nodes
 
 
-def _find(screen: Screen, target: Selector | PointTarget, handles: Handles, depth: int) -> FoundElement:
-    if isinstance(target, PointTarget):
+def _find(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> FoundElement:
+    if isinstance(target, Point):
         return _at_point(screen, ScreenPoint(target.x, target.y), handles)
     if target.handle:
         return FoundElement(screen, handles.resolve(target.handle), "ref", handles)
@@ -124,7 +124,7 @@ def _best_grade(graded: list[tuple[int, Node]]) -> int:
     return best
 
 
-def _anchor(screen: Screen, target: Selector | PointTarget, handles: Handles, depth: int) -> Node:
+def _anchor(screen: Screen, target: Selector | Point, handles: Handles, depth: int) -> Node:
     if depth <= 0:
         raise ElementNotFound("The selector is nested too deeply", hint="Use a ref instead.")
     return _find(screen, target, handles, depth - 1).node

@@ -1,4 +1,7 @@
-"""The failures of `select`: none, several, too few. Each names the elements the caller may have meant."""
+"""The failures of `select`: none, several, too few. Each names the elements the caller may have meant.
+
+The nearest labels are found by edit distance, bounded in length and number.
+"""
 
 from __future__ import annotations
 
