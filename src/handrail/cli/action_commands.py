@@ -1,6 +1,7 @@
 """Every action as a command, made from the index: `handrail tap @b1`, `handrail type-text Ada --target Name`.
 
-Imports nothing of the vocabulary: a help or a slip of the pen is answered at once.
+Reads words and options by the index alone and imports nothing of the vocabulary: help is answered at once.
+A wrong word goes on as it is: the vocabulary is the one place that says what is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`handrail check`: actions in a file, in any dialect, validated and shown in their native form."""
+"""`handrail check`: actions in a file, in any dialect, validated and shown in their native form.
+
+Each problem is told with its line in the file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`handrail demo`: the first minute. One simulated phone, a few short acts through the doors people use."""
+"""`handrail demo`: the first minute. The command, and the page that it writes to the terminal.
+
+Stays light for `--help`: the acts themselves are in `demo_acts`, which imports everything there is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The story of the demo. All of it goes through public doors; only the answers of the person are played."""
+"""The story of the demo. All of it goes through public doors; only the answers of the person are played.
+
+Its desk is `handrail serve` as anybody starts it, in a process of its own, on the same home.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`handrail doctor`: what is missing on this computer, and the one command that mends each of it."""
+"""`handrail doctor`: what is missing on this computer, and the one command that mends each of it.
+
+Each check gives lines, and none stops the others. Phones on USB are read from the kernel's files: adb says
+nothing about a phone that it may not open.
+"""
 
 from __future__ import annotations
 

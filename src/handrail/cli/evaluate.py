@@ -143,16 +143,8 @@ async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
 async def _measure(
     tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], AgentModel], clock: Clock
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.result import (  # noqa: PLC0415
-        Evaluation,
-        Progress,  # noqa: PLC0415
-        TaskResult,
-    )
-    from handrail.cli.evaluation.run import (  # noqa: PLC0415
-        USUAL_JOBS,
-        Plan,  # noqa: PLC0415
-        run_all,
-    )
+    from handrail.cli.evaluation.result import Evaluation, Progress, TaskResult  # noqa: PLC0415
+    from handrail.cli.evaluation.run import USUAL_JOBS, Plan, run_all  # noqa: PLC0415
 
     jobs = min(options.jobs or USUAL_JOBS, len(tasks))
     results: dict[str, TaskResult] = {}

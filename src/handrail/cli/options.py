@@ -1,4 +1,7 @@
-"""`--device` and `--sim`: how every command that touches a phone is told which one."""
+"""Options that several commands share: `--device` and `--sim` choose a phone, `--token` guards a server.
+
+Stays light: what opens a phone is imported when one is opened.
+"""
 
 from __future__ import annotations
 

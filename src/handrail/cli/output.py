@@ -1,9 +1,11 @@
-"""How commands speak: tables and colour on a terminal only, plain lines elsewhere, JSON when asked."""
+"""How commands speak: tables and colour on a terminal only, plain lines elsewhere, JSON when asked.
+
+`HANDRAIL_LOG` says how much of what goes on inside is written to standard error.
+"""
 
 from __future__ import annotations
 
 import json
-import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +13,6 @@ from typing import Any, get_args
 
 import click
 
-from handrail.config import LogLevel
 from handrail.errors import InvalidAction
 
 
@@ -52,6 +53,10 @@ LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 def log_to_stderr(level: str) -> None:
     """Our own loggers only. A word that is no level is left to `Config`, which says so."""
+    import logging  # noqa: PLC0415  (what most commands do not need)
+
+    from handrail.config import LogLevel  # noqa: PLC0415
+
     if level.strip().lower() in get_args(LogLevel):
         logging.basicConfig(format=LOG_FORMAT)
         logging.getLogger("handrail").setLevel(level.strip().upper())

@@ -1,5 +1,7 @@
-"""One action from a command line: a runtime for its length, its answer on the right stream, its exit code.
+"""One action from a command line: who does it, its answer on the right stream, its exit code.
 
+The Handrail that works on the phone already does it, else a runtime of our own. An answer is told as data
+alone, so that one from a running server needs none of the vocabulary here.
 Ctrl-C stops the action, not the program: its end is journalled and told like any other.
 """
 
@@ -28,7 +30,6 @@ from handrail.local.client import LocalDoor, Told
 from handrail.local.wire import socket_path
 
 if TYPE_CHECKING:
-    from handrail.cli.options import DeviceOptions
     from handrail.engine.session import Session
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -110,7 +111,6 @@ def _as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
     return {"action_type": kind, "success": False, "failure_code": told.pop("code"), **told}
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 
@@ -167,10 +167,10 @@ def _handed_over_stopped_by_signals(door: LocalDoor) -> Iterator[None]:
         stopping.append(loop.create_task(door.stop(), name="stop"))
 
     def release() -> None:
-        for number in _SIGNALS:
+        for number in SIGNALS:
             loop.remove_signal_handler(number)
 
-    for number in _SIGNALS:
+    for number in SIGNALS:
         loop.add_signal_handler(number, stop)
     try:
         yield

@@ -1,4 +1,7 @@
-"""`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it."""
+"""`handrail serve`: the desk with its page, REST, WebSocket and MCP, and the phones behind it.
+
+Also who answers in the desk's Console: the model that was named, or a hint to name one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import logging
 import os
 import signal
 import webbrowser
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,22 +17,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+<<<<<<< ours
 from handrail.agent.console import AgentConsole, ConsoleRuns
 from handrail.agent.model import AgentModel
 from handrail.agent.models import open_model
+=======
+>>>>>>> theirs
 from handrail.cli.options import read_token
-from handrail.desk.desk import Desk
-from handrail.engine.session import Session
 from handrail.errors import DeviceBusy, InvalidAction
-from handrail.runtime import Runtime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
     from socket import socket
 
     from starlette.routing import BaseRoute
 
+    from handrail.agent.console import Console
+    from handrail.agent.model import Model
     from handrail.config import Config
+    from handrail.desk.desk import Desk
+    from handrail.engine.session import Session
+    from handrail.runtime import Runtime
 
 PORT = 8420
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -213,6 +220,8 @@ async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
 ) -> AsyncIterator[AgentConsole]:
     """Listens while the block runs. A bad name is told at once, not to the first message."""
+    from handrail.agent.console import Console, Place  # noqa: PLC0415
+    from handrail.agent.models import open_model  # noqa: PLC0415
 
     def model_of() -> AgentModel:
         if model is None:

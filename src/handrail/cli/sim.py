@@ -1,4 +1,7 @@
-"""`handrail sim`: simulated phones on TCP ports, until it is told to stop."""
+"""`handrail sim`: simulated phones on TCP ports, until it is told to stop.
+
+`sim state`, `sim sms` and the like call the command `sim` inside a phone that runs already, through ADB.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Lines of JSON over a Unix socket: one object each, with a limit.
+"""The local socket: where it is, who may put one there, and the lines of JSON that go over it.
+
+A lock decides who serves. The kernel drops it with its process, so a socket that was left behind is known for
+what it is and replaced; nobody has to guess from a process id. A line is one object, with a limit:
 
 server: {"handrail": VERSION}                                     who answers
 client: {"action": {…}, "device": NAME | null, "caller": {…}}     one action per connection

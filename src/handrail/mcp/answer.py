@@ -1,4 +1,8 @@
-"""What a tool call answers, before any transport dresses it."""
+"""What a tool call answers, before any transport dresses it: our words, then the device's behind a line.
+
+Diffs are told against what this caller knows: a screen that changed meanwhile is told first, and whoever
+has seen nothing yet is shown all of it.
+"""
 
 from __future__ import annotations
 

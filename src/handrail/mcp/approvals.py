@@ -1,7 +1,8 @@
 """A tool call from its request to its answer, with a person in between where policy asks for one.
 
 The call has a task of its own, so that it can outlive a request that has to be answered before the person has
-(2026-07-28), and so that a cancelled request stops the phone. Knows requests and questions, not tools.
+(2026-07-28), and so that a cancelled request stops the phone. A call that waits is found again by its token,
+or by the same call, and never started a second time. Knows requests and questions, not tools.
 """
 
 from __future__ import annotations

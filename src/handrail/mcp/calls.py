@@ -1,4 +1,7 @@
-"""From a tool's name and arguments to its answer. Pure of transport; raises nothing but a cancellation."""
+"""One tool call, from a tool's name and arguments to its answer; what the native tools do, `desk` among them.
+
+Knows no transport, and raises nothing but a cancellation.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+<<<<<<< ours
 from handrail.android.discovery import Found
+=======
+from handrail.android.found import Found
+>>>>>>> theirs
 from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text, tell

@@ -1,4 +1,8 @@
-"""The client behind one request: what it can show to its person, and how it is told and asked."""
+"""The client behind one request: what it can show to its person, and how it is told and asked.
+
+A question is an MCP form; codes and passwords never travel in one, because a client may show forms to its
+model. Progress is told once a second, as the seconds that passed: it always grows, as the protocol wants.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Streamable HTTP: the server as an application, and that application on a port until it is told to stop."""
+"""Streamable HTTP: the server as an application, and that application on a port until it is told to stop.
+
+The guard lets in known hosts and origins only (no DNS rebinding), and whoever has the token. For
+`handrail serve` there are routes without it: the desk has a guard of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The door on the official library: lists tools, answers calls, offers resources, over any transport."""
+"""The door on the official library: lists tools, answers calls, offers resources, over any transport.
+
+A client goes by the name that it gives itself, which proves nothing; it is near or far by its address.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,6 @@ from handrail.mcp.tools import Tool, tools
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-
-    from handrail.mcp.state import DoorState
 
 INSTRUCTIONS = """\
 Every action answers with what changed on the screen; refs like @b1 stay the same while their element lives. \

@@ -1,4 +1,7 @@
-"""Which tools there are, and what a model is told of them: a slim projection of the vocabulary. Pure."""
+"""Which tools there are, and what a model is told of them: a slim projection of the vocabulary. Pure.
+
+Tools of a seed are made from rows of words: one row is one tool, one word of it one parameter.
+"""
 
 from __future__ import annotations
 

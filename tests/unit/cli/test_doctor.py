@@ -173,9 +173,9 @@ def test_a_full_disk_is_told_before_the_journal_finds_out(
 ) -> None:
     config = Config(home=tmp_path)
     assert doctor.check_disk(config).state == "ok"
-    monkeypatch.setattr(checkup, "LOW_DISK", 1 << 70)
+    monkeypatch.setattr(doctor, "LOW_DISK", 1 << 70)
     assert doctor.check_disk(config).state == "warning"
-    monkeypatch.setattr(checkup, "NO_DISK", 1 << 70)
+    monkeypatch.setattr(doctor, "NO_DISK", 1 << 70)
     assert doctor.check_disk(config).state == "error"
 
 

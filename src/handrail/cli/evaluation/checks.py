@@ -1,4 +1,7 @@
-"""Whether a task is solved: its conditions against the phone's state, the answer and the trail. Pure."""
+"""Whether a task is solved: its conditions against the phone's state, the answer and the trail. Pure.
+
+Paths into the state are dotted, as `sim state` takes them; `*` is every entry of a list.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What came of an evaluation, as data: one value per task, sums over all and over every tag. Pure."""
+"""What came of an evaluation: one value per task, sums over all and over every tag.
+
+As data for programs; as progress and tables for people.
+"""
 
 from __future__ import annotations
 

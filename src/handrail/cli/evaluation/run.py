@@ -1,4 +1,8 @@
-"""One task from a new phone to a verdict. Knows neither the command line nor the other tasks."""
+"""One task from a new phone to a verdict, and many tasks at once. Knows nothing of the command line.
+
+Each task has a stage of its own: a phone that nobody has used, a session, and a person who answers every
+question as the task's lines say.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a task's check may ask for, as its file writes it. Data only: `checks` decides."""
+"""One task of the evaluation as its file writes it: what is asked for, on which phone, and what proves it.
+
+Also what differs from seed to seed: values are drawn, and strings are filled with them. Data only: `checks`
+decides whether a condition holds.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,13 @@ from handrail.errors import InvalidAction
 TESTS = ("equals", "contains", "has", "lacks", "count", "between", "exists")
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A misspelt key is an error, not a wish that is ignored."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class State(_Part):
+class State(Part):
     """A value of `sim state` by its path, and one test of it."""
 
     state: str
@@ -46,13 +52,13 @@ class State(_Part):
         return [name for name in TESTS if name in self.model_fields_set]
 
 
-class Unchanged(_Part):
+class Unchanged(Part):
     """Nothing that a person keeps on the phone has changed, but what these paths lead to."""
 
     unchanged_except: tuple[str, ...] = Field(strict=False)
 
 
-class Words(_Part):
+class Words(Part):
     """What must stand in the model's last words, whatever their case."""
 
     contains: tuple[str, ...] = Field(default=(), strict=False)
@@ -63,31 +69,31 @@ class Words(_Part):
     """It says that something is not so, was not done or can't be done."""
 
 
-class Answer(_Part):
+class Answer(Part):
     """The message of `finish`."""
 
     answer: Words
 
 
-class Visited(_Part):
+class Visited(Part):
     """Apps that were in front of the model when it chose a step: an answer without a look is a guess."""
 
     visited: tuple[str, ...] = Field(min_length=1, strict=False)
 
 
-class Steps(_Part):
+class Steps(Part):
     """How many steps the model took, at least: no verdict on a screen that it has not seen."""
 
     steps: int = Field(ge=1)
 
 
-class Asked(_Part):
+class Asked(Part):
     """How often the person was asked, at least."""
 
     asked: int = Field(ge=1)
 
 
-_KINDS: dict[str, type[_Part]] = {
+_KINDS: dict[str, type[Part]] = {
     "state": State,
     "unchanged_except": Unchanged,
     "answer": Answer,
@@ -119,12 +125,6 @@ Condition = Annotated[
 
 
 LONGEST_BUDGET = 200
-
-
-class Part(BaseModel):
-    """A misspelt key is an error, not a wish that is ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Sms(Part):
