@@ -153,10 +153,7 @@ async def _serve(
 ) -> None:
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
-    from handrail.http.server import (
-        build,  # noqa: PLC0415
-        serving,  # noqa: PLC0415
-    )
+    from handrail.http.server import build, serving  # noqa: PLC0415
 
     port = bound.getsockname()[1]
     notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token)

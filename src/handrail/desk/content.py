@@ -1,4 +1,9 @@
-"""What windows show: from validated actions to plain data, and the five operations that change it."""
+"""What a window shows: its content, the five operations that change it, and its style. Pure.
+
+A style is a safe list of properties and a small grammar of values, so that it changes only the look inside a
+window's own bounds: no position, z-index, transform, pointer-events, filter, shadow or length that reaches
+outside, and no function but colours and gradients.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +37,26 @@ LONGEST = 2_000_000
 
 _CONTENT: TypeAdapter[Any] = TypeAdapter(WindowContent)
 _Given = TextContent | TableContent | IframeContent | ComponentContent
+PROPERTIES = frozenset(
+    [
+        *("color", "background", "background-color", "opacity", "accent-color"),
+        *("border", "border-color", "border-style", "border-width", "border-radius"),
+        *("border-top", "border-right", "border-bottom", "border-left"),
+        *("padding", "padding-top", "padding-right", "padding-bottom", "padding-left", "gap"),
+        *("font-family", "font-size", "font-style", "font-weight", "font-variant", "line-height"),
+        *("letter-spacing", "word-spacing", "text-align", "text-transform", "text-decoration", "text-indent"),
+        *("white-space", "word-break", "overflow-wrap", "direction"),
+    ]
+)
+_UNITLESS = frozenset({"opacity", "font-weight", "line-height"})
+_LEAST_OPACITY = 0.3
+"""A window that nobody sees must not catch anybody's clicks."""
+_MOST = {"px": 100.0, "pt": 75.0, "em": 6.0, "rem": 6.0, "%": 100.0, "deg": 360.0, "turn": 1.0, "": 1_000.0}
+_FUNCTIONS = frozenset({"rgb", "rgba", "hsl", "hsla", "linear-gradient", "radial-gradient"})
+_ALLOWED = re.compile(r"[a-zA-Z0-9#%.,()\s/'\"-]{1,300}")
+_FUNCTION = re.compile(r"([a-zA-Z-]+)\s*\(")
+_COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}(?![0-9a-zA-Z])")
+_NUMBER = re.compile(r"(?<![a-zA-Z0-9])(-?\d*\.?\d+)([a-zA-Z%]*)")
 
 
 def content_of(given: _Given, path: str, own_hosts: frozenset[str] = frozenset()) -> Content:
@@ -123,29 +148,6 @@ def _replaced(renderer: str, data: Any, own_hosts: frozenset[str]) -> Content:
 def _bad(field: str, why: str) -> InvalidAction:
     hint = "append, prepend and insertAt need markdown, html or text; insertAt counts code points from 0."
     return InvalidAction(f"operation.{field}: {why}", hint=hint, path=f"operation.{field}")
-
-
-PROPERTIES = frozenset(
-    [
-        *("color", "background", "background-color", "opacity", "accent-color"),
-        *("border", "border-color", "border-style", "border-width", "border-radius"),
-        *("border-top", "border-right", "border-bottom", "border-left"),
-        *("padding", "padding-top", "padding-right", "padding-bottom", "padding-left", "gap"),
-        *("font-family", "font-size", "font-style", "font-weight", "font-variant", "line-height"),
-        *("letter-spacing", "word-spacing", "text-align", "text-transform", "text-decoration", "text-indent"),
-        *("white-space", "word-break", "overflow-wrap", "direction"),
-    ]
-)
-_UNITLESS = frozenset({"opacity", "font-weight", "line-height"})
-_LEAST_OPACITY = 0.3
-"""A window that nobody sees must not catch anybody's clicks."""
-_MOST = {"px": 100.0, "pt": 75.0, "em": 6.0, "rem": 6.0, "%": 100.0, "deg": 360.0, "turn": 1.0, "": 1_000.0}
-_FUNCTIONS = frozenset({"rgb", "rgba", "hsl", "hsla", "linear-gradient", "radial-gradient"})
-
-_ALLOWED = re.compile(r"[a-zA-Z0-9#%.,()\s/'\"-]{1,300}")
-_FUNCTION = re.compile(r"([a-zA-Z-]+)\s*\(")
-_COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}(?![0-9a-zA-Z])")
-_NUMBER = re.compile(r"(?<![a-zA-Z0-9])(-?\d*\.?\d+)([a-zA-Z%]*)")
 
 
 def filter_style(style: Mapping[str, str | int | float] | None) -> tuple[dict[str, str], list[str]]:

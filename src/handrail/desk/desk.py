@@ -1,6 +1,6 @@
 """The desk: the one holder of the state. Actions go in, frames and answers come out.
 
-Knows the reducer, the hub, the store and the clock; knows no socket, no device and no policy.
+Knows the reducer, the hub, the store and the clock, and ends what expires. Knows no socket, device or policy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Desk:
     """One session's desk. Make it with `Desk.open`, end it with `close`."""
 
     def __init__(
-        self, clock: Clock, state: DeskState, hub: Hub, keeper: DeskWriter, dialogs: OpenDialogs
+        self, clock: Clock, state: DeskState, hub: Hub, writer: DeskWriter, dialogs: OpenDialogs
     ) -> None:
         self.state = state
         self.hub = hub
@@ -41,10 +41,10 @@ class Desk:
         self.on_publish: list[Callable[[str, dict[str, Any]], None]] = []
         """Told of every published frame, without being a browser."""
         self._clock = clock
-        self._keeper = keeper
+        self._writer = writer
         self._inboxes: dict[str, AgentInbox] = {}
-        self._errands = FollowUps(self)
-        self._alarm = ExpiryTimer(clock, self._ring)
+        self._follow_ups = FollowUps(self)
+        self._expiry = ExpiryTimer(clock, self._ring)
         self._closed = False
         hub.left.append(self.pending.left)
 
@@ -62,10 +62,10 @@ class Desk:
         store.prepare("desk", TABLES)
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
-        keeper = DeskWriter(store, clock, session, state)
-        await keeper.begin(last)
-        desk = cls(clock, state, hub, keeper, OpenDialogs(remember, recall))
-        desk._alarm.set(next_expiry(state))
+        writer = DeskWriter(store, clock, session, state)
+        await writer.begin(last)
+        desk = cls(clock, state, hub, writer, OpenDialogs(remember, recall))
+        desk._expiry.set(next_expiry(state))
         return desk
 
     def snapshot(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Desk:
 
     async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]:
         """One OS action; its details once it is done, which for a dialog means answered."""
-        answered = await self._errands.answered_before(action, by)
+        answered = await self._follow_ups.answered_before(action, by)
         if answered is not None:
             return answered
         [details] = await self._perform([action], by, is_person, single=True)
@@ -91,9 +91,9 @@ class Desk:
         self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool
     ) -> list[dict[str, Any]]:
         ready = prepared(actions)
-        self._errands.refuse_impossible(ready, self.state)
+        self._follow_ups.refuse_impossible(ready, self.state)
         reduced = self.transact(ready, by, is_person, single=single)
-        return await self._errands.run(reduced, is_person, single=single)
+        return await self._follow_ups.run(reduced, is_person, single=single)
 
     def transact(self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool = False) -> Reduced:
         """Reduce, keep and tell; what has to follow is the caller's."""
@@ -111,12 +111,12 @@ class Desk:
         """Make a reduced state the desk's own. A closed desk stays as it was written."""
         if self._closed:
             return
-        self._alarm.set(reduced.wake_ms)
+        self._expiry.set(reduced.wake_ms)
         if reduced.state is self.state:
             return
         self.state = reduced.state
         self.hub.commit(actions, reduced, by)
-        self._keeper.saw(self.state, self.hub.ring.last)
+        self._writer.saw(self.state, self.hub.ring.last)
 
     def join(self, client_id: str, since: int | None) -> DeskClient:
         """A browser comes: a snapshot, or what it missed since that number."""
@@ -137,7 +137,7 @@ class Desk:
         self.hub.publish(frame_type, fields)
         for listener in self.on_publish:
             listener(frame_type, fields)
-        self._keeper.numbered(self.hub.ring.last)
+        self._writer.numbered(self.hub.ring.last)
 
     def send(self, client: DeskClient, frame_type: str, **fields: Any) -> None:
         """A frame for one browser; it takes no number of its own."""
@@ -154,12 +154,12 @@ class Desk:
         """What people did for this agent."""
         return self._inboxes.setdefault(agent_id, AgentInbox(self._clock))
 
-    def post(self, letter: InboxMessage) -> None:
-        to, said = letter
+    def post(self, message: InboxMessage) -> None:
+        to, said = message
         self.inbox(to).put(said)
 
     def end_agent(self, agent_id: str) -> None:
-        """An agent's session is over: its locks are free; letters that were not fetched wait for it."""
+        """An agent's session is over: its locks are free; messages that were not fetched wait for it."""
         self.commit((), locks.release_all(self.state, agent_id, self._clock.now_ms()), agent_id)
         if not self._inboxes.get(agent_id):
             self._inboxes.pop(agent_id, None)
@@ -169,11 +169,11 @@ class Desk:
         if self._closed:
             return
         self._closed = True
-        self._alarm.cancel()
+        self._expiry.cancel()
         self.dialogs.close()
         self.hub.close()
         await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
-        await self._keeper.close(self.hub.ring.last)
+        await self._writer.close(self.hub.ring.last)
 
     def _ring(self) -> int | None:
         """Something's time is over."""
@@ -195,7 +195,7 @@ class ExpiryTimer:
         self._task: asyncio.Task[None] | None = None
 
     def set(self, at_ms: int | None) -> None:
-        """No later than this; an alarm that is set to an earlier moment stays."""
+        """No later than this; a timer that is set to an earlier moment stays."""
         if at_ms is None or (self._at_ms is not None and self._at_ms <= at_ms):
             return
         self.cancel()

@@ -173,7 +173,7 @@ class DeskDraft:
     def _write(self, key: str, names: Iterable[str], window: DeskWindow | None) -> None:
         if self.windows is self.base.windows:
             self.windows = dict(self.windows)
-        windows = cast("dict[str, Window]", self.windows)  # this draft's own by now
+        windows = cast("dict[str, DeskWindow]", self.windows)  # this draft's own by now
         if window is None:
             del windows[key]
         else:

@@ -1,7 +1,7 @@
-"""Tells every browser what changed: numbers frames without a gap, merges what comes close together.
+"""Tells every browser what changed: numbers frames without a gap, and merges what comes close together.
 
-Each frame is written once, whatever the number of browsers. Knows no reducer: it gets changes, and asks for
-a snapshot when somebody needs one.
+`FrameRing` keeps the last frames. `DeskClient` is one browser's place in it: nothing waits for a browser, and
+one that falls behind gets a snapshot. Knows no reducer.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ PACE_SEC = 0.008
 """Transactions that follow within this time go out as one frame."""
 MOST_MERGED = 200
 """Actions in one frame."""
+MOST_BEHIND = 500
+"""Frames; further back a snapshot is less to send than what was missed."""
+MOST_OWN = 200
+RING_FRAMES = 5_000
+RING_BYTES = 64_000_000
+"""Huge frames push old ones out earlier; whoever needs those gets a snapshot."""
 
 
 class Hub:
@@ -158,11 +164,6 @@ def _joined(head: dict[str, Any], rest: str) -> str:
     return f"{_text(head)[:-1]},{rest}}}"
 
 
-MOST_BEHIND = 500
-"""Frames; further back a snapshot is less to send than what was missed."""
-MOST_OWN = 200
-
-
 class FrameSource(Protocol):
     """What a client asks of its hub."""
 
@@ -252,11 +253,6 @@ class DeskClient:
     def _is_lost(self, ring: FrameRing, sent: int) -> bool:
         """Out of the ring, or too far behind; what was missed before it joined does not count as slowness."""
         return not ring.covers(sent) or ring.last - max(sent, self._joined) > MOST_BEHIND
-
-
-RING_FRAMES = 5_000
-RING_BYTES = 64_000_000
-"""Huge frames push old ones out earlier; whoever needs those gets a snapshot."""
 
 
 class FrameRing:

@@ -1,4 +1,7 @@
-"""Monitors: how one comes into being, how large it is, and which one counts when nobody names any."""
+"""Monitors: how one comes into being, where its windows may be, who lies over whom, who has the focus. Pure.
+
+Widgets lie below standard windows. Panels stand outside the order.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from handrail.desk.state import Birth, DeskBounds, DeskState, DeskWindow, Monito
 from handrail.errors import InvalidAction
 
 MOST_MONITORS = 16
+MIN_W, MIN_H = 200, 150
+"""The least size of a standard window, and of a viewport."""
+GRAB_W, TITLE_H = 100, 36
+"""What must stay visible of a window, so that a person can get hold of it."""
 
 
 def ensure_monitor(draft: DeskDraft, monitor_id: str) -> Monitor:
@@ -40,12 +47,6 @@ def show(state: DeskState, monitor_id: str, viewport: MonitorSize | None = None)
             if window.birth.monitor_id == monitor_id:
                 draft.change(window, bounds=refit(window, viewport))
     return draft.finish(())
-
-
-MIN_W, MIN_H = 200, 150
-"""The least size of a standard window, and of a viewport."""
-GRAB_W, TITLE_H = 100, 36
-"""What must stay visible of a window, so that a person can get hold of it."""
 
 
 def viewport_of(w: float, h: float) -> MonitorSize:

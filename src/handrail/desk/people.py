@@ -1,4 +1,7 @@
-"""What browsers send: a person's hand on the windows, answers, clicks and words."""
+"""What people do in a browser: their hands on the windows, their answers, clicks and words.
+
+What concerns an agent becomes a message in that agent's inbox, which is bounded.
+"""
 
 from __future__ import annotations
 
@@ -38,6 +41,11 @@ Frame = (
     | UserMessage | WindowMessage
 )  # fmt: skip
 """The frames that concern the desk itself; the others are their door's."""
+CONSOLE = "console"
+"""Whoever listens to the person in general."""
+InboxMessage = tuple[str, dict[str, Any]]
+"""The inbox, and what goes into it."""
+MOST_MESSAGES = 500
 
 
 async def interact(desk: Desk, client: DeskClient, frame: Frame) -> None:
@@ -105,13 +113,6 @@ def _change(desk: Desk, edit: Callable[[DeskDraft], None]) -> None:
     desk.commit((), draft.finish(()), PERSON)
 
 
-CONSOLE = "console"
-"""Whoever listens to the person in general."""
-
-InboxMessage = tuple[str, dict[str, Any]]
-"""The inbox, and what goes into it."""
-
-
 def window_of(state: DeskState, window_id: str, monitor_id: str | None) -> DeskWindow:
     """The window that a frame speaks of; both `report` and the key `monitor-0/report` name it."""
     named = state.windows.get(f"{monitor_id or state.active_monitor}/{window_id}")
@@ -175,35 +176,32 @@ def _place(window: DeskWindow) -> dict[str, str]:
     return {"window_id": window.birth.window_id, "monitor_id": window.birth.monitor_id}
 
 
-MOST_MESSAGES = 500
-
-
 class AgentInbox:
-    """One agent's letters, in the order in which they came."""
+    """One agent's messages, in the order in which they came."""
 
     def __init__(self, clock: Clock) -> None:
         self.dropped = 0
         """How many were lost because nobody took them."""
         self._clock = clock
-        self._letters: deque[dict[str, Any]] = deque()
+        self._messages: deque[dict[str, Any]] = deque()
         self._arrived = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._letters)
+        return len(self._messages)
 
-    def put(self, letter: dict[str, Any]) -> None:
-        self._letters.append({**letter, "at_ms": self._clock.now_ms()})
-        if len(self._letters) > MOST_MESSAGES:
-            self._letters.popleft()
+    def put(self, message: dict[str, Any]) -> None:
+        self._messages.append({**message, "at_ms": self._clock.now_ms()})
+        if len(self._messages) > MOST_MESSAGES:
+            self._messages.popleft()
             self.dropped += 1
         self._arrived.set()
 
     def take(self) -> list[dict[str, Any]]:
         """Everything that arrived, once."""
-        letters = list(self._letters)
-        self._letters.clear()
+        messages = list(self._messages)
+        self._messages.clear()
         self._arrived.clear()
-        return letters
+        return messages
 
     async def wait(self, timeout_ms: float) -> None:
         """Until something is there, or the time is over."""

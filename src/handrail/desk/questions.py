@@ -1,4 +1,8 @@
-"""What has to follow a transaction: a person's answer, a picture, the news that a frame has loaded."""
+"""What has to follow a transaction: a person's answer, a picture, the news that a frame has loaded.
+
+`FollowUps` asks and waits. `OpenDialogs` holds the questions to people, `BrowserQuestions` those to browsers.
+Every question is answered once, by somebody or by its deadline.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,12 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _DATA_URL = "data:image/png;base64,"
 
 Details = dict[str, Any]
+Kind = Literal["iframe", "capture"]
+ANSWER_MS = 5_000
+Remember = Callable[[str, bool], None]
+"""Keeps an answer under `agent:<id>:<toolName>[:context]`; may take its time and may raise."""
+Recall = Callable[[str], bool | None]
+"""What a person once answered under this key."""
 
 
 def prepared(actions: Sequence[Act]) -> list[Act]:
@@ -166,10 +176,6 @@ def _is_png(text: str) -> bool:
         return False
 
 
-Kind = Literal["iframe", "capture"]
-ANSWER_MS = 5_000
-
-
 @dataclass(slots=True)
 class BrowserQuestion:
     """What a browser owes us."""
@@ -247,12 +253,6 @@ class BrowserQuestions:
             if question.client is client and not question.answer.done():
                 why = f"{question.key}: the browser that was asked has left"
                 question.answer.set_exception(Unsupported(why, hint="Open the desk in a browser."))
-
-
-Remember = Callable[[str, bool], None]
-"""Keeps an answer under `agent:<id>:<toolName>[:context]`; may take its time and may raise."""
-Recall = Callable[[str], bool | None]
-"""What a person once answered under this key."""
 
 
 class OpenDialogs:

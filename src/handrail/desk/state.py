@@ -1,4 +1,7 @@
-"""The desk as one frozen value: windows, monitors and what lies over them. Knows no action, clock or wire."""
+"""The desk as one frozen value: windows, monitors and what lies over them. `altered` makes the next value.
+
+Knows no action, clock or wire.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,10 @@ DockEdge = Literal["top", "bottom"]
 
 FIRST_MONITOR = "monitor-0"
 VIEWPORT = (1280, 720)
+T = TypeVar("T")
+_Plan = tuple[Callable[[Any], tuple[Any, ...]], dict[str, int]]
+"""How to read all fields of a dataclass at once, and the place of each in its constructor."""
+_PLANS: dict[type[Any], _Plan] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +154,6 @@ class DeskState:
     shortcuts: tuple[Mapping[str, Any], ...] = ()
     apps_rev: int = 0
     approvals: tuple[Mapping[str, Any], ...] = ()
-
-
-T = TypeVar("T")
-_Plan = tuple[Callable[[Any], tuple[Any, ...]], dict[str, int]]
-"""How to read all fields of a dataclass at once, and the place of each in its constructor."""
-
-_PLANS: dict[type[Any], _Plan] = {}
 
 
 def _plan(kind: type[Any]) -> _Plan:

@@ -1,4 +1,8 @@
-"""What is being done, told to every screen: here as it happens, in other processes from the journal."""
+"""What is done and said at the desk, told to every screen.
+
+`Follower` tells of actions: here as they happen, in other processes from the journal. `ConsoleMessages` keeps
+the last words of people and agents for browsers that come later.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,12 @@ MOST_KNOWN = 2_000
 _PICTURES = ("screenshotBase64", "imageData")
 _LONGEST = 20_000
 """Characters of one text in the details; who wants all of it asks the journal."""
+KEPT_MESSAGES = 200
+"""Messages; the oldest go first."""
+MOST_AGENTS = 50
+PERSON = "person"
+STATUS_FRAME = "AGENT_STATUS"
+"""The frame whose message is an agent's word."""
 
 
 class Follower:
@@ -153,14 +163,6 @@ def slim(envelope: dict[str, Any]) -> dict[str, Any]:
         if name not in _PICTURES
     }
     return envelope | {"details": kept}
-
-
-KEPT_MESSAGES = 200
-"""Messages; the oldest go first."""
-MOST_AGENTS = 50
-PERSON = "person"
-STATUS_FRAME = "AGENT_STATUS"
-"""The frame whose message is an agent's word."""
 
 
 class ConsoleMessages:

@@ -1,4 +1,7 @@
-"""Actions by HTTP: the vocabulary's schema, one action in and its envelope out, the desk's state."""
+"""Actions by HTTP: the vocabulary's schema, an action in and its envelope out, the desk's state, the devices.
+
+An action whose client leaves before it is done is stopped.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ MOST_AT_ONCE = 100
 LONGEST_WAIT_MS = 60_000
 
 _schema = cache(json_schema)
+T = TypeVar("T")
 
 
 async def health(_: Request) -> JSONResponse:
@@ -103,16 +107,6 @@ async def interrupt(request: Request) -> JSONResponse:
     return JSONResponse({"stopped": stopped})
 
 
-ROUTES = [
-    Route("/healthz", health),
-    Route("/api/actions", vocabulary),
-    Route("/api/actions", act, methods=["POST"]),
-    Route("/api/desk", state),
-    Route("/api/inbox", inbox),
-    Route("/api/interrupt", interrupt, methods=["POST"]),
-]
-
-
 async def devices(request: Request) -> JSONResponse:
     """Phones of the adb server, addresses that are known, and those that are open here."""
     runtime: Runtime = request.app.state.context.runtime
@@ -133,12 +127,6 @@ def _device(found: Found, session: Session | None, held: Held | None) -> dict[st
     return told
 
 
-DEVICE_ROUTES = [Route("/api/devices", devices)]
-
-
-T = TypeVar("T")
-
-
 async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What came of it. The body has to be read before: after it only the end of the line is heard."""
     doing = asyncio.create_task(work)
@@ -157,3 +145,14 @@ async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+ROUTES = [
+    Route("/healthz", health),
+    Route("/api/actions", vocabulary),
+    Route("/api/actions", act, methods=["POST"]),
+    Route("/api/desk", state),
+    Route("/api/inbox", inbox),
+    Route("/api/interrupt", interrupt, methods=["POST"]),
+    Route("/api/devices", devices),
+]

@@ -1,6 +1,7 @@
-"""The engine's questions on the desk: also those of other processes of this home, found in the store.
+"""The engine's questions on the desk, and the answers that people let it remember.
 
-An answer goes where every answer goes; what it brings along is passed on, and neither kept nor logged here.
+Questions of other processes of this home are found in the store.
+An answer goes where every answer goes. What it brings along is passed on, and neither kept nor logged here.
 """
 
 from __future__ import annotations
@@ -201,14 +202,6 @@ async def forget_permission(request: Request) -> JSONResponse:
     return JSONResponse({"forgotten": key})
 
 
-ROUTES = [
-    Route("/api/approvals", list_approvals),
-    Route("/api/approvals", answer_approval, methods=["POST"]),
-    Route("/api/permissions", list_permissions),
-    Route("/api/permissions", forget_permission, methods=["DELETE"]),
-]
-
-
 def remember_in(permissions: Permissions) -> Remember:
     """Under `agent:…` only: policy never reads such a key."""
 
@@ -231,3 +224,11 @@ def _parts(key: str) -> tuple[str, str, str | None]:
 
 def _plain(part: str) -> str:
     return part.replace("%3A", ":").replace("%25", "%")
+
+
+ROUTES = [
+    Route("/api/approvals", list_approvals),
+    Route("/api/approvals", answer_approval, methods=["POST"]),
+    Route("/api/permissions", list_permissions),
+    Route("/api/permissions", forget_permission, methods=["DELETE"]),
+]

@@ -1,6 +1,7 @@
-"""Secrets at the door: one-time links for browsers, bearer tokens for programs, the owner's key.
+"""Who is behind a request: one-time links and logins for browsers, tokens for programs, the owner's key.
 
-A link becomes a cookie that only this server's own pages send. Everything is compared in constant time.
+A link becomes a cookie that only this server's own pages send. Everything is compared in constant time, and
+whoever guesses often has to wait. The store keeps only hashes of logins.
 """
 
 from __future__ import annotations
@@ -25,6 +26,24 @@ from handrail.store import Store
 
 MOST_LINKS = 20
 """Links that wait to be used; the oldest is forgotten first."""
+NOBODY = HttpRefusal(
+    401, "NOT_LOGGED_IN", "This needs a login or a token.", "`handrail desk link` prints a link that logs in."
+)
+_WRONG_TOKEN = HttpRefusal(401, "WRONG_TOKEN", "This token is not known here.", NOBODY.hint)
+_USED_LINK = HttpRefusal(
+    401, "LINK_NOT_VALID", "This link was used already, or is of an earlier run.", NOBODY.hint
+)
+MOST_GUESSES = 10
+"""Wrong secrets in one window."""
+GUESS_WINDOW_MS = 60_000.0
+MOST_ADDRESSES = 1_000
+"""Whoever was wrong longest ago is forgotten first."""
+LOGIN_LIFE_MS = 30 * 24 * 3_600_000
+"""A browser that stays away longer has to come by a link again."""
+LOGIN_TABLES = ("CREATE TABLE logins (hash TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) STRICT",)
+AGENT_HEADER = "handrail-agent"
+LONGEST_NAME = 60
+PROGRAM = "http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,22 +151,6 @@ def _is_near(address: str) -> bool:
         return False
 
 
-NOBODY = HttpRefusal(
-    401, "NOT_LOGGED_IN", "This needs a login or a token.", "`handrail desk link` prints a link that logs in."
-)
-_WRONG_TOKEN = HttpRefusal(401, "WRONG_TOKEN", "This token is not known here.", NOBODY.hint)
-_USED_LINK = HttpRefusal(
-    401, "LINK_NOT_VALID", "This link was used already, or is of an earlier run.", NOBODY.hint
-)
-
-
-MOST_GUESSES = 10
-"""Wrong secrets in one window."""
-GUESS_WINDOW_MS = 60_000.0
-MOST_ADDRESSES = 1_000
-"""Whoever was wrong longest ago is forgotten first."""
-
-
 class Guesses:
     """Who was wrong lately."""
 
@@ -175,11 +178,6 @@ class Guesses:
         while recent and recent[0] + GUESS_WINDOW_MS <= self._clock.monotonic_ms():
             recent.popleft()
         return recent
-
-
-LOGIN_LIFE_MS = 30 * 24 * 3_600_000
-"""A browser that stays away longer has to come by a link again."""
-LOGIN_TABLES = ("CREATE TABLE logins (hash TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) STRICT",)
 
 
 class Logins:
@@ -216,11 +214,6 @@ class Logins:
 
 def _hash(value: str) -> str:
     return hashlib.sha256(value.encode("utf-8", "backslashreplace")).hexdigest()
-
-
-AGENT_HEADER = "handrail-agent"
-LONGEST_NAME = 60
-PROGRAM = "http"
 
 
 @dataclass(frozen=True, slots=True)

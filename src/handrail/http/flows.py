@@ -1,4 +1,4 @@
-"""Flows at the HTTP door: which there are, running one on chosen phones, following it, its report."""
+"""Flows at the HTTP door: which files there are, running one on chosen phones, its report."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ POLICY = (
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """A report holds a phone's words: it lives on an origin of its own. Its own policy narrows this by hashes."""
+UNSAID = "unknown-variable"
+"""The rule for a variable without a value: a person can give it here, so it is no fault of the file."""
 
 
 class Flows:
     """The flows of one server and their runs."""
 
     def __init__(self, runtime: Runtime, folders: Sequence[Path]) -> None:
-        self.shelf = FlowFolders(folders)
+        self.folders = FlowFolders(folders)
         self.runs = Runs(runtime)
 
     async def run(self, phones: Phones, given: Mapping[str, Any], asker: Caller) -> FlowRun:
         """`{file, device | devices: {name: serial}, env}`."""
         file, env = _text(given, "file"), _texts(given, "env")
-        document = await asyncio.to_thread(lambda: load(self.shelf.path(file)))
+        document = await asyncio.to_thread(lambda: load(self.folders.path(file)))
         names = names_of(document, env)
         chosen = _texts(given, "devices")
         sessions: dict[str, Session] = {}
@@ -87,8 +89,8 @@ def _flows(request: Request) -> Flows:
 async def listed(request: Request) -> JSONResponse:
     """Every flow with its lint state, variables and phones."""
     flows = _flows(request)
-    found = await asyncio.to_thread(flows.shelf.listed)
-    return JSONResponse({"folders": [str(one) for one in flows.shelf.folders], "flows": found})
+    found = await asyncio.to_thread(flows.folders.listed)
+    return JSONResponse({"folders": [str(one) for one in flows.folders.folders], "flows": found})
 
 
 async def run(request: Request) -> JSONResponse:
@@ -121,20 +123,6 @@ async def report(request: Request) -> HTMLResponse:
     page = _flows(request).runs.report(request.path_params["id"])
     text = await asyncio.to_thread(page.read_text, "utf-8")
     return HTMLResponse(text, headers={"Content-Security-Policy": POLICY})
-
-
-ROUTES = [
-    Route("/api/flows", listed),
-    Route("/api/flows/run", run, methods=["POST"]),
-    Route("/api/flows/runs", history),
-    Route("/api/flows/runs/{id}", one_run),
-    Route("/api/flows/runs/{id}/stop", stop, methods=["POST"]),
-    Route("/api/flows/runs/{id}/report", report),
-]
-
-
-UNSAID = "unknown-variable"
-"""The rule for a variable without a value: a person can give it here, so it is no fault of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,3 +204,13 @@ def _devices(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> 
     except InvalidAction:
         named = document.root.get("devices")
         return [str(name) for name in plain(named)] if isinstance(named, Items) else []
+
+
+ROUTES = [
+    Route("/api/flows", listed),
+    Route("/api/flows/run", run, methods=["POST"]),
+    Route("/api/flows/runs", history),
+    Route("/api/flows/runs/{id}", one_run),
+    Route("/api/flows/runs/{id}/stop", stop, methods=["POST"]),
+    Route("/api/flows/runs/{id}/report", report),
+]

@@ -1,4 +1,4 @@
-"""The journal at the HTTP door: pages of actions, one action in full, its pictures, the proof, a flow of it.
+"""The journal at the HTTP door: a search by columns and words, one action in full, its pictures, the proof.
 
 Reads only, each time through a connection of its own in a thread: the event loop never waits for a disk.
 """
@@ -33,6 +33,17 @@ _BLOB = re.compile(r"[0-9a-f]{64}")
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 _FOR_EVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 """A blob's name is its content."""
+LIMIT, MOST = 50, 500
+"""Rows of a page: usually, and at most."""
+READ = 500
+"""Rows that are read at once when each has to be looked at."""
+FAR = 20_000
+"""Rows that one search looks at; the next page goes on from there."""
+ABOUT = 80
+"""Characters that say what an action was about."""
+DIGITS = 18
+"""Of a number that is surely one of SQLite's integers."""
+ANY = Filter()
 
 
 def _runtime(request: Request) -> Runtime:
@@ -122,30 +133,6 @@ async def as_flow(request: Request) -> JSONResponse:
         name=given.get("name") or "recorded",
     )
     return JSONResponse({"text": await asyncio.to_thread(export)})
-
-
-ROUTES = [
-    Route("/api/journal", listed),
-    Route("/api/journal/verify", verify, methods=["GET", "POST"]),
-    Route("/api/journal/flow", as_flow),
-    Route("/api/journal/entry/{action}", entry),
-    Route("/api/journal/blob/{name}", blob),
-]
-
-
-LIMIT, MOST = 50, 500
-"""Rows of a page: usually, and at most."""
-READ = 500
-"""Rows that are read at once when each has to be looked at."""
-FAR = 20_000
-"""Rows that one search looks at; the next page goes on from there."""
-
-
-ABOUT = 80
-"""Characters that say what an action was about."""
-DIGITS = 18
-"""Of a number that is surely one of SQLite's integers."""
-ANY = Filter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,3 +256,12 @@ def _number(given: Mapping[str, str], name: str) -> int | None:
     if not text.isdecimal() or len(text) > DIGITS:
         raise InvalidAction(f"{name}: {text[:40]!r} is no number", path=name, hint="Give digits only.")
     return int(text)
+
+
+ROUTES = [
+    Route("/api/journal", listed),
+    Route("/api/journal/verify", verify, methods=["GET", "POST"]),
+    Route("/api/journal/flow", as_flow),
+    Route("/api/journal/entry/{action}", entry),
+    Route("/api/journal/blob/{name}", blob),
+]

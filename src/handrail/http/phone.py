@@ -1,6 +1,7 @@
-"""The phone at the HTTP door: live pictures, the tree behind them, and a person's hands.
+"""The phone at the HTTP door: its state, the tree behind its picture, and a person who takes and uses it.
 
-`Phones` belongs to one server; `handle` is what the WebSocket does with `PHONE_INPUT`.
+`Phones` belongs to one server. `ManualControl` acts by the engine's own hold. `handle` is what the WebSocket
+does with `PHONE_INPUT`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,11 @@ from handrail.tree.reach import visible_part
 REASON = "I look at the elements, at the desk"
 PATIENCE_S = 3.0
 """For a look that waits for its turn."""
+WAITING = 50
+"""Touches of one person that may wait for their turn; more means that the phone hangs."""
+BY_HAND = "by hand, at the desk"
+"""The reason in the journal, where the person gives none."""
+_REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
 class Phones:
@@ -45,7 +51,7 @@ class Phones:
         self.last: dict[str, Event] = {}
         """By serial: the end of the last action."""
         self._streams: dict[str, PhoneStream] = {}
-        self._album = BeforeAfter(runtime, self._live)
+        self._before_after = BeforeAfter(runtime, self._live)
 
     async def session(self, device: str) -> Session:
         """Of a phone that is open or listed; a name from a browser never makes us call a stranger."""
@@ -90,7 +96,7 @@ class Phones:
             self.last[canonical(session.serial)] = event
         if stream := self._streams.get(canonical(session.serial)):
             stream.hurry()
-        self._album.heard(session, event)
+        self._before_after.heard(session, event)
 
     def _live(self, serial: str) -> SmallPicture | None:
         stream = self._streams.get(canonical(serial))
@@ -100,7 +106,7 @@ class Phones:
         for stream in self._streams.values():
             await stream.close()
         await self.hands.close()
-        await self._album.close()
+        await self._before_after.close()
 
 
 class HasPhones(Protocol):
@@ -202,22 +208,6 @@ async def picture(request: Request) -> Response:
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
-ROUTES = [
-    Route("/api/phone/{device}/state", state),
-    Route("/api/phone/{device}/take", take, methods=["POST"]),
-    Route("/api/phone/{device}/hand-back", hand_back, methods=["POST"]),
-    Route("/api/phone/{device}/stop", stop, methods=["POST"]),
-    Route("/api/phone/{device}/tree", tree),
-    Route("/api/phone/{device}/frame.jpg", picture),
-]
-
-
-WAITING = 50
-"""Touches of one person that may wait for their turn; more means that the phone hangs."""
-BY_HAND = "by hand, at the desk"
-"""The reason in the journal, where the person gives none."""
-
-
 class ManualControl:
     """People's hands on the phones of one runtime. Browsers of one person share a hold."""
 
@@ -302,10 +292,14 @@ def _not_yours(serial: str, held: Held | None) -> DeviceBusy:
     )
 
 
+<<<<<<< ours
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
 def tree_of(sight: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
+=======
+def tree_of(sight: Sight, redact: Callable[[str], str]) -> dict[str, Any]:
+>>>>>>> theirs
     """What agents are told of the screen, and where it is; boxes are left, top, right, bottom in pixels."""
     seen, registry = sight.last, sight.registry
     if seen is None:
@@ -332,3 +326,13 @@ def tree_of(sight: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
         "package": screen.package,
         "refs": boxes,
     }
+
+
+ROUTES = [
+    Route("/api/phone/{device}/state", state),
+    Route("/api/phone/{device}/take", take, methods=["POST"]),
+    Route("/api/phone/{device}/hand-back", hand_back, methods=["POST"]),
+    Route("/api/phone/{device}/stop", stop, methods=["POST"]),
+    Route("/api/phone/{device}/tree", tree),
+    Route("/api/phone/{device}/frame.jpg", picture),
+]

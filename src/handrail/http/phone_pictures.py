@@ -1,6 +1,7 @@
-"""The live picture of one phone: taken once however many watch, and only while somebody does.
+"""Pictures of a phone: live for those who watch, and before and after each action for the journal.
 
-What has not changed is not sent again, and whoever is slow gets the newest picture only.
+A live picture is taken once for all watchers, and sent only when it changed. The journal keeps a picture only
+if it is true: the one after shows the screen before anything else was dispatched.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ TROUBLE_MS = 1_000.0
 
 _log = logging.getLogger(__name__)
 OpenSession = Callable[[], Awaitable[Session]]
+LONG_SIDE = 1_200
+"""Pixels. Enough for a window as high as most screens; half of a common phone's."""
+QUALITY = 84
+HEADER_BYTES = 4
+"""The length of the header, big-endian, comes first."""
+PICTURED = "pictured"
+"""Of the journal's entry that names the blobs."""
+_TOUCHES = frozenset({"input", "system", "sensitive"})
 
 
 class PictureWatcher(Protocol):
@@ -177,13 +186,6 @@ def pause_ms(took_ms: float, same: int) -> float:
     return max(wanted - took_ms, took_ms * SHARE)
 
 
-LONG_SIDE = 1_200
-"""Pixels. Enough for a window as high as most screens; half of a common phone's."""
-QUALITY = 84
-HEADER_BYTES = 4
-"""The length of the header, big-endian, comes first."""
-
-
 @dataclass(frozen=True, slots=True)
 class SmallPicture:
     """A picture for people, and the size in pixels of the screen that it shows."""
@@ -217,10 +219,6 @@ def unpack(message: bytes) -> tuple[dict[str, Any], bytes]:
     end = HEADER_BYTES + int.from_bytes(message[:HEADER_BYTES], "big")
     return json.loads(message[HEADER_BYTES:end]), message[end:]
 
-
-PICTURED = "pictured"
-"""Of the journal's entry that names the blobs."""
-_TOUCHES = frozenset({"input", "system", "sensitive"})
 
 LivePicture = Callable[[str], SmallPicture | None]
 """What a live stream of this phone shows now."""

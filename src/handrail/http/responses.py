@@ -1,4 +1,4 @@
-"""How this door says things: JSON, and every failure with the same keys and the status of its family."""
+"""What every response has in common: security headers, JSON, and failures with the status of their family."""
 
 from __future__ import annotations
 
@@ -16,6 +16,25 @@ from handrail.http.origin import HttpRefusal
 from handrail.protocol.read import read_json
 
 _log = logging.getLogger(__name__)
+CSP = "content-security-policy"
+NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+"""For data: nothing in it may run, load or be framed."""
+PAGE = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; frame-src http: https:; manifest-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""The desk's page. Agents' iframes may show any site; what they may do is said by their sandbox."""
+DEFAULTS = {
+    CSP: NOTHING,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    "cache-control": "no-store",
+}
+"""For every response that does not say otherwise itself."""
 
 
 def refused(refusal: HttpRefusal) -> JSONResponse:
@@ -73,27 +92,6 @@ def number(request: Request, name: str, default: int, most: int) -> int:
     if not given.isascii() or not given.isdecimal() or len(given) > 18 or int(given) > most:
         raise InvalidAction(f"{name}: {given!r:.40} is no whole number from 0 to {most}", path=name)
     return int(given)
-
-
-CSP = "content-security-policy"
-NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""For data: nothing in it may run, load or be framed."""
-PAGE = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; frame-src http: https:; manifest-src 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'none'"
-)
-"""The desk's page. Agents' iframes may show any site; what they may do is said by their sandbox."""
-DEFAULTS = {
-    CSP: NOTHING,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
-    "cache-control": "no-store",
-}
-"""For every response that does not say otherwise itself."""
 
 
 def secured(send: Send) -> Send:

@@ -1,4 +1,7 @@
-"""The HTTP door as one application: the page, REST, WebSocket, and whatever a program adds to it."""
+"""The HTTP door as one application, with the page, REST, WebSocket and a program's own routes; and on a port.
+
+Signals are the program's own affair.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,17 @@ from starlette.types import ASGIApp
 from handrail.desk.desk import Desk
 from handrail.errors import HandrailError
 from handrail.http import (
+    activity,
     api,
     approvals,
+    desk_apps,
     flows,
     journal,
     openapi,
     pages,
     phone,
     storage,
+    websocket,
     windows,
 )
 from handrail.http.activity import Follower
@@ -39,20 +45,24 @@ from handrail.runtime import Runtime
 
 _log = logging.getLogger(__name__)
 _PARTS = (
+    activity,
     api,
     approvals,
-    apps,
-    console,
-    devices,
+    desk_apps,
     flows,
     journal,
     openapi,
     pages,
     phone,
-    socket,
     storage,
+    websocket,
     windows,
 )
+GRACE_S = 2
+"""What is in flight when the server stops gets so long for its last words."""
+PING_S = 20.0
+MOST_FRAME = 21_000_000
+"""Bytes: a captured window, and nothing else, is that large."""
 
 
 def build(
@@ -107,13 +117,6 @@ def _log_failure(task: asyncio.Task[None]) -> None:
     """Whatever it was, the desk goes on without it; nobody should have to guess why it tells nothing."""
     if not task.cancelled() and (error := task.exception()) is not None:
         _log.error("%s ended", task.get_name(), exc_info=error)
-
-
-GRACE_S = 2
-"""What is in flight when the server stops gets so long for its last words."""
-PING_S = 20.0
-MOST_FRAME = 21_000_000
-"""Bytes: a captured window, and nothing else, is that large."""
 
 
 @asynccontextmanager

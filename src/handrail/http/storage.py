@@ -1,4 +1,7 @@
-"""`/api/storage/…`: what agents and flows have left in the home's `storage`, to be looked at. Never runs."""
+"""`/api/storage/…`: files that agents and flows have left in the home's `storage`. Read only, never run.
+
+`inside` finds a file by a path from outside: nothing above the folder, no link, nothing hidden.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,31 @@ SEALED = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none';
 """Opened by itself a picture may hold scripts; here they have nowhere to run."""
 MOST_ENTRIES = 1_000
 """Entries of one listing."""
+TEXTS = frozenset(
+    {".txt", ".md", ".json", ".jsonl", ".csv", ".log", ".yaml", ".yml", ".toml", ".xml", ".html", ".htm"}
+    | {".js", ".mjs", ".css", ".py", ".sh", ".ini"}
+)
+PICTURES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".svg": "image/svg+xml",
+}
+WEB = PICTURES | {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".md": "text/plain; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+}
+"""Kinds by the end of the name; what has none is a download, whatever it holds."""
+UNKNOWN = "application/octet-stream"
 
 
 async def storage(request: Request) -> Response:
@@ -58,36 +86,6 @@ def _entry(one: Path) -> dict[str, Any]:
     return {"name": one.name, "kind": "file", "bytes": one.stat().st_size}
 
 
-ROUTES = [Route("/api/storage", storage), Route("/api/storage/{path:path}", storage)]
-
-
-TEXTS = frozenset(
-    {".txt", ".md", ".json", ".jsonl", ".csv", ".log", ".yaml", ".yml", ".toml", ".xml", ".html", ".htm"}
-    | {".js", ".mjs", ".css", ".py", ".sh", ".ini"}
-)
-PICTURES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".svg": "image/svg+xml",
-}
-WEB = PICTURES | {
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".mjs": "text/javascript; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".json": "application/json",
-    ".txt": "text/plain; charset=utf-8",
-    ".md": "text/plain; charset=utf-8",
-    ".ico": "image/x-icon",
-    ".woff2": "font/woff2",
-}
-"""Kinds by the end of the name; what has none is a download, whatever it holds."""
-UNKNOWN = "application/octet-stream"
-
-
 def inside(root: Path, wanted: str) -> Path:
     """The file or folder that is meant. Raises 404 for everything that is not plainly inside."""
     parts = PurePosixPath(wanted).parts
@@ -104,3 +102,6 @@ def inside(root: Path, wanted: str) -> Path:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise HTTPException(404, "There is no such file.")
     return found
+
+
+ROUTES = [Route("/api/storage", storage), Route("/api/storage/{path:path}", storage)]

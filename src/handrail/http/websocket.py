@@ -1,4 +1,7 @@
-"""`/ws`: the desk's frames to one client, and its own back. One that is slow or wrong harms only itself."""
+"""`/ws`: the desk's frames to one client, and its own back, no faster than `Pace` allows.
+
+A client that is slow or wrong harms only itself.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +39,9 @@ MOST_BAD = 10
 SEND_S = 30.0
 """A client that takes nothing for so long is gone."""
 FAREWELL_S = 1.0
+FRAMES_PER_SECOND = 200.0
+"""A browser that drags sends sixty."""
+BURST = 400.0
 
 
 class DeskConnection:
@@ -187,14 +193,6 @@ async def socket(websocket: WebSocket) -> None:
         await connection.run()
 
 
-ROUTES = [WebSocketRoute("/ws", socket)]
-
-
-FRAMES_PER_SECOND = 200.0
-"""A browser that drags sends sixty."""
-BURST = 400.0
-
-
 class Pace:
     """One client's bucket."""
 
@@ -214,3 +212,6 @@ class Pace:
             return False
         self._left -= 1
         return True
+
+
+ROUTES = [WebSocketRoute("/ws", socket)]
