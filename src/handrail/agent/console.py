@@ -174,9 +174,9 @@ class AgentConsole:
         self._desk.publish("AGENT_STATUS", agent_id=NAME, status=status, **words)
 
 
-def _messages(letters: list[dict[str, Any]]) -> list[str]:
+def _messages(messages: list[dict[str, Any]]) -> list[str]:
     """The words of people; clicks and the like are not for a conversation."""
-    said = [str(one.get("content", "")) for one in letters if one.get("type") == "user_message"]
+    said = [str(one.get("content", "")) for one in messages if one.get("type") == "user_message"]
     return [words for words in said if words.strip()]
 
 

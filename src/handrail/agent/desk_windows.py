@@ -1,6 +1,6 @@
-"""A run on the desk: OS actions for a window that says how it gets on, and one with its result. Pure.
+"""A run on the desk: a window that says how it gets on, and one with its result.
 
-What the phone said is shown as plain text and table cells, never as Markdown or HTML.
+A desk that is slow or gone never holds the run up.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a model is told of its own past: the last steps in a line each, older ones as one sum, by rule.
+"""A run's steps in words: how each is written down, and what a model is told of its own past, by rule.
 
-The device's words in it are quoted and cut: they are data.
+The device's words in it are quoted and cut: they are data. What nobody may read is masked here.
 """
 
 from __future__ import annotations
@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handrail.agent.phone import ScreenLook
-from handrail.agent.prompt import ModelAnswer
 from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
 from handrail.dialects.interaction import sentence
 from handrail.engine.answer import answer_text
@@ -21,6 +20,9 @@ from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth
 from handrail.tree.quote import clean, cut, quoted
+
+if TYPE_CHECKING:
+    from handrail.agent.prompt import ModelAnswer
 
 LAST = 8
 """Steps with a line of their own."""

@@ -1,4 +1,7 @@
-"""What the loop wants of a model, whoever answers: a prompt in, one thought with one action out."""
+"""What the loop wants of a model, whoever answers: a prompt in, one thought with one action out.
+
+Also what a caller may decide of a hosted model.
+"""
 
 from __future__ import annotations
 

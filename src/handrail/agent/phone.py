@@ -1,4 +1,7 @@
-"""What a step sees: the screen as text, read through the engine, and a picture where one may be shown."""
+"""A run's way to its phone: it sees the screen as text and picture, and acts under the run's name.
+
+Knows which actions a step has run, also those that a stop has cut short.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one step shows to the model: who it is, its task, what it did, and the screen, framed as data.
+"""What one step shows to the model, and the answer that it asks for at most three times.
 
 Whatever comes from the phone stands inside a frame whose name is the hash of what it holds: no text on a
 screen can contain the end of its own frame.

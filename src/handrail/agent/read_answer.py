@@ -1,7 +1,7 @@
-"""From what a model wrote to an action that may be run, or to the reason why it may not. Never guesses.
+"""From what a model wrote, as a call or in plain text, to an action that may be run, or to why it may not.
 
-Native actions and OpenPocket's ten are understood. What would have to be invented (a place, a key, a text) is
-a reason to ask again: a default is good for how long to wait, never for where to tap.
+Native actions and OpenPocket's ten are understood. Small slips of JSON are mended. What would have to be
+invented (a place, a key, a text) is a reason to ask again, and so is an object without an end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One step of a run as it is kept: the model's words, what was done, and what came of it. Plain data."""
+"""A run as plain data: a step as it is kept, how the run gets on, and what came of it."""
 
 from __future__ import annotations
 

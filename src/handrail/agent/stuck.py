@@ -1,6 +1,7 @@
 """Notices a run that goes round in circles: the same act without effect, or the same screens again and again.
 
-Pure: places are numbers of screens, acts are texts. The model is told once; if it goes on, it is stuck.
+Acts are texts, and screens are numbers: screens between which only clocks and the like differ have the same
+number. The model is told once; if it goes on, it is stuck.
 """
 
 from __future__ import annotations

@@ -298,7 +298,7 @@ def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
 
 def _publish(records: list[FlowRecord], options: Options) -> None:
     """Also after an interruption: what is known is written."""
-    from handrail.flow import report
+    from handrail.flow import report  # noqa: PLC0415
     from handrail.flow.report import junit  # noqa: PLC0415
     from handrail.flow.report.summary import summary  # noqa: PLC0415
 

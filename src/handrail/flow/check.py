@@ -1,4 +1,7 @@
-"""`flow check`: files and folders of flows read, checked and linted without a device. Runs nothing."""
+"""`flow check`: files and folders of flows are read, checked and linted without a device. Runs nothing.
+
+Follows `run_flow` into other files: what is missing, what goes in circles, what each of them needs.
+"""
 
 from __future__ import annotations
 

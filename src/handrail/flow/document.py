@@ -1,4 +1,8 @@
-"""One flow's file, read: the flow itself, where everything in it stands, what its variables are."""
+"""One flow's file, read: the flow itself, where everything in it stands, and its variables filled.
+
+Takes YAML, JSON, and AgenTest's steps as they are. Whatever the bytes are, only `InvalidAction` comes out of
+it, with every problem of the file.
+"""
 
 from __future__ import annotations
 
@@ -177,9 +181,6 @@ class _Filler:
         if self._strict or "variable" not in error.details:
             rule = "unknown-variable" if "variable" in error.details else "invalid"
             self._problems.append(Problem("", error.message, node.start, error.hint, rule=rule))
-
-
-__all__ = ["Document", "load", "loads"]
 
 
 def load(path: Path) -> FlowDocument:

@@ -1,4 +1,6 @@
-"""Pictures and log lines for a report: read like everything else, small, and never a reason to fail."""
+"""What a run sees of its devices besides its steps: pictures and log lines for the report, the first and the
+last screen, and the dialogs that came up. Read like everything else, and never a reason to fail.
+"""
 
 from __future__ import annotations
 

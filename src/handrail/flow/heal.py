@@ -1,6 +1,7 @@
 """The successor of an element that a selector no longer finds: the one most like it, if it clearly is.
 
-Only proposes. Never across kinds, never to a label that promises something else, never where two are alike.
+Never across kinds, never to a label that promises something else, never where two are alike. Proposes an edit
+of the flow's file as a unified diff; goes on with it, and writes it, only if somebody allows it.
 """
 
 from __future__ import annotations

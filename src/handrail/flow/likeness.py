@@ -1,4 +1,7 @@
-"""How much one element is like another, from 0 to 1: by its names, its kind, its company and its place."""
+"""How much one element is like another, from 0 to 1: by its names, its kind, its company and its place.
+
+Also what the words on a button promise: a label may follow another one only if both mean the same.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""YAML into nodes, from the parser's events: no tags, no merge keys, no key twice, bounded aliases.
+"""YAML and JSON into nodes with their places: no tags, no merge keys, no key twice, bounded aliases.
 
-Everything that PyYAML's own constructors would guess (dates, yes and no, octal, 12:30) stays a text.
+Everything that PyYAML's own constructors would guess (dates, yes and no, octal, 12:30) stays a text. JSON has
+its own reader: YAML's parser does not take JSON's escaped surrogate pairs.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]  # public since 2008, missing in the stubs
 from typing import Any
 
 import yaml

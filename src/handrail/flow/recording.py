@@ -1,4 +1,8 @@
-"""A recording: what happened on one device, told again as a flow. Fed from the journal, action by action."""
+"""A recording: what happened on one device, as a flow. Fed from the journal, action by action.
+
+Joins steps that are one (a tap into a field and the typing), and puts a scroll or a wait before a step that
+needs it to find its element.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Runs a flow on sessions that somebody else has opened, and tells what became of it.
+"""Runs a flow on sessions that somebody else has opened, and tells what became of it as a `FlowTrace`.
 
-A flow that fails is a record, not an exception; so is one that is interrupted.
+A flow that fails is a record, not an exception; so is one that is interrupted. A trace counts top-level
+steps; inner ones are children.
 """
 
 from __future__ import annotations
@@ -108,15 +109,15 @@ class FlowRunner:
     async def _play(
         self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord, caller: Caller
     ) -> None:
-        mending = Repairs(allowed=self._heal)
-        record.proposals = mending.proposals
+        repairs = Repairs(allowed=self._heal)
+        record.proposals = repairs.proposals
         walk = StepRunner(
             ready.flow.name,
             devices,
             self._clock,
             caller,
             self._observer,
-            mending,
+            repairs,
             self._evidence,
             self._reason,
         )
@@ -132,7 +133,7 @@ class FlowRunner:
             ended = await walk.all(ready.steps, main, record.steps)
             record.outcome = "failed" if ended == "failed" else "passed"
             if ended != "failed":
-                mending.save()
+                repairs.save()
         for seen in devices.values():
             await seen.end()
 

@@ -1,4 +1,7 @@
-"""Walks through the steps of a flow, one record for each. Knows actions only as things a session runs."""
+"""Runs the steps of a flow, one record for each, and tries again what may be repeated.
+
+Knows actions only as things that a session runs.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class StepRunner:
     clock: Clock
     caller: Caller
     observer: Observer
-    mending: Repairs
+    repairs: Repairs
     evidence: FlowEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
@@ -127,12 +130,12 @@ class StepRunner:
     # one action
 
     async def _act(self, one: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
-        action = self.mending.known(one, step.action)
+        action = self.repairs.known(one, step.action)
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
         envelope, record.tries = await self._tried(step, action, on)
-        healed = self.mending.heal(one, action, envelope, on.session)
-        if healed is not None and self.mending.allowed:
+        healed = self.repairs.heal(one, action, envelope, on.session)
+        if healed is not None and self.repairs.allowed:
             envelope, more = await self._tried(step, healed.action, on)
             record.tries += more
         self._write(record, envelope, on)

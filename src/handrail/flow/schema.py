@@ -1,7 +1,7 @@
 """JSON Schema (draft 2020-12) of a flow's file, for editors: a projection of the vocabulary and the steps.
 
-It takes what `load` takes. What only reading can tell is left to `flow check`: what a variable stands for,
-whether a file is there, whether a shell command's quotes are closed.
+It takes what `load` takes: both spellings, variables, and the rules of the models' validators. What only
+reading can tell is left to `flow check`, such as whether a file is there.
 """
 
 from __future__ import annotations

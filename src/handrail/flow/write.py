@@ -1,4 +1,7 @@
-"""Flows as tidy YAML, the way a person would write them: short forms, no defaults, no needless quotes."""
+"""Flows as tidy YAML, the way a person would write them: short forms, no defaults, no needless quotes.
+
+Also edits one value of a text that exists, and keeps comments, order and layout of everything else.
+"""
 
 from __future__ import annotations
 

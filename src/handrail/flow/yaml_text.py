@@ -1,4 +1,7 @@
-"""Data as YAML text: in one line where it fits, below each other where not; quotes only where needed."""
+"""Data as YAML text in its shortest form: in one line where it fits, quotes only where needed.
+
+Targets and conditions have short forms: `{text: Save}` is "Save", `{visible: {text: Save}}` too.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """A model behind HTTP: a prompt as the maker's messages, one request at a time, its response as a `Reply`.
 
-Which maker it is, is the business of `openai.py` and `anthropic.py`.
+Owns the base URL, the reading of a response and its price. What differs by maker is in `openai.py` and
+`anthropic.py`, which are two files so that only the chosen maker's package is imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A model that answers as another one did: the steps of an earlier run, while the screens are the same."""
+"""Models that need no network: one repeats an earlier run, one taps at random, one does nothing.
+
+The last two are what every real model has to beat. They see of a screen what the prompt shows of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as one page that people open, and as lines for a terminal. Values in, text out; no device."""
+"""A run as a page that people open, as JUnit XML, and as lines for a terminal. Values in, text out."""
 
 from handrail.flow.report.page import write
 

@@ -1,6 +1,6 @@
-"""The whole report: one file that needs no network, no server and no font, and runs one known script.
+"""The whole report: one file that needs no network, no server and no font, with a card for each run.
 
-The page's own policy allows the script and the style by their hashes and nothing else.
+The page's own policy allows one script and one style by their hashes and nothing else.
 """
 
 from __future__ import annotations

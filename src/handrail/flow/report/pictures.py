@@ -1,6 +1,7 @@
 """The pictures of a report: each once, small enough that the page opens quickly, marks not burnt in.
 
-A picture is an SVG image that steps refer to. What is embedded was written by Pillow, whatever came in.
+A picture is an SVG image that steps refer to, with the touched element marked over it. What is embedded was
+written by Pillow, whatever came in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""One step of a flow as a row that opens: what was asked, what was seen, what came of it."""
+"""One step of a flow as a row that opens: what was asked, what was seen, what came of it.
+
+Owns the facts of its envelope in words, and the blocks that are read line by line (diffs, logs, trees).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A run in a few lines for a terminal: what failed, where in the file, and what to do next."""
+"""A run in plain text: what it comes to, what failed, where in the file, and what to do next.
+
+Owns the counts, the words and the durations that the HTML page, JUnit and the terminal have in common.
+"""
 
 from __future__ import annotations
 
