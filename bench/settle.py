@@ -111,7 +111,7 @@ async def waits(helper: Helper, rounds: int) -> list[Waited]:
 
 async def one_wait(phone: Phone, session: Session, kind: str, do: Do, window_ms: float) -> Waited:
     envelope = await do(session)
-    report, seen = envelope.settle, session.sight.last
+    report, seen = envelope.settle, session.looks.last
     assert report, envelope.to_json()
     assert seen
     lost: float | None = None

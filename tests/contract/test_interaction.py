@@ -4,15 +4,7 @@ from typing import Any
 
 import pytest
 
-from handrail.dialects.interaction import (
-    NO_CHANGE,
-    SENTENCES,
-    TOOLS,
-    answer,
-    read_tool,
-    sentence,
-    write_tool,
-)
+from handrail.dialects.interaction import NO_CHANGE, SENTENCES, TOOLS, answer, read_tool, sentence, write_tool
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.read import action_from

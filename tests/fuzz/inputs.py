@@ -23,18 +23,8 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
     sys.path.insert(0, str(ROOT))
 
 from handrail.cli import check  # noqa: E402
-<<<<<<< ours
 from handrail.cli.check import line_of, split_path  # noqa: E402
-from handrail.dialects import (
-    agentest,
-    interaction,
-    mobile_debug,
-    openpocket,  # noqa: E402
-)
-=======
-from handrail.cli.locate import line_of, split_path  # noqa: E402
 from handrail.dialects import agentest, interaction, mobile_debug, openpocket  # noqa: E402
->>>>>>> theirs
 from handrail.errors import HandrailError  # noqa: E402
 from handrail.protocol.act import Act  # noqa: E402
 from handrail.protocol.content import is_content_update_operation_valid, is_window_content_data  # noqa: E402

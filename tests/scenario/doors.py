@@ -88,7 +88,7 @@ class InProcess:
             return Told(f"{error.code}: {error.message}", failed=True)
         session = await self._runtime.session(read.device)
         envelope = await session.run(read)
-        text = answer_text(read, envelope, session.sight.registry.text)
+        text = answer_text(read, envelope, session.looks.registry.text)
         return Told(text, not envelope.success, envelope.to_dict())
 
     async def leave(self, doing: asyncio.Task[Told]) -> None:

@@ -116,7 +116,7 @@ async def _paid(w: World) -> int:
     found = await w.session.expect_visible(node, timeout_ms=0)
     if not found.success:
         return 0
-    box = next(n.bounds for n in w.session.sight.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
+    box = next(n.bounds for n in w.session.looks.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
     downs = [event for event in w.inputs() if event.get("action") == "down"]
     return sum(box.left <= e["x"] < box.right and box.top <= e["y"] < box.bottom for e in downs)
 

@@ -21,7 +21,7 @@ WAYS = ("text", "ref", "point", "double_tap", "long_press", "swipe", "drag", "pr
 
 async def pay_by(w: World, way: str) -> Any:
     """One action that would press the button that pays."""
-    node = next(n for n in w.session.sight.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
+    node = next(n for n in w.session.looks.last.screen.nodes if n.resource_id.endswith("/pay"))  # type: ignore[union-attr]
     x, y = node.bounds.center
     session = w.session
     match way:
@@ -49,7 +49,7 @@ async def focus_pay(w: World) -> None:
     for _ in range(8):
         seen = await w.session.get_ui_tree()
         assert seen.success
-        screen = w.session.sight.last.screen  # type: ignore[union-attr]
+        screen = w.session.looks.last.screen  # type: ignore[union-attr]
         if any(n.focused and n.resource_id.endswith("/pay") for n in screen.nodes):
             return
         await w.session.press_key("tab")

@@ -35,14 +35,14 @@ async def make_contact(session: Session, first: str = "Ada") -> None:
     """As an agent does it: refs, a point, a slip, and looks in between."""
     assert (await session.start_app(CONTACTS)).success
     assert (await session.tap("Create new contact")).success
-    field = next(node for node in session.sight.registry.screen.nodes if node.id_tail == "first")
-    assert (await session.tap({"ref": session.sight.registry.ref_of(field)})).success
+    field = next(node for node in session.looks.registry.screen.nodes if node.id_tail == "first")
+    assert (await session.tap({"ref": session.looks.registry.ref_of(field)})).success
     assert (await session.type_text(first[:2])).success
     assert (await session.type_text(first[2:])).success
     assert not (await session.tap("No such thing")).success
     assert (await session.type_text("Marrow", target={"id": "last"})).success
     assert (await session.get_ui_tree()).success
-    save = next(node for node in session.sight.registry.screen.nodes if node.text == "Save")
+    save = next(node for node in session.looks.registry.screen.nodes if node.text == "Save")
     assert (await session.tap({"x": save.center.x, "y": save.center.y})).success
     assert (await session.press_key("back")).success
 
@@ -167,7 +167,7 @@ def test_a_password_is_recorded_as_a_secret_to_be_made(tmp_path: Path) -> None:
     async def story() -> tuple[str, str]:
         async with world(tmp_path, clock=FastClock(), policy=TYPING) as stage:
             await stage.open("com.handrail.bank")
-            pin = next(node for node in stage.session.sight.registry.screen.nodes if node.password)
+            pin = next(node for node in stage.session.looks.registry.screen.nodes if node.password)
             await stage.session.type_text("2468", target={"id": pin.id_tail})
             return told(stage).text("Log in"), pin.id_tail
 

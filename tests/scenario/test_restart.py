@@ -47,7 +47,7 @@ async def victim(w: World, story: str) -> AsyncIterator[asyncio.subprocess.Proce
 
 
 def refs_of(w: World) -> dict[str, str]:
-    registry = w.session.sight.registry
+    registry = w.session.looks.registry
     return {ref: registry.label_of(node) for ref, node in registry.refs.items()}
 
 
@@ -80,10 +80,10 @@ def test_numbers_go_on_where_a_process_ended_well(tmp_path: Path) -> None:
                 async with Runtime.open(config, env=env) as runtime:
                     session = await runtime.session(served.address, helper="none")
                     assert (await session.start_app(package)).success
-                    numbers = {int(ref[2:]) for ref in session.sight.registry.refs}
+                    numbers = {int(ref[2:]) for ref in session.looks.registry.refs}
                     assert max(numbers) < highest + 100
-                    assert revision < session.sight.revision < revision + 20
-                    highest, revision = max(highest, *numbers), session.sight.revision
+                    assert revision < session.looks.revision < revision + 20
+                    highest, revision = max(highest, *numbers), session.looks.revision
 
     play(story())
 
@@ -123,18 +123,18 @@ def test_two_processes_at_once_never_give_the_same_number(tmp_path: Path) -> Non
             assert (await w.session.get_ui_tree()).success
             w.phone.start_activity(package=CONTACTS)
             assert (await theirs.get_ui_tree()).success
-            one, two = set(refs_of(w)), set(theirs.sight.registry.refs)
+            one, two = set(refs_of(w)), set(theirs.looks.registry.refs)
             assert one
             assert two
             assert not one & two
-            assert w.session.sight.revision != theirs.sight.revision
+            assert w.session.looks.revision != theirs.looks.revision
             # The one that came first runs out of its block and jumps over the other's.
-            registry = w.session.sight.registry
+            registry = w.session.looks.registry
             while registry.highest < BLOCK - 10:  # type: ignore[attr-defined]
-                w.session.sight.forget()
+                w.session.looks.forget()
                 assert (await w.session.get_ui_tree()).success
             for _ in range(3):
-                w.session.sight.forget()
+                w.session.looks.forget()
                 assert (await w.session.get_ui_tree()).success
             assert min(int(ref[2:]) for ref in refs_of(w)) > max(int(ref[2:]) for ref in two)
 

@@ -8,18 +8,7 @@ from typing import Any
 
 from handrail.sim.phone import Phone
 from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import (
-    View,
-    button,
-    column,
-    field,
-    hscroll,
-    item,
-    lazy_list,
-    row,
-    scroll,
-    toolbar,
-)
+from handrail.sim.view import View, button, column, field, hscroll, item, lazy_list, row, scroll, toolbar
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"

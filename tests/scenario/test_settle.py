@@ -46,7 +46,7 @@ def dumps(w: World) -> int:
 
 
 def texts(w: World) -> list[str]:
-    seen = w.session.sight.last
+    seen = w.session.looks.last
     assert seen
     return [node.text for node in seen.screen.nodes if node.text]
 
@@ -116,7 +116,7 @@ def test_an_animation_of_ten_frames_a_second_is_followed_to_its_end(
             done = await w.session.tap(f"Run {length}")
             assert settled(done) == "quiet", done.to_json()
             assert f"Ran {length}" in texts(w)
-            assert not w.session.sight.restless.nodes(w.session.sight.last.screen)  # type: ignore[union-attr]
+            assert not w.session.looks.restless.nodes(w.session.looks.last.screen)  # type: ignore[union-attr]
 
     play(story())
 
@@ -199,8 +199,8 @@ def test_a_toast_that_comes_and_goes_is_news_and_teaches_nothing(tmp_path: Path)
                 assert settled(done) == "quiet", done.to_json()
                 gone = await w.session.wait_for({"absent": "Hello from below"}, timeout_ms=20_000)
                 assert gone.success, gone.to_json()
-            assert w.session.sight.last
-            assert not w.session.sight.restless.nodes(w.session.sight.last.screen)
+            assert w.session.looks.last
+            assert not w.session.looks.restless.nodes(w.session.looks.last.screen)
 
     play(story())
 
@@ -251,7 +251,7 @@ def test_a_switch_that_a_person_turned_between_two_actions_is_news(tmp_path: Pat
             for _ in range(4):
                 seen = await w.session.get_ui_tree()
                 assert seen.details
-                place = next(n for n in w.session.sight.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
+                place = next(n for n in w.session.looks.last.screen.nodes if n.text == "Water").center  # type: ignore[union-attr]
                 await w.phone.tap(*place)
                 told = await w.session.what_changed(seen.details["revision"])
                 assert told.details
@@ -382,13 +382,13 @@ def test_a_reboot_during_a_session_ends_its_refs_and_never_gives_their_numbers_a
         clock = FastClock(10)
         async with world(tmp_path, clock=clock) as w:
             await w.open(SETTINGS)
-            old = set(w.session.sight.registry.refs)
+            old = set(w.session.looks.registry.refs)
             ref = await w.ref("Display")
             w.phone.reboot()
             await w.session.wait_for({"app": LAUNCHER}, timeout_ms=30_000)
             stale = await w.session.tap(ref)
             assert stale.failure_code == "STALE_REFERENCE", stale.to_json()
             await w.open(SETTINGS)
-            assert not old & set(w.session.sight.registry.refs)
+            assert not old & set(w.session.looks.registry.refs)
 
     play(story())

@@ -18,7 +18,7 @@ async def show_refs(session: Session) -> None:
     """Every ref that was ever shown, with what it stood for, as soon as it is shown."""
     for package in APPS * 100:
         await session.start_app(package)
-        registry = session.sight.registry
+        registry = session.looks.registry
         shown = {ref: registry.label_of(node) for ref, node in registry.refs.items()}
         sys.stdout.write(json.dumps(shown) + "\n")
         sys.stdout.flush()

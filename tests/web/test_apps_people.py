@@ -78,7 +78,7 @@ def row(desk: Stage, type_: str) -> Any:
 def click_on(phone: Locator, desk: Stage, label: str) -> None:
     """Where the phone shows this label."""
     desk.do(desk.world.session.get_ui_tree())
-    tree = tree_of(desk.world.session.sight, str)
+    tree = tree_of(desk.world.session.looks, str)
     box = next(one["visible"] for one in tree["refs"] if one["label"].startswith(label))
     x, y = (box[0] + box[2]) / 2 / tree["width"], (box[1] + box[3]) / 2 / tree["height"]
     canvas = phone.locator(".phone-canvas")
@@ -136,7 +136,7 @@ def test_keys_of_the_keyboard_reach_the_field_that_has_the_focus(desk: Stage, ph
 
 
 def _fields(desk: Stage) -> list[Any]:
-    screen = desk.world.session.sight.registry.screen
+    screen = desk.world.session.looks.registry.screen
     return [node for node in screen.nodes if node.role == "text_field"] if screen else []
 
 
@@ -150,7 +150,7 @@ def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
     told = desk.do(desk.world.session.get_ui_tree()).details
     assert told
     refs = [line.split()[0] for line in told["text"].splitlines() if line.strip().startswith("@")]
-    nodes = desk.world.session.sight.registry.refs
+    nodes = desk.world.session.looks.registry.refs
     drawn = phone.locator(".phone-ref").evaluate_all(
         "all => all.map(one => [one.dataset.ref, one.dataset.bounds])"
     )
@@ -167,7 +167,7 @@ def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
 
 
 def _label(desk: Stage, ref: str) -> str:
-    registry = desk.world.session.sight.registry
+    registry = desk.world.session.looks.registry
     return registry.label_of(registry.refs[ref])
 
 
@@ -265,7 +265,7 @@ def test_dragging_holding_and_the_buttons_are_gestures_and_keys(desk: Stage, pho
 @pytest.mark.slow
 def test_stop_ends_an_agents_long_wait(desk: Stage, phone: Locator) -> None:
     waiting: Future[Any] = desk.begin(desk.world.session.wait_for({"visible": "never"}, timeout_ms=60_000))
-    desk.until(lambda: desk.world.session._flights)
+    desk.until(lambda: desk.world.session._queue)
     phone.get_by_role("button", name="Stop").click()
     assert waiting.result(20).failure_code == "CANCELLED"
 

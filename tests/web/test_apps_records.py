@@ -121,7 +121,7 @@ def test_what_a_person_says_reaches_the_agent_and_its_words_come_back(desk: Stag
     expect(root.locator(".console-message").last).to_contain_text("<b>I open the settings</b>")
     expect(root.locator(".console-agents")).to_contain_text("mail-agent: acting")
     waiting_for = desk.begin(desk.world.session.wait_for({"visible": "never"}, timeout_ms=60_000))
-    desk.until(lambda: desk.world.session._flights)
+    desk.until(lambda: desk.world.session._queue)
     root.get_by_role("button", name="Interrupt").click()
     assert waiting_for.result(20).failure_code == "CANCELLED"
 

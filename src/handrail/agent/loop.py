@@ -97,7 +97,7 @@ def _stepper(
         hands=ActionRunner(session, Caller(run, "agent", "agent"), terms.desk),
         clock=clock,
         budget=budget,
-        places=ScreenNumbers(session.sight.same),
+        places=ScreenNumbers(session.looks.same),
         tell=terms.tell,
         folder=place,
         may_ask=ask,

@@ -66,7 +66,7 @@ async def look(session: Session, act: Act) -> ScreenLook:
     details = envelope.details
     return ScreenLook(
         str(details["text"]),
-        session.sight.last,
+        session.looks.last,
         str(details["revision"]),
         session.serial,
         envelope.timestamp,

@@ -169,8 +169,8 @@ class Stepper:
     def _holds(self, view: ScreenLook) -> bool:
         if self.task.until is None or view.seen is None:
             return False
-        sight = self.hands.session.sight
-        return holds(self.task.until, view.seen, sight.view(view.seen), None).met
+        looks = self.hands.session.looks
+        return holds(self.task.until, view.seen, looks.view(view.seen), None).met
 
     def _place(self, draft: UnfinishedStep) -> int:
         """0 where nothing could be seen."""

@@ -267,7 +267,7 @@ async def failure(session: Session, page: Page) -> None:
 
 
 def _show(page: Page, session: Session, action: dict[str, Any], envelope: Envelope) -> None:
-    text = answer_text(action_from(action), envelope, session.sight.registry.text)
+    text = answer_text(action_from(action), envelope, session.looks.registry.text)
     proof = f"{envelope.lifecycle_state}, {envelope.delivery}".replace("_", " ")
     page.done(_call(action["type"], {"target": action["target"]}), text, good=envelope.success, note=proof)
 

@@ -74,7 +74,7 @@ async def _by_ourselves(
         session = await runtime.session_on(opened.device, helper=helper)
         with stopped_by_signals(session):
             envelope = await session.run(action)
-        screen = runtime.secrets.redact(session.sight.registry.text)
+        screen = runtime.secrets.redact(session.looks.registry.text)
         return envelope.to_dict(), answer_text(action, envelope, screen)
 
 

@@ -17,12 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-<<<<<<< ours
-from handrail.agent.console import AgentConsole, ConsoleRuns
-from handrail.agent.model import AgentModel
-from handrail.agent.models import open_model
-=======
->>>>>>> theirs
 from handrail.cli.options import read_token
 from handrail.errors import DeviceBusy, InvalidAction
 
@@ -32,8 +26,8 @@ if TYPE_CHECKING:
 
     from starlette.routing import BaseRoute
 
-    from handrail.agent.console import Console
-    from handrail.agent.model import Model
+    from handrail.agent.console import AgentConsole
+    from handrail.agent.model import AgentModel
     from handrail.config import Config
     from handrail.desk.desk import Desk
     from handrail.engine.session import Session
@@ -217,7 +211,7 @@ async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
 ) -> AsyncIterator[AgentConsole]:
     """Listens while the block runs. A bad name is told at once, not to the first message."""
-    from handrail.agent.console import Console, Place  # noqa: PLC0415
+    from handrail.agent.console import AgentConsole, ConsoleRuns  # noqa: PLC0415
     from handrail.agent.models import open_model  # noqa: PLC0415
 
     def model_of() -> AgentModel:

@@ -65,19 +65,19 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
     journal = Journal.open(config.home, clock)
-    sight, told, began = Looks(driver, clock, Registry()), set[str](), clock.now_ms()
+    looks, told, began = Looks(driver, clock, Registry()), set[str](), clock.now_ms()
     try:
-        old = (await sight.look_and_take()).screen
-        yield {"kind": "screen", "device": driver.serial, "text": _text(sight)}
+        old = (await looks.look_and_take()).screen
+        yield {"kind": "screen", "device": driver.serial, "text": _text(looks)}
         while True:
             await clock.sleep_ms(every_ms)
-            new = (await sight.look_and_take()).screen
+            new = (await looks.look_and_take()).screen
             for row in reversed(journal.actions(since=began, device=driver.serial)):
                 if row.action_id not in told and row.state not in _UNDER_WAY:
                     told.add(row.action_id)
                     yield {"kind": "action", **row.to_dict()}
-            if changes := sight.changes(old, new):
-                text = _without_refs(diff_text(changes, screen_text=_text(sight)))
+            if changes := looks.changes(old, new):
+                text = _without_refs(diff_text(changes, screen_text=_text(looks)))
                 yield {"kind": "changes", "device": driver.serial, "text": text}
             old = new
     finally:
@@ -85,8 +85,8 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
         await driver.close()
 
 
-def _text(sight: Looks) -> str:
-    return _without_refs(sight.registry.text)
+def _text(looks: Looks) -> str:
+    return _without_refs(looks.registry.text)
 
 
 def _without_refs(text: str) -> str:

@@ -15,8 +15,6 @@ from pydantic_core import from_json
 
 from handrail.dialects.lenient import Lenient
 from handrail.dialects.openpocket_actions import SHAPES, Normalised, normalise, write_action
-<<<<<<< ours
-=======
 
 __all__ = [
     "MAX_CHARS",
@@ -29,7 +27,6 @@ __all__ = [
     "unwrap",
     "write_action",
 ]
->>>>>>> theirs
 
 MAX_CHARS = 200_000
 """More than this no model says in one step; the rest is not read."""

@@ -19,7 +19,7 @@ from handrail.engine.lifecycle import failed, unforeseen
 from handrail.engine.on_desk import name_on_desk, on_desk
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
-from handrail.engine.queue import Flights, Work
+from handrail.engine.queue import Queue, Work
 from handrail.engine.record import Record
 from handrail.engine.report import envelope_of
 from handrail.engine.run import DeskSurface, Run
@@ -93,15 +93,15 @@ class DeskSession(DeskRunner):
         self._desk = desk
         self._clock = clock
         self._secrets = secrets
-        self._telling = Record(journal, secrets, DESK, DESK)
+        self._record = Record(journal, secrets, DESK, DESK)
         self._permit = Permit(
-            gate, approvals, journal, secrets, DESK, reveal=self._telling.reveal, since_ms=clock.now_ms()
+            gate, approvals, journal, secrets, DESK, reveal=self._record.reveal, since_ms=clock.now_ms()
         )
-        self._flights = Flights()
+        self._queue = Queue()
 
     async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
         runs = [self._begin(act, caller or self.caller) for act in acts]
-        return await self._flights.fly("desk", self._live(runs), partial(self._land, runs))
+        return await self._queue.fly("desk", self._live(runs), partial(self._land, runs))
 
     async def heard(self, by: str, timeout_ms: float) -> list[dict[str, Any]]:
         inbox = self._desk.inbox(name_on_desk(by))
@@ -114,16 +114,16 @@ class DeskSession(DeskRunner):
 
     async def stop(self) -> int:
         """End what waits; how much that was."""
-        return await self._flights.stop()
+        return await self._queue.stop()
 
     def events(self) -> Listener:
         """Every step in the life of every action, as it happens from now on."""
-        return self._telling.events.listen()
+        return self._record.events.listen()
 
     async def close(self) -> None:
         """Stop; each answers with its envelope."""
         await self.stop()
-        self._telling.events.close()
+        self._record.events.close()
 
     # one change
 
@@ -135,7 +135,7 @@ class DeskSession(DeskRunner):
             caller=caller,
             clock=self._clock,
             life=Lifecycle.begin(now),
-            announce=self._telling.announce,
+            announce=self._record.announce,
             settle="none",
             started_ms=self._clock.monotonic_ms(),
             may_dispatch=_always,
@@ -181,8 +181,8 @@ class DeskSession(DeskRunner):
 
     async def _seal(self, run: Run, error: HandrailError | None) -> Envelope:
         run.timings["total"] = self._clock.monotonic_ms() - run.started_ms
-        envelope = self._telling.clean(envelope_of(run, None, DESK, error))
-        await self._telling.seal(run, envelope)
+        envelope = self._record.clean(envelope_of(run, None, DESK, error))
+        await self._record.seal(run, envelope)
         return envelope
 
 

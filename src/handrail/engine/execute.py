@@ -50,7 +50,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             path = _swipe_path(stage, action)
             async with run.dispatching():
                 await driver.swipe(*path, action.duration_ms)
-            return Outcome(proof=moved(stage.before, stage.sight))
+            return Outcome(proof=moved(stage.before, stage.looks))
         case device.Drag():
             start, end = stage.aim("from_").point, stage.aim("to").point
             async with run.dispatching():
@@ -84,7 +84,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.PressKey():
             async with run.dispatching():
                 await driver.key(action.key)
-            return Outcome(proof=moved(stage.before, stage.sight) if is_navigation(action.key) else None)
+            return Outcome(proof=moved(stage.before, stage.looks) if is_navigation(action.key) else None)
         case system.StartApp():
             async with run.dispatching():
                 await apps.start(at, action.package, action.activity)

@@ -78,7 +78,7 @@ async def _do(stage: Stage, permit: Permit) -> None:
     await _resolve(stage)
     with run.phase("permit"):
         await permit.decide(stage)
-    run.portraits = portraits(run, stage.sight.registry)
+    run.portraits = portraits(run, stage.looks.registry)
     run.advance("resolved")
     outcome = await execute(stage, run.action)
     run.details |= outcome.details
@@ -92,21 +92,21 @@ async def _do(stage: Stage, permit: Permit) -> None:
 
 async def _resolve(stage: Stage) -> None:
     """The screen before, and the elements that the action names on it."""
-    run, sight = stage.run, stage.sight
+    run, looks = stage.run, stage.looks
     targets = targets_of(run.action)
     if not targets and run.action.traits.waits == "none":
-        run.revision_before = sight.revision_name if sight.last else None
+        run.revision_before = looks.revision_name if looks.last else None
         return
     with run.phase("resolve"):
         run.before = await _baseline(stage, must_be_fresh=bool(targets) or presses_unnamed(run.action))
-        run.revision_before = sight.revision_name
+        run.revision_before = looks.revision_name
         for name, target in targets.items():
-            run.aims[name] = aim(sight, target)
+            run.aims[name] = aim(looks, target)
 
 
 async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Look:
     """Targets are found on a fresh screen; a slow channel's last screen may serve to compare with."""
-    last = stage.sight.last
+    last = stage.looks.last
     if last is not None and not must_be_fresh:
         was_slow = last.ended_ms - last.began_ms >= CHEAP_MS
         if was_slow and stage.clock.monotonic_ms() - last.ended_ms < FRESH_MS:
@@ -121,7 +121,7 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
     if run.action.expect is not None:
         how = "full"
     if how == "none":
-        run.after = run.after or (stage.sight.last if run.before is not None else None)
+        run.after = run.after or (stage.looks.last if run.before is not None else None)
     else:
         settled = await _watch(stage, how, proof)
         run.settled = settled.report
@@ -137,12 +137,12 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
 
 def _proof(stage: Stage, outcome: Outcome) -> Proof | None:
     condition = stage.run.action.expect
-    return explicit(condition, stage.sight, stage.run.before) if condition is not None else outcome.proof
+    return explicit(condition, stage.looks, stage.run.before) if condition is not None else outcome.proof
 
 
 async def _watch(stage: Stage, how: Settle, proof: Proof | None) -> Settled:
     if how == "full":
-        before = stage.run.before or stage.sight.last
+        before = stage.run.before or stage.looks.last
         if before is not None:
             return await stage.settle(
                 before, proof, budget_ms=max(FULL_MS, proof.patience_ms if proof else 0.0)
@@ -189,10 +189,10 @@ def _tell_change(stage: Stage) -> None:
     run = stage.run
     if run.after is None:
         return
-    run.revision_after = stage.sight.revision_name
+    run.revision_after = stage.looks.revision_name
     if run.changes is None and run.before is not None and run.before is not run.after:
         with run.phase("diff"):
-            run.changes = stage.sight.changes(run.before.screen, run.after.screen)
+            run.changes = stage.looks.changes(run.before.screen, run.after.screen)
 
 
 async def _look_after_failure(stage: Stage) -> None:

@@ -111,12 +111,12 @@ class Permit:
     def _touched(self, stage: Stage) -> list[Resolved]:
         """Everything the action would reach; where it aims at nothing, the app in front."""
         run = stage.run
-        seen = run.before or stage.sight.last
+        seen = run.before or stage.looks.last
         if seen is None:
             return [Resolved()]
         named = [one.node for one in run.aims.values()]
         nodes = dict.fromkeys([*named, *reached(run.action, seen.screen, named[0] if named else None)])
-        label_of = stage.sight.registry.label_of
+        label_of = stage.looks.registry.label_of
         touched = [Resolved.of(seen.screen, node, label_of) for node in nodes]
         return touched or [Resolved(package=seen.screen.package)]
 
@@ -207,10 +207,10 @@ class Permit:
             return
         old, old_aims = run.before, dict(run.aims)
         run.before = new = await stage.look()
-        run.revision_before = stage.sight.revision_name
+        run.revision_before = stage.looks.revision_name
         for name, aimed in old_aims.items():
             run.aims[name] = _find_again(stage, aimed)
-        ignore = stage.sight.restless.nodes(old.screen) | stage.sight.restless.nodes(new.screen)
+        ignore = stage.looks.restless.nodes(old.screen) | stage.looks.restless.nodes(new.screen)
         is_same = idle_fingerprint(old.screen, ignore) == idle_fingerprint(new.screen, ignore)
         if not is_same or _names(self._touched(stage)) != _names(asked.touched or ()):
             raise _moved_on()
@@ -266,7 +266,7 @@ def _is_unused(one: Asked, now_ms: int) -> bool:
 
 def _find_again(stage: Stage, old: Aim) -> Aim:
     try:
-        new = aim(stage.sight, old.target)
+        new = aim(stage.looks, old.target)
     except TargetError:
         raise _moved_on() from None
     if not new.is_same(old):

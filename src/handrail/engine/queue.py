@@ -14,14 +14,14 @@ Work = asyncio.Task[HandrailError | None]
 """What is done; its failure, if it failed."""
 
 
-class Flights:
+class Queue:
     """Two tasks for every action: one does it and can be stopped, the other tells how it ended and can't."""
 
     def __init__(self) -> None:
-        self._flights: dict[asyncio.Task[Any], tuple[Work, Turn | None]] = {}
+        self._queue: dict[asyncio.Task[Any], tuple[Work, Turn | None]] = {}
 
     def __len__(self) -> int:
-        return len(self._flights)
+        return len(self._queue)
 
     async def fly(
         self,
@@ -33,8 +33,8 @@ class Flights:
         """A caller that goes away stops the work; `land` waits for its end and tells it all the same."""
         task: Work = asyncio.create_task(work, name=name)
         flight = asyncio.create_task(land(task), name=f"end of {name}")
-        self._flights[flight] = task, turn
-        flight.add_done_callback(self._flights.pop)
+        self._queue[flight] = task, turn
+        flight.add_done_callback(self._queue.pop)
         try:
             return await asyncio.shield(flight)
         except asyncio.CancelledError:
@@ -44,16 +44,16 @@ class Flights:
 
     async def stop(self) -> int:
         """End everything under way; how much that was."""
-        return await self._end(list(self._flights), "")
+        return await self._end(list(self._queue), "")
 
     async def stop_those_that_act(self, why: str) -> int:
         """End what has its turn, and leave alone what waits for one or for a person's answer."""
-        acting = [flight for flight, (_, turn) in self._flights.items() if turn is not None and turn.is_mine]
+        acting = [flight for flight, (_, turn) in self._queue.items() if turn is not None and turn.is_mine]
         return await self._end(acting, why)
 
     async def _end(self, flights: list[asyncio.Task[Any]], why: str) -> int:
         for flight in flights:
-            self._flights[flight][0].cancel(why or None)
+            self._queue[flight][0].cancel(why or None)
         if flights:
             await asyncio.wait(flights)
         return len(flights)

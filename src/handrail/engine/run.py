@@ -145,7 +145,7 @@ class Stage:
     run: Run
     driver: Driver
     device: AdbDevice
-    sight: Looks
+    looks: Looks
     clock: Clock
     secrets: Secrets
     scripts: ScriptExecutor
@@ -166,17 +166,17 @@ class Stage:
     async def look(self) -> Look:
         """A fresh look that becomes the session's present."""
         with self.run.phase("look"):
-            return await self.sight.look_and_take()
+            return await self.looks.look_and_take()
 
     def find(self, target: Any) -> Aim:
         """A target on the present screen."""
-        return aim(self.sight, target)
+        return aim(self.looks, target)
 
     async def settle(self, before: Look, proof: Proof | None = None, **budgets: float) -> Settled:
         """Until the screen rests; the screen is taken."""
         with self.run.phase("settle"):
             settling = Settling(
-                self.sight,
+                self.looks,
                 self.driver,
                 self.clock,
                 before,
@@ -187,7 +187,7 @@ class Stage:
             settled = await settling.wait()
         waited = self.run.timings.get("waiting", 0.0) + settling.waited_ms
         self.run.timings["waiting"] = waited
-        self.sight.take(settled.seen)
+        self.looks.take(settled.seen)
         return settled
 
     def desk_surface(self) -> DeskSurface:

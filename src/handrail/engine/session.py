@@ -26,7 +26,7 @@ from handrail.engine.look.looks import Looks
 from handrail.engine.memory import Known, Memory
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
-from handrail.engine.queue import Flights, Turn, Work
+from handrail.engine.queue import Queue, Turn, Work
 from handrail.engine.record import Record
 from handrail.engine.report import envelope_of
 from handrail.engine.run import DeskSurface, Run, Stage
@@ -78,7 +78,7 @@ class Session(ShortForms):
     ) -> None:
         self.device = device
         self.driver = driver
-        self.sight = Looks(
+        self.looks = Looks(
             driver, parts.clock, known.refs, known.revision, known.signature, boot_id=facts.boot_id
         )
         self.facts = facts
@@ -86,19 +86,19 @@ class Session(ShortForms):
         self._parts = parts
         self._known = known
         self._desk = desk
-        self._grip = Hold(parts.leases, driver.serial, caller)
-        self._telling = Record(parts.journal, parts.secrets, driver.serial, self._grip.id)
+        self._hold = Hold(parts.leases, driver.serial, caller)
+        self._record = Record(parts.journal, parts.secrets, driver.serial, self._hold.id)
         self._permit = Permit(
             gate,
             parts.approvals,
             parts.journal,
             parts.secrets,
             driver.serial,
-            reveal=self._telling.reveal,
+            reveal=self._record.reveal,
             since_ms=parts.clock.now_ms(),
         )
         self._lock = asyncio.Lock()
-        self._flights = Flights()
+        self._queue = Queue()
         self._watching: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
 
@@ -141,7 +141,7 @@ class Session(ShortForms):
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
         work = live(self._stage(run, turn), self._permit, turn)
-        return await self._flights.fly(act.type, work, partial(self._land, run), turn)
+        return await self._queue.fly(act.type, work, partial(self._land, run), turn)
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
@@ -154,16 +154,16 @@ class Session(ShortForms):
 
     async def stop(self) -> int:
         """End everything in flight on this session; how much that was. Each answers with its envelope."""
-        return await self._flights.stop()
+        return await self._queue.stop()
 
     async def make_way(self, why: str) -> int:
         """End what keeps the device busy; actions that wait for a person's answer go on waiting."""
-        return await self._flights.stop_those_that_act(why)
+        return await self._queue.stop_those_that_act(why)
 
     async def holder(self) -> Held | None:
         """Who else has the device now; None when it is free or ours."""
         held = await self._parts.leases.holder(self.serial)
-        return None if held is None or held.holder.id == self._grip.id else held
+        return None if held is None or held.holder.id == self._hold.id else held
 
     async def stopped(self) -> None:
         """Returns when a stop is asked for on this device, also while nothing is in flight."""
@@ -174,7 +174,7 @@ class Session(ShortForms):
 
     def events(self) -> Listener:
         """Every step in the life of every action, as it happens from now on."""
-        return self._telling.events.listen()
+        return self._record.events.listen()
 
     async def close(self) -> None:
         """Stop, keep the refs, give the device back."""
@@ -184,8 +184,8 @@ class Session(ShortForms):
                 task.cancel()
                 await asyncio.wait({task})
         await self._save(last=True)
-        self._telling.events.close()
-        await self._grip.release()
+        self._record.events.close()
+        await self._hold.release()
         await self.driver.close()
 
     async def __aenter__(self) -> Session:
@@ -205,7 +205,7 @@ class Session(ShortForms):
             caller=caller,
             clock=clock,
             life=Lifecycle.begin(now),
-            announce=self._telling.announce,
+            announce=self._record.announce,
             settle=settle or action.traits.waits,
             started_ms=clock.monotonic_ms(),
             may_dispatch=partial(self._may_dispatch, caller),
@@ -214,21 +214,21 @@ class Session(ShortForms):
         return run
 
     async def _may_dispatch(self, caller: Caller) -> None:
-        self.sight.touched()  # what changes from here on is the action's doing
-        await self._grip.check(caller)
+        self.looks.touched()  # what changes from here on is the action's doing
+        await self._hold.check(caller)
 
     def _stage(self, run: Run, turn: Turn) -> Stage:
         parts = self._parts
 
         async def ask_person(action: RequestHumanAuth) -> Answer:
             async with turn.yielded():
-                return await self._permit.ask_person(run, action, self.sight.registry.fingerprint)
+                return await self._permit.ask_person(run, action, self.looks.registry.fingerprint)
 
         return Stage(
             run=run,
             driver=self.driver,
             device=self.device,
-            sight=self.sight,
+            looks=self.looks,
             clock=parts.clock,
             secrets=parts.secrets,
             scripts=parts.scripts,
@@ -247,11 +247,11 @@ class Session(ShortForms):
             error = work.result()
         run.timings["total"] = self._parts.clock.monotonic_ms() - run.started_ms
         run.diagnostics += self.driver.diagnostics()
-        envelope = self._telling.clean(envelope_of(run, self.facts, self.serial, error))
-        if self._known.is_short(self.sight.revision):
-            revision = self.sight.revision
-            self.sight.revision = await self._parts.memory.extend(self.serial, self._known, revision)
-        await self._telling.seal(run, envelope)
+        envelope = self._record.clean(envelope_of(run, self.facts, self.serial, error))
+        if self._known.is_short(self.looks.revision):
+            revision = self.looks.revision
+            self.looks.revision = await self._parts.memory.extend(self.serial, self._known, revision)
+        await self._record.seal(run, envelope)
         self._save_soon()
         return envelope
 
@@ -259,7 +259,7 @@ class Session(ShortForms):
         """A stop by another process ends what is in flight here."""
         stops = self._parts.stops
         seen = await stops.newest(self.serial)
-        while self._flights:
+        while self._queue:
             await self._parts.clock.sleep_ms(POLL_MS)
             newest = await stops.newest(self.serial)
             if newest > seen:
@@ -278,9 +278,9 @@ class Session(ShortForms):
 
     async def _save(self, *, last: bool = False) -> None:
         known, secrets = self._known, self._parts.secrets
-        known.revision, known.signature = self.sight.revision, self.sight.signature
+        known.revision, known.signature = self.looks.revision, self.looks.signature
         redact = secrets.redact_data if secrets.used else _as_it_is
-        boot_id = self.sight.boot_id or self.facts.boot_id
+        boot_id = self.looks.boot_id or self.facts.boot_id
         await self._parts.memory.save(self.serial, boot_id, known, redact, last=last)
 
 

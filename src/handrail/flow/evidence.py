@@ -57,7 +57,7 @@ class ReportEvidence:
 
 
 def _scale(session: Session) -> float:
-    last = session.sight.last
+    last = session.looks.last
     width = last.screen.bounds.right if last is not None else 2 * WIDTH
     return min(1.0, max(0.05, WIDTH / max(1, width)))
 
@@ -102,9 +102,9 @@ class DeviceWatch:
 
     def settle_for_last(self) -> None:
         """What was read last has to do: the run was interrupted, and nobody wants to wait."""
-        last = self.session.sight.last
+        last = self.session.looks.last
         if last is not None:
-            self.fingerprint, self.tree = last.fingerprint, self.session.sight.registry.text
+            self.fingerprint, self.tree = last.fingerprint, self.session.looks.registry.text
         self.changed = self.fingerprint != self._began
 
     def note(self, envelope: Envelope) -> None:
@@ -114,10 +114,10 @@ class DeviceWatch:
 
     def keep_picture(self, picture: Picture) -> None:
         """The picture after one step is the picture before the next, if nothing was read in between."""
-        self._picture = (picture, self.session.sight.last)
+        self._picture = (picture, self.session.looks.last)
 
     def last_picture(self) -> Picture | None:
-        if self._picture is None or self._picture[1] is not self.session.sight.last:
+        if self._picture is None or self._picture[1] is not self.session.looks.last:
             return None
         return self._picture[0]
 
@@ -128,7 +128,7 @@ class DeviceWatch:
             self._scan()
 
     def _scan(self) -> None:
-        last = self.session.sight.last
+        last = self.session.looks.last
         if last is None or last.screen is self._screen:
             return
         self._screen = last.screen

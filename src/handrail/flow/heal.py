@@ -249,10 +249,10 @@ class Repairs:
         """A successor of the lost element; the edit of the file that follows from it is kept."""
         if envelope.failure_code not in _LOST or envelope.delivery != "not_delivered":
             return None
-        recorded, last = one.document.element(one.at), session.sight.last
+        recorded, last = one.document.element(one.at), session.looks.last
         if recorded is None or last is None:
             return None
-        healed = heal_action(action, recorded, last.screen, session.sight.registry)
+        healed = heal_action(action, recorded, last.screen, session.looks.registry)
         if healed is not None:
             path = one.document.path
             repair = self._repairs.setdefault(path, FileRepair(one.document))

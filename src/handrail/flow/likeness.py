@@ -64,7 +64,7 @@ def _names_agree(name: str, old: str, new: str) -> float:
         return 0.0
     one, other = words_of(old), words_of(new)
     if name == "id":
-        one, other = _telling(one), _telling(other)
+        one, other = _record(one), _record(other)
     if one == other:
         return 1.0
     shared = len(set(one) & set(other)) / max(1, len(set(one) | set(other)))
@@ -72,7 +72,7 @@ def _names_agree(name: str, old: str, new: str) -> float:
     return max(shared, meant, _spelling(" ".join(one), " ".join(other)))
 
 
-def _telling(words: tuple[str, ...]) -> tuple[str, ...]:
+def _record(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _FURNITURE) or words
 
 

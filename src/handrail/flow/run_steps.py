@@ -162,7 +162,7 @@ class StepRunner:
         record.envelope = envelope
         record.loading = _loading(envelope)
         if envelope.changes:
-            text = on.session.sight.registry.text
+            text = on.session.looks.registry.text
             record.diff = diff_text(Diff(list(envelope.changes)), screen_text=text)
         found = envelope.target.resolved if envelope.target else None
         if found is not None and found.bounds is not None:

@@ -193,11 +193,11 @@ async def tree(request: Request) -> JSONResponse:
     """The compact text and the box of every ref in it; `fresh=1` looks again."""
     phones, device, caller = _asked(request)
     session = await phones.session(device)
-    if request.query_params.get("fresh") == "1" or session.sight.last is None:
+    if request.query_params.get("fresh") == "1" or session.looks.last is None:
         with suppress(TimeoutError):  # somebody's action is under way: what was seen last has to do
             async with asyncio.timeout(PATIENCE_S):
                 await session.run(GetUiTree(), reason=REASON, caller=caller)
-    return JSONResponse(tree_of(session.sight, phones.runtime.secrets.redact))
+    return JSONResponse(tree_of(session.looks, phones.runtime.secrets.redact))
 
 
 async def picture(request: Request) -> Response:
@@ -292,16 +292,9 @@ def _not_yours(serial: str, held: Held | None) -> DeviceBusy:
     )
 
 
-<<<<<<< ours
-_REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
-
-
-def tree_of(sight: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
-=======
-def tree_of(sight: Sight, redact: Callable[[str], str]) -> dict[str, Any]:
->>>>>>> theirs
+def tree_of(looks: Looks, redact: Callable[[str], str]) -> dict[str, Any]:
     """What agents are told of the screen, and where it is; boxes are left, top, right, bottom in pixels."""
-    seen, registry = sight.last, sight.registry
+    seen, registry = looks.last, looks.registry
     if seen is None:
         return {"revision": None, "text": "", "width": 0, "height": 0, "refs": []}
     screen = seen.screen
@@ -319,7 +312,7 @@ def tree_of(sight: Sight, redact: Callable[[str], str]) -> dict[str, Any]:
                 }
             )
     return {
-        "revision": sight.revision_name,
+        "revision": looks.revision_name,
         "text": redact(registry.text),
         "width": screen.width,
         "height": screen.height,

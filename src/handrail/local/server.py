@@ -107,7 +107,7 @@ class _Door:
             envelope = await _until_stopped(session, action, caller, reader)
         except HandrailError as error:
             return {"error": error.to_dict()}
-        screen = self._runtime.secrets.redact(session.sight.registry.text)
+        screen = self._runtime.secrets.redact(session.looks.registry.text)
         return {"envelope": envelope.to_dict(), "text": answer_text(action, envelope, screen)}
 
     async def _about_desk(self, asked: Message, reader: asyncio.StreamReader) -> Message:

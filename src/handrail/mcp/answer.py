@@ -76,7 +76,7 @@ def tell(
 ) -> Answer:
     """The answer to a native tool's one action."""
     told = _with_refs(envelope)
-    screen = runtime.secrets.redact(session.sight.registry.text)
+    screen = runtime.secrets.redact(session.looks.registry.text)
     text = answer_text(action, told, screen)
     ours, data = _halves(action, envelope, text)
     if not _navigated(envelope):
@@ -133,11 +133,11 @@ def _meanwhile(runtime: Runtime, session: Session, known: CallerState, envelope:
     is_told = _navigated(envelope) or envelope.action_type in ("get_ui_tree", "what_changed")
     if not seen or not before or seen == before or is_told or not _looked(envelope):
         return ""
-    sight = session.sight
-    old, new = sight.at_revision(int(seen[1:])), sight.at_revision(int(before[1:]))
+    looks = session.looks
+    old, new = looks.at_revision(int(seen[1:])), looks.at_revision(int(before[1:]))
     if old is None or new is None:
         return ""
-    missed = sight.changes(old, new)
+    missed = looks.changes(old, new)
     return f"{MEANWHILE}\n{runtime.secrets.redact(diff_text(missed))}\n" if missed else ""
 
 
@@ -146,9 +146,9 @@ def _whole(runtime: Runtime, session: Session, known: CallerState, envelope: Env
     if not _looked(envelope) or _navigated(envelope) or envelope.action_type == "get_ui_tree":
         return ""
     seen = known.seen.get(session.serial)
-    if seen is not None and session.sight.at_revision(int(seen[1:])) is not None:
+    if seen is not None and session.looks.at_revision(int(seen[1:])) is not None:
         return ""
-    return runtime.secrets.redact(session.sight.render().text)
+    return runtime.secrets.redact(session.looks.render().text)
 
 
 def _remember(session: Session, known: CallerState, action: AnyAction, envelope: Envelope) -> None:
@@ -158,7 +158,7 @@ def _remember(session: Session, known: CallerState, action: AnyAction, envelope:
     if session.serial in known.seen and not isinstance(action, GetUiTree | WhatChanged):
         revision = envelope.revision_after or envelope.revision_before
     else:
-        revision = session.sight.revision_name
+        revision = session.looks.revision_name
     if revision:
         known.seen[session.serial] = revision
 

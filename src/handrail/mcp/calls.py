@@ -11,11 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-<<<<<<< ours
 from handrail.android.discovery import Found
-=======
-from handrail.android.found import Found
->>>>>>> theirs
 from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text, tell

@@ -41,7 +41,7 @@ async def run_flow(call: Call) -> Answer:
     seen = call.known.seen.get(session.serial)
     record = await run(call, document, _env(given), reason)
     # What the caller has just been shown need not be shown again, although it failed.
-    return _told(call, record, is_news=session.sight.revision_name != seen)
+    return _told(call, record, is_news=session.looks.revision_name != seen)
 
 
 async def run(
@@ -64,7 +64,7 @@ async def run(
         raise
     if record.trace and record.trace.final_ui_tree:
         main = next(iter(sessions.values()))
-        call.known.seen[main.serial] = main.sight.revision_name
+        call.known.seen[main.serial] = main.looks.revision_name
     return record
 
 

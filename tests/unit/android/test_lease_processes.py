@@ -119,7 +119,7 @@ def test_without_a_process_table_a_pid_is_only_there_or_not(
 ) -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait(30)
-    monkeypatch.setattr(alive, "PROC", tmp_path / "none")
+    monkeypatch.setattr(leases, "PROC", tmp_path / "none")
     assert leases.mark(os.getpid()) is not None
     assert leases.mark(ended.pid) is None
 

@@ -70,7 +70,7 @@ def test_a_changed_jar_on_the_phone_is_replaced() -> None:
 
 def test_without_the_package_there_is_one_line_and_no_channel(monkeypatch: pytest.MonkeyPatch) -> None:
     async def story(bench: Bench) -> None:
-        monkeypatch.setattr(jar, "find_spec", lambda name: None)
+        monkeypatch.setattr(server, "find_spec", lambda name: None)
         assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
         assert bench.said == [
             "no u2: its server comes with the Python package uiautomator2, which is not installed"

@@ -58,18 +58,18 @@ class Stand:
     def __init__(self, shows: Shows, **options: Any) -> None:
         self.clock = ManualClock()
         self.driver = ScriptedDriver(self.clock, shows, **options)
-        self.sight = Looks(self.driver, self.clock, Registry())  # type: ignore[arg-type]
+        self.looks = Looks(self.driver, self.clock, Registry())  # type: ignore[arg-type]
 
     async def look(self) -> Look:
         """A look that is taken."""
-        return await self.passing(self.sight.look_and_take())
+        return await self.passing(self.looks.look_and_take())
 
     async def settle(self, before: Look | None, **options: Any) -> Settled:
         if before is not None:
-            self.sight.touched()
-        settling = Settling(self.sight, self.driver, self.clock, before, **options)  # type: ignore[arg-type]
+            self.looks.touched()
+        settling = Settling(self.looks, self.driver, self.clock, before, **options)  # type: ignore[arg-type]
         settled = await self.passing(settling.wait())
-        self.sight.take(settled.seen)
+        self.looks.take(settled.seen)
         return settled
 
     async def passing(self, work: Coroutine[Any, Any, T]) -> T:

@@ -94,7 +94,7 @@ def test_ten_frames_a_second_are_not_called_rest(length: int, read_ms: float) ->
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
         assert settled.seen.screen.nodes[2].text == f"Step {length}"
-        assert not stand.sight.restless.nodes(settled.seen.screen)
+        assert not stand.looks.restless.nodes(settled.seen.screen)
 
     asyncio.run(story())
 
@@ -275,7 +275,7 @@ def test_a_fling_is_followed_to_its_end_and_teaches_nothing() -> None:
         settled = await stand.settle(before)
         assert settled.report.reason == "quiet"
         assert settled.seen.began_ms - start >= 2_000
-        assert not stand.sight.restless.nodes(settled.seen.screen)
+        assert not stand.looks.restless.nodes(settled.seen.screen)
 
     asyncio.run(story())
 

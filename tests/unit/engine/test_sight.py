@@ -22,7 +22,7 @@ def test_the_revision_counts_changes_and_not_looks() -> None:
         names = []
         for _ in range(9):
             await stand.look()
-            names.append(stand.sight.revision_name)
+            names.append(stand.looks.revision_name)
             await stand.clock.advance(300)
         assert names == sorted(names)
         assert names[-1] == "r3"
@@ -39,13 +39,13 @@ def test_every_kept_revision_is_the_screen_it_was(tickers: list[int]) -> None:
         for number in tickers:
             stand.driver.shows = still(page(ticker=f"Word {number}"))
             seen = await stand.look()
-            then[stand.sight.revision] = state_signature(seen.screen)
+            then[stand.looks.revision] = state_signature(seen.screen)
         assert len({*then}) == 1 + sum(a != b for a, b in pairwise(tickers))
         for revision, signature in list(then.items())[-KEPT:]:
-            kept = stand.sight.at_revision(revision)
+            kept = stand.looks.at_revision(revision)
             assert kept is not None
             assert state_signature(kept) == signature
-        assert all(stand.sight.at_revision(one) is None for one in list(then)[:-KEPT])
+        assert all(stand.looks.at_revision(one) is None for one in list(then)[:-KEPT])
 
     asyncio.run(story())
 
@@ -54,11 +54,11 @@ def test_a_change_that_came_and_finished_between_two_looks_is_told_since_a_revis
     async def story() -> None:
         stand = Stand(steps((0, page()), (500, page(title="Done"))))
         await stand.look()
-        then = stand.sight.at_revision(stand.sight.revision)
+        then = stand.looks.at_revision(stand.looks.revision)
         await stand.clock.advance(600)
         seen = await stand.look()
         assert then is not None
-        assert "Done" in diff_text(stand.sight.changes(then, seen.screen))
+        assert "Done" in diff_text(stand.looks.changes(then, seen.screen))
 
     asyncio.run(story())
 
@@ -78,15 +78,15 @@ def test_refs_follow_their_element_and_a_screen_that_was_prepared_in_vain_change
     async def story() -> None:
         stand = Stand(still(page()))
         await stand.look()
-        switch = next(ref for ref in stand.sight.registry.refs if ref.startswith("@c"))
-        text, counters = stand.sight.registry.text, stand.sight.revision
+        switch = next(ref for ref in stand.looks.registry.refs if ref.startswith("@c"))
+        text, counters = stand.looks.registry.text, stand.looks.revision
         stand.driver.shows = still(page(extra=node("Button", box=row(5), text="New", flags="clickable")))
-        passing = await stand.passing(stand.sight.look())
-        stand.sight.prepare(passing)
-        assert (stand.sight.registry.text, stand.sight.revision) == (text, counters)
+        passing = await stand.passing(stand.looks.look())
+        stand.looks.prepare(passing)
+        assert (stand.looks.registry.text, stand.looks.revision) == (text, counters)
         stand.driver.shows = still(page(on=True, ball=300))
         await stand.look()
-        assert stand.sight.registry.resolve(switch).resource_id == "app:id/switch"
+        assert stand.looks.registry.resolve(switch).resource_id == "app:id/switch"
 
     asyncio.run(story())
 
@@ -95,15 +95,15 @@ def test_a_view_of_a_look_that_was_not_taken_knows_the_refs_of_the_last_one() ->
     async def story() -> None:
         stand = Stand(still(page()))
         await stand.look()
-        switch = next(ref for ref in stand.sight.registry.refs if ref.startswith("@c"))
+        switch = next(ref for ref in stand.looks.registry.refs if ref.startswith("@c"))
         stand.driver.shows = still(page(on=True))
-        seen = await stand.passing(stand.sight.look())
-        view = stand.sight.view(seen)
+        seen = await stand.passing(stand.looks.look())
+        view = stand.looks.view(seen)
         assert view.resolve(switch) in seen.screen.nodes
         assert view.ref_of(view.resolve(switch)) == switch
-        assert stand.sight.view(seen) is view
-        stand.sight.take(seen)
-        assert stand.sight.view(seen) is not view
+        assert stand.looks.view(seen) is view
+        stand.looks.take(seen)
+        assert stand.looks.view(seen) is not view
 
     asyncio.run(story())
 
@@ -111,19 +111,19 @@ def test_a_view_of_a_look_that_was_not_taken_knows_the_refs_of_the_last_one() ->
 def test_a_reboot_during_a_silence_ends_refs_and_goes_on_counting() -> None:
     async def story() -> None:
         stand = Stand(still(page()))
-        stand.sight.boot_id = "first"
+        stand.looks.boot_id = "first"
         await stand.look()
-        old = set(stand.sight.registry.refs)
-        revision = stand.sight.revision
+        old = set(stand.looks.registry.refs)
+        revision = stand.looks.revision
         stand.driver.boot_id = "second"
         await stand.clock.advance(5_000)
         await stand.look()
-        assert stand.sight.boot_id == "second"
-        assert not old & set(stand.sight.registry.refs)
-        assert stand.sight.revision > revision
+        assert stand.looks.boot_id == "second"
+        assert not old & set(stand.looks.registry.refs)
+        assert stand.looks.revision > revision
         for ref in old:
             try:
-                stand.sight.registry.resolve(ref)
+                stand.looks.registry.resolve(ref)
             except StaleReference:
                 continue
             raise AssertionError(f"{ref} outlived the boot")
@@ -134,11 +134,11 @@ def test_a_reboot_during_a_silence_ends_refs_and_goes_on_counting() -> None:
 def test_a_reboot_behind_an_unusually_long_look_is_noticed_too() -> None:
     async def story() -> None:
         stand = Stand(still(page()))
-        stand.sight.boot_id = "first"
+        stand.looks.boot_id = "first"
         await stand.look()
         stand.driver.boot_id, stand.driver.read_ms = "second", 1_800
         await stand.look()
-        assert stand.sight.boot_id == "second"
+        assert stand.looks.boot_id == "second"
 
     asyncio.run(story())
 
@@ -147,11 +147,11 @@ def test_a_phone_that_was_only_quiet_keeps_its_refs() -> None:
     async def story() -> None:
         stand = Stand(still(page()))
         await stand.look()
-        old = dict(stand.sight.registry.refs)
+        old = dict(stand.looks.registry.refs)
         await stand.clock.advance(60_000)
         await stand.look()
-        assert stand.sight.boot_id == "first"
-        assert stand.sight.registry.refs == old
+        assert stand.looks.boot_id == "first"
+        assert stand.looks.registry.refs == old
 
     asyncio.run(story())
 
@@ -159,9 +159,9 @@ def test_a_phone_that_was_only_quiet_keeps_its_refs() -> None:
 def test_a_phone_that_can_not_say_which_boot_it_is_keeps_its_refs() -> None:
     async def story() -> None:
         stand = Stand(still(page()))
-        stand.sight.boot_id = "first"
+        stand.looks.boot_id = "first"
         await stand.look()
-        old = dict(stand.sight.registry.refs)
+        old = dict(stand.looks.registry.refs)
 
         async def mute() -> object:
             raise AdbConnectionError("not now")
@@ -169,7 +169,7 @@ def test_a_phone_that_can_not_say_which_boot_it_is_keeps_its_refs() -> None:
         stand.driver.facts = mute  # type: ignore[method-assign, assignment]
         await stand.clock.advance(5_000)
         await stand.look()
-        assert stand.sight.registry.refs == old
+        assert stand.looks.registry.refs == old
 
     asyncio.run(story())
 
@@ -180,9 +180,9 @@ def test_a_touch_starts_a_new_watch() -> None:
         for _ in range(3):
             await stand.look()
             await stand.clock.advance(150)
-        assert stand.sight.motion.tracks
-        stand.sight.touched()
+        assert stand.looks.motion.tracks
+        stand.looks.touched()
         await stand.look()
-        assert not stand.sight.motion.tracks
+        assert not stand.looks.motion.tracks
 
     asyncio.run(story())

@@ -218,7 +218,7 @@ def test_a_slow_ticker_is_learned_from_looks_between_two_actions() -> None:
         for _ in range(5):
             await stand.look()
             await stand.clock.advance(800)
-        assert {one.resource_id for one in stand.sight.restless.nodes(stand.driver.shows(0))} == {TICKER}
+        assert {one.resource_id for one in stand.looks.restless.nodes(stand.driver.shows(0))} == {TICKER}
 
     asyncio.run(story())
 
@@ -231,9 +231,9 @@ def test_a_switch_that_a_person_turns_again_and_again_stays_news() -> None:
             await stand.look()
             await stand.clock.advance(600)
         settled = await stand.settle(before)
-        assert not stand.sight.restless.nodes(settled.seen.screen)
-        assert not stand.sight.same(page(on=True), page(on=False))
-        assert stand.sight.changes(page(on=True), page(on=False)).changes
+        assert not stand.looks.restless.nodes(settled.seen.screen)
+        assert not stand.looks.same(page(on=True), page(on=False))
+        assert stand.looks.changes(page(on=True), page(on=False)).changes
 
     asyncio.run(story())
 
@@ -250,7 +250,7 @@ def test_words_beside_a_switch_that_a_person_turns_stay_news() -> None:
         for _ in range(12):
             await stand.look()
             await stand.clock.advance(900)
-        assert not stand.sight.restless.nodes(drawn(0))
+        assert not stand.looks.restless.nodes(drawn(0))
 
     asyncio.run(story())
 
@@ -269,7 +269,7 @@ def test_late_effects_of_actions_are_not_taken_for_restlessness() -> None:
             await stand.settle(before)
             await stand.clock.advance(1_500)
             await stand.look()
-        assert not stand.sight.restless.nodes(page())
+        assert not stand.looks.restless.nodes(page())
 
     asyncio.run(story())
 
@@ -285,7 +285,7 @@ def test_an_animation_that_follows_every_touch_is_not_learned() -> None:
             settled = await stand.settle(before)
             assert settled.report.reason == "quiet"
             assert settled.seen.screen is stand.driver.shows(10_000_000)
-        assert not stand.sight.restless.nodes(page())
+        assert not stand.looks.restless.nodes(page())
 
     asyncio.run(story())
 
@@ -297,7 +297,7 @@ def test_another_screen_that_comes_by_itself_teaches_nothing() -> None:
         for _ in range(10):
             await stand.look()
             await stand.clock.advance(900)
-        assert not stand.sight.restless.nodes(page())
-        assert not stand.sight.restless.nodes(dialog)
+        assert not stand.looks.restless.nodes(page())
+        assert not stand.looks.restless.nodes(dialog)
 
     asyncio.run(story())

@@ -121,7 +121,7 @@ def test_a_run_that_is_stopped_says_how_far_it_came(tmp_path: Path) -> None:
     async def story() -> None:
         async with served(tmp_path) as (w, opened):
             id_ = (await run(opened, file="long.yaml", device=w.serial)).json["id"]
-            await until(lambda: w.session._flights)
+            await until(lambda: w.session._queue)
             await opened.send("POST", f"/api/flows/runs/{id_}/stop", {}, token=KEY)
             told = await over(opened, id_)
             assert told["outcome"] == "stopped"

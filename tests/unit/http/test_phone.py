@@ -169,7 +169,7 @@ def test_an_agent_that_waits_for_a_screen_makes_way_and_one_that_waits_for_a_per
             asking = asyncio.create_task(w.session.request_human_auth("The code?", capability="2fa"))
             [question] = await until(w.runtime.approvals.pending)
             waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
-            await until(lambda: len(w.session._flights) == 2)
+            await until(lambda: len(w.session._queue) == 2)
             await phones.hands.take(w.serial, PERSON)
             stopped = await waiting
             assert stopped.failure_code == "CANCELLED"
@@ -208,7 +208,7 @@ def test_refs_and_boxes_are_those_of_the_compact_tree(tmp_path: Path) -> None:
             lines = [line.split()[0] for line in told.details["text"].splitlines() if "@" in line.split()[0]]
             assert tree["text"] == told.details["text"]
             assert [one["ref"] for one in tree["refs"]] == lines
-            nodes = w.session.sight.registry.refs
+            nodes = w.session.looks.registry.refs
             assert {one["ref"]: one["bounds"] for one in tree["refs"]} == {
                 ref: list(nodes[ref].bounds) for ref in lines
             }
@@ -244,7 +244,7 @@ def test_stop_ends_what_is_being_done_on_this_phone(tmp_path: Path) -> None:
     async def story() -> None:
         async with served(tmp_path) as (w, opened):
             waiting = asyncio.create_task(w.session.wait_for({"visible": "never there"}, timeout_ms=60_000))
-            await until(lambda: w.session._flights)
+            await until(lambda: w.session._queue)
             answer = await opened.send("POST", f"/api/phone/{quote(w.serial)}/stop", {}, token=KEY)
             assert answer.json == {"stopped": 1}
             assert (await waiting).failure_code == "CANCELLED"

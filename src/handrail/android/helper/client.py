@@ -7,11 +7,7 @@ from base64 import b64decode
 from typing import Any
 from urllib.parse import urlencode
 
-from handrail.android.constants import (
-    HELPER_PORT,
-    HELPER_PROTOCOL_VERSION,
-    HELPER_STARTUP_TIMEOUT_MS,
-)
+from handrail.android.constants import HELPER_PORT, HELPER_PROTOCOL_VERSION, HELPER_STARTUP_TIMEOUT_MS
 from handrail.android.driver import IdleResult
 from handrail.android.helper.answers import (
     FrameworkInfo,

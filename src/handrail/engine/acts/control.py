@@ -98,7 +98,7 @@ async def choose(stage: Stage, control: Node, label: str) -> Outcome:
 
 
 def _now(stage: Stage, old: Look, new: Look, node: Node) -> Node | None:
-    return follow(stage.sight, old.screen, new.screen, node)
+    return follow(stage.looks, old.screen, new.screen, node)
 
 
 async def _option(stage: Stage, seen: Look, control: Node | None, label: str) -> tuple[Node, Look]:
@@ -112,7 +112,7 @@ async def _option(stage: Stage, seen: Look, control: Node | None, label: str) ->
             expected=label,
             offers=offers,
         )
-    return option, sure(stage.sight.last)
+    return option, sure(stage.looks.last)
 
 
 async def _brought(stage: Stage, seen: Look, label: str) -> Node | None:
@@ -130,7 +130,7 @@ def _offered(stage: Stage, seen: Look, control: Node | None, label: str) -> Node
     beside = control.parent if control else None
     found = [
         node
-        for node in matches(seen.screen, Selector(text=label), stage.sight.registry)
+        for node in matches(seen.screen, Selector(text=label), stage.looks.registry)
         if receiver(node) is not None and not (beside and node.is_inside(beside))
     ]
     return found[-1] if found else None
@@ -144,7 +144,7 @@ def _offers(screen: Screen) -> list[str]:
 
 
 async def _tap(stage: Stage, seen: Look, node: Node) -> Look:
-    point = tap_point(seen.screen, node, stage.sight.registry.ref_of)
+    point = tap_point(seen.screen, node, stage.looks.registry.ref_of)
     async with stage.run.dispatching():
         await stage.driver.tap(*point)
     settled = await stage.settle(seen)

@@ -85,7 +85,7 @@ def _opens_search(node: Node) -> bool:
 
 
 def _point(stage: Stage, field: Node) -> ScreenPoint:
-    return tap_point(stage.before.screen, field, stage.sight.registry.ref_of)
+    return tap_point(stage.before.screen, field, stage.looks.registry.ref_of)
 
 
 def _focused(screen: Screen) -> Node | None:
@@ -99,21 +99,21 @@ async def _focus(stage: Stage, field: Node) -> Node:
     aim = stage.run.aims.get("target")
     if aim is None or field.focused:
         return field
-    before, sight = stage.before.screen, stage.sight
+    before, looks = stage.before.screen, stage.looks
     earlier = _focused(before)
 
     def has_focus(seen: Look) -> Holds:
         focused = _focused(seen.screen)
-        meant = follow(sight, before, seen.screen, field)
-        stayed = earlier is not None and follow(sight, before, seen.screen, earlier) is focused
+        meant = follow(looks, before, seen.screen, field)
+        stayed = earlier is not None and follow(looks, before, seen.screen, earlier) is focused
         took_it = focused is meant if meant and meant.role == "text_field" else not stayed
         return Holds(focused is not None and took_it, "the focus", focused)
 
     point = _point(stage, field)
     async with stage.run.dispatching():
         await stage.driver.tap(*point)
-    seen, verdict = await wait_until(sight, stage.clock, has_focus, FOCUS_MS)
-    sight.take(seen)
+    seen, verdict = await wait_until(looks, stage.clock, has_focus, FOCUS_MS)
+    looks.take(seen)
     if not verdict.met:
         other = f"; {mention(verdict.observed)} has it" if verdict.observed is not None else ""
         raise ElementNotInteractable(
@@ -172,7 +172,7 @@ def _outcome(stage: Stage, field: Node, typed: Typed, said: str, *, submitted: b
 
 def _took_read_back(stage: Stage, typed: Typed) -> bool:
     """Make the read-back of a slow phone the screen afterwards: as good as a settle, and one look less."""
-    last = stage.sight.last
+    last = stage.looks.last
     if typed.screen is None or last is None or not stage.driver.waits_for_idle:
         return False
     took = last.ended_ms - last.began_ms
@@ -180,5 +180,5 @@ def _took_read_back(stage: Stage, typed: Typed) -> bool:
         return False
     now = stage.clock.monotonic_ms()
     stage.run.after = Look(Reading(typed.screen), now - took, now)
-    stage.sight.take(stage.run.after)
+    stage.looks.take(stage.run.after)
     return True

@@ -37,8 +37,8 @@ from handrail.tree.select.missed import candidates, nearest_nodes
 async def _until(stage: Stage, check: Check, timeout_ms: float) -> tuple[Outcome, Holds]:
     """Look until it holds; the last look becomes the session's present, whatever it showed."""
     with stage.run.phase("watch"):
-        seen, verdict = await wait_until(stage.sight, stage.clock, check, timeout_ms)
-    stage.sight.take(seen)
+        seen, verdict = await wait_until(stage.looks, stage.clock, check, timeout_ms)
+    stage.looks.take(seen)
     stage.run.after = seen
     verification = Verification(
         mode="explicit",
@@ -52,10 +52,10 @@ async def _until(stage: Stage, check: Check, timeout_ms: float) -> tuple[Outcome
 
 async def wait_for(stage: Stage, action: WaitFor) -> Outcome:
     """A change that finished before the call is seen too: it is measured against what was read last."""
-    before = stage.sight.last or await stage.look()
+    before = stage.looks.last or await stage.look()
 
     def check(seen: Look) -> Holds:
-        return holds(action.condition, seen, stage.sight.view(seen), before)
+        return holds(action.condition, seen, stage.looks.view(seen), before)
 
     outcome, verdict = await _until(stage, check, action.timeout_ms)
     if not verdict.met:
@@ -72,7 +72,7 @@ async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
     """Rest and nothing loading, by the same rules as after an action."""
     with stage.run.phase("settle"):
         settling = Settling(
-            stage.sight,
+            stage.looks,
             stage.driver,
             stage.clock,
             None,
@@ -81,7 +81,7 @@ async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
         )
         settled = await settling.wait()
     stage.run.settled = settled.report
-    stage.sight.take(settled.seen)
+    stage.looks.take(settled.seen)
     stage.run.after = settled.seen
     if settled.report.reason in ("budget", "loading"):
         why = f"still loading: {settled.report.loading}" if settled.report.loading else "it is still moving"
@@ -94,7 +94,7 @@ async def expect_element(stage: Stage, action: ExpectVisible | ExpectAbsent | Ex
     """Visible, absent, or with a text."""
 
     def check(seen: Look) -> Holds:
-        handles = stage.sight.view(seen)
+        handles = stage.looks.view(seen)
         match action:
             case ExpectVisible():
                 return is_visible(seen.screen, action.target, handles)
@@ -113,8 +113,8 @@ async def expect_element(stage: Stage, action: ExpectVisible | ExpectAbsent | Ex
 def _nearest(stage: Stage, target: Selector | Point) -> list[dict[str, Any]] | None:
     """What came closest to the words that were looked for."""
     words = (target.text or target.text_contains) if isinstance(target, Selector) else None
-    handles = stage.sight.registry
-    screen = sure(stage.sight.last).screen
+    handles = stage.looks.registry
+    screen = sure(stage.looks.last).screen
     return candidates(nearest_nodes(screen, words, handles), handles) if words else None
 
 
@@ -123,7 +123,7 @@ async def expect_state(stage: Stage, action: ExpectState) -> Outcome:
     wish = StateIs(target=action.target, property=action.property, value=action.value)
 
     def check(seen: Look) -> Holds:
-        return state_is(seen.screen, wish, stage.sight.view(seen))
+        return state_is(seen.screen, wish, stage.looks.view(seen))
 
     outcome, verdict = await _until(stage, check, action.timeout_ms)
     if not verdict.met:
@@ -194,15 +194,15 @@ LONGEST_GAP_MS = 200.0
 Check = Callable[[Look], Holds | Awaitable[Holds]]
 
 
-async def wait_until(sight: Looks, clock: Clock, check: Check, timeout_ms: float) -> tuple[Look, Holds]:
+async def wait_until(looks: Looks, clock: Clock, check: Check, timeout_ms: float) -> tuple[Look, Holds]:
     """Look until the check is met or the time is over; the last look and its verdict."""
     deadline = clock.monotonic_ms() + timeout_ms
     gap = FIRST_GAP_MS
     last: Look | None = None
     while True:
-        seen = await sight.look()
+        seen = await looks.look()
         if last is not None and seen.screen is last.screen:  # at rest: worth asking for its names
-            await sight.name(seen)
+            await looks.name(seen)
         verdict = check(seen)
         if isinstance(verdict, Awaitable):
             verdict = await verdict

@@ -38,13 +38,13 @@ INDENT = 2
 
 async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
     """The screen as text with refs, as JSON, or only what changed."""
-    before = stage.sight.last
+    before = stage.looks.last
     seen = await stage.look()
     stage.run.after = seen
     if action.since is not None:
         return _since(stage, seen, action.since, before)
     within = room_of(stage.find(action.within).node) if action.within is not None else None
-    facts = {"format": action.format, "fingerprint": seen.fingerprint, "revision": stage.sight.revision_name}
+    facts = {"format": action.format, "fingerprint": seen.fingerprint, "revision": stage.looks.revision_name}
     match action.format:
         case "outline":
             return Outcome(
@@ -57,7 +57,7 @@ async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
 
 
 def _compact(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, Any]:
-    result = stage.sight.render(
+    result = stage.looks.render(
         max_lines=MOST_LINES if action.find else action.max_lines,
         max_depth=action.depth,
         only_interactive=action.only_interactive,
@@ -108,25 +108,25 @@ def part_of(screen: Screen, node: Node | None) -> Screen:
 
 async def what_changed(stage: Stage, action: WhatChanged) -> Outcome:
     """The difference to the last look, or to a named revision."""
-    before = stage.sight.last
-    since = action.since or stage.sight.revision_name
+    before = stage.looks.last
+    since = action.since or stage.looks.revision_name
     seen = await stage.look()
     stage.run.after = seen
     return _since(stage, seen, since, before)
 
 
 def _since(stage: Stage, seen: Look, since: str, before: Look | None) -> Outcome:
-    sight = stage.sight
-    facts = {"since": since, "revision": sight.revision_name, "fingerprint": seen.fingerprint}
+    looks = stage.looks
+    facts = {"since": since, "revision": looks.revision_name, "fingerprint": seen.fingerprint}
     old = (
-        before.screen if before and since == stage.run.revision_before else sight.at_revision(int(since[1:]))
+        before.screen if before and since == stage.run.revision_before else looks.at_revision(int(since[1:]))
     )
     if old is None:
         note = f"{since} is not known any more; this is the whole screen."
-        return Outcome(details={**facts, "note": note, "text": sight.registry.text})
-    changes = sight.changes(old, seen.screen)
+        return Outcome(details={**facts, "note": note, "text": looks.registry.text})
+    changes = looks.changes(old, seen.screen)
     stage.run.changes = changes
-    return Outcome(details={**facts, "text": diff_text(changes, screen_text=sight.registry.text)})
+    return Outcome(details={**facts, "text": diff_text(changes, screen_text=looks.registry.text)})
 
 
 async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
@@ -153,7 +153,7 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
 
 def _marks(stage: Stage, seen: Look) -> list[Mark]:
     """What a finger could reach, by its visible part; the keys of a keyboard would only hide it."""
-    screen, refs = seen.screen, stage.sight.registry.refs
+    screen, refs = seen.screen, stage.looks.registry.refs
     parts = ((ref, node, visible_part(screen, node)) for ref, node in refs.items())
     return [
         (ref, part)

@@ -40,10 +40,10 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
     """Look, swipe, look again; stops at the end of the content."""
     seen = await fresh(stage)
     if isinstance(action.target, Selector) and action.target.handle:
-        stage.sight.registry.resolve(action.target.handle)  # a stale ref is said before anything moves
+        stage.looks.registry.resolve(action.target.handle)  # a stale ref is said before anything moves
     search = _Search(stage, action, seen)
     node = await search.run()
-    stage.run.aims["target"] = aim_at(stage.sight, action.target, node)
+    stage.run.aims["target"] = aim_at(stage.looks, action.target, node)
     verdict = Verification(
         mode="built_in", expected=f"{said(action.target)} is visible", observed="visible", outcome="verified"
     )
@@ -92,7 +92,7 @@ class _Search:
     def _found(self, *, cut: bool = False) -> Node | None:
         """The first match that a finger could reach; with `cut`, also what the edge leaves little of."""
         screen = self.seen.screen
-        nodes = matches(screen, self.action.target, self.stage.sight.registry)
+        nodes = matches(screen, self.action.target, self.stage.looks.registry)
         if self.action.within is not None and self.scroller is not None:
             nodes = [node for node in nodes if node.is_inside(self.scroller)]
         return next(
@@ -113,7 +113,7 @@ class _Search:
         if self.scroller is None:
             return False
         kept = 0
-        for old, new in partners(self.stage.sight, before.screen, self.seen.screen):
+        for old, new in partners(self.stage.looks, before.screen, self.seen.screen):
             if new.is_inside(self.scroller) and _label(old) and _label(old) == _label(new):
                 if old.bounds != new.bounds:
                     return False
@@ -125,7 +125,7 @@ class _Search:
         old, new = before.screen, self.seen.screen
         if old is new:
             return True
-        restless = self.stage.sight.restless
+        restless = self.stage.looks.restless
         ignore = restless.nodes(old) | restless.nodes(new)
         if scroller is not None and self.scroller is not None:
             ignore |= _outside(old, scroller) | _outside(new, self.scroller)
@@ -167,11 +167,11 @@ class _Search:
             )
         async with stage.run.dispatching():
             await stage.driver.swipe(*way, SLOW_MS if slow else SWIPE_MS)
-        settled = await stage.settle(before, moved(before, stage.sight))
+        settled = await stage.settle(before, moved(before, stage.looks))
         stage.run.settled = settled.report
         stage.run.after = self.seen = settled.seen
         if self.scroller is not None:
-            now = follow(stage.sight, before.screen, settled.seen.screen, self.scroller)
+            now = follow(stage.looks, before.screen, settled.seen.screen, self.scroller)
             self.scroller = now or self._again(settled.seen.screen)
 
     def _again(self, screen: Screen) -> Node | None:
@@ -184,7 +184,7 @@ class _Search:
     # telling
 
     def _missed(self, *, at_end: bool) -> ElementNotFound:
-        action, handles, screen = self.action, self.stage.sight.registry, self.seen.screen
+        action, handles, screen = self.action, self.stage.looks.registry, self.seen.screen
         wanted = getattr(action.target, "text", None) or getattr(action.target, "text_contains", None) or ""
         times = {0: "", 1: " once"}.get(self.scrolls, f" {self.scrolls} times")
         where = "the content ends there" if at_end else "there may be more"

@@ -77,7 +77,7 @@ class Slide:
         self.node = node
         self.seen = stage.before
         self.known: list[Place] = []
-        tap_point(self.seen.screen, node, stage.sight.registry.ref_of)  # covered or disabled is said first
+        tap_point(self.seen.screen, node, stage.looks.registry.ref_of)  # covered or disabled is said first
 
     async def run(self) -> Outcome:
         told = reading(self.seen.screen, self.node)
@@ -174,7 +174,7 @@ class Slide:
             await stage.driver.swipe(*track.point(start), *track.point(end), SLIDE_MS)
         settled = await stage.settle(self.seen)
         stage.run.settled = settled.report
-        self.node = follow(stage.sight, self.seen.screen, settled.seen.screen, self.node) or self.node
+        self.node = follow(stage.looks, self.seen.screen, settled.seen.screen, self.node) or self.node
         stage.run.after = self.seen = settled.seen
 
     def _stuck(self, value: float | None) -> ControlConvergenceFailed:

@@ -1,1 +1,1 @@
-"""TODO look."""
+"""Looking: fresh screens and their refs, targets on them, whether something holds, when a screen rests."""

@@ -93,18 +93,18 @@ def targets_of(action: Act) -> dict[str, Selector | PointTarget]:
     return {name: target for name, target in given.items() if target is not None}
 
 
-def aim(sight: Looks, target: Selector | PointTarget) -> Aim:
+def aim(looks: Looks, target: Selector | PointTarget) -> Aim:
     """Find one target on the screen that was taken last. Raises the target errors."""
-    return _aim(sight, target, find(sure(sight.last).screen, target, sight.registry))
+    return _aim(looks, target, find(sure(looks.last).screen, target, looks.registry))
 
 
-def aim_at(sight: Looks, target: Selector | PointTarget, node: Node) -> Aim:
+def aim_at(looks: Looks, target: Selector | PointTarget, node: Node) -> Aim:
     """A target that somebody has found already, on the screen that was taken last."""
-    return _aim(sight, target, FoundElement(sure(sight.last).screen, node, "exact", sight.registry))
+    return _aim(looks, target, FoundElement(sure(looks.last).screen, node, "exact", looks.registry))
 
 
-def _aim(sight: Looks, target: Selector | PointTarget, found: FoundElement) -> Aim:
-    registry, touched = sight.registry, found.receiver
+def _aim(looks: Looks, target: Selector | PointTarget, found: FoundElement) -> Aim:
+    registry, touched = looks.registry, found.receiver
     ref = registry.ref_of(found.node) or registry.ref_of(touched)
     element = registry.element_of(touched)
     return Aim(
@@ -119,16 +119,16 @@ def _aim(sight: Looks, target: Selector | PointTarget, found: FoundElement) -> A
     )
 
 
-def follow(sight: Looks, old: Screen, new: Screen, node: Node) -> Node | None:
+def follow(looks: Looks, old: Screen, new: Screen, node: Node) -> Node | None:
     """The same element on a later screen; None when it is gone."""
-    return node if old is new else _matching_of(sight, old, new).new_of(node)
+    return node if old is new else _matching_of(looks, old, new).new_of(node)
 
 
-def partners(sight: Looks, old: Screen, new: Screen) -> Iterable[tuple[Node, Node]]:
+def partners(looks: Looks, old: Screen, new: Screen) -> Iterable[tuple[Node, Node]]:
     """Every element that is on both."""
-    return ((node, node) for node in old.nodes) if old is new else _matching_of(sight, old, new).pairs()
+    return ((node, node) for node in old.nodes) if old is new else _matching_of(looks, old, new).pairs()
 
 
-def _matching_of(sight: Looks, old: Screen, new: Screen) -> Matching:
-    known = sight.registry.matching
+def _matching_of(looks: Looks, old: Screen, new: Screen) -> Matching:
+    known = looks.registry.matching
     return known if known is not None and known.old is old and known.new is new else match(old, new)

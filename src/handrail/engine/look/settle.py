@@ -68,7 +68,7 @@ class Settling:
 
     def __init__(
         self,
-        sight: Looks,
+        looks: Looks,
         driver: Driver,
         clock: Clock,
         before: Look | None,
@@ -78,7 +78,7 @@ class Settling:
         loading_ms: float = LOADING_WAIT_MS,
         patience_ms: float = 0.0,
     ) -> None:
-        self._sight, self._driver, self._clock = sight, driver, clock
+        self._looks, self._driver, self._clock = looks, driver, clock
         self._before = before
         self._met = met
         self._start = clock.monotonic_ms()
@@ -101,7 +101,7 @@ class Settling:
         """Until the screen rests, or a budget ends."""
         rested = self._met is never and await self._helper_vouches(self._before)
         while True:
-            seen = await self._sight.look()
+            seen = await self._looks.look()
             self._reads += 1
             if self._driver.sync is not None:
                 self._driver.sync.notice(seen.screen)
@@ -110,7 +110,7 @@ class Settling:
             if reason is None:
                 rested = await self._pause(seen)
             elif await self._is_synced(seen, reason):
-                await self._sight.name(seen)
+                await self._looks.name(seen)
                 return self._settled(seen, reason)
             else:
                 rested = False
@@ -152,7 +152,7 @@ class Settling:
         return self._judged[1]
 
     def _is_same(self, one: Look, other: Look) -> bool:
-        return self._sight.same(one.screen, other.screen)
+        return self._looks.same(one.screen, other.screen)
 
     def _reason(self, seen: Look, rested: bool) -> Reason | None:
         rest = self._rest(seen, rested)
@@ -183,7 +183,7 @@ class Settling:
         if rested or is_patient or seen.began_ms >= self._quiet_at(seen):
             return "volatile" if self._ignores(seen) else "quiet"
         if seen.ended_ms - self._start >= ENDLESS_MS:
-            return "volatile" if self._sight.learn_endless(seen, seen.ended_ms - RECENT_MS) else None
+            return "volatile" if self._looks.learn_endless(seen, seen.ended_ms - RECENT_MS) else None
         return None
 
     def _is_patient(self, seen: Look) -> bool:
@@ -200,7 +200,7 @@ class Settling:
 
     def _ignores(self, seen: Look) -> bool:
         """Something moved and was left out."""
-        return seen.screen is not sure(self._first).screen and bool(self._sight.restless.nodes(seen.screen))
+        return seen.screen is not sure(self._first).screen and bool(self._looks.restless.nodes(seen.screen))
 
     def _waits_for_proof(self, seen: Look) -> bool:
         return self._met_since is None and seen.ended_ms < self._patient_until
@@ -208,7 +208,7 @@ class Settling:
     async def _pause(self, seen: Look) -> bool:
         """Sleep until the next look is worth it; true when a helper vouches for the quiet."""
         if self._may_be_last(seen):
-            self._sight.prepare(seen)
+            self._looks.prepare(seen)
         if await self._helper_vouches(seen):
             return True
         pause = self._until_next(seen) + WAKE_MS
@@ -233,7 +233,7 @@ class Settling:
 
     async def _helper_vouches(self, seen: Look | None) -> bool:
         """Events on a screen with restless nodes never end, and a proof is quicker than any quiet."""
-        is_restless = seen is not None and self._sight.restless.nodes(seen.screen)
+        is_restless = seen is not None and self._looks.restless.nodes(seen.screen)
         if not self._asks_helper or self._met_since is not None or is_restless:
             return False
         began = self._clock.monotonic_ms()

@@ -43,11 +43,11 @@ class Proof:
         return self.check(seen).met
 
 
-def explicit(condition: Condition, sight: Looks, before: Look | None) -> Proof:
+def explicit(condition: Condition, looks: Looks, before: Look | None) -> Proof:
     """The caller's own words."""
 
     def check(seen: Look) -> Holds:
-        return holds(condition, seen, sight.view(seen), before)
+        return holds(condition, seen, looks.view(seen), before)
 
     def failure(verdict: Holds) -> HandrailError:
         return VerificationFailed(
@@ -120,11 +120,11 @@ def _row(seen: Look, node: Node) -> list[str]:
     return [one.text or one.description for one in seen.screen.inside(around) if one.order != node.order]
 
 
-def moved(before: Look, sight: Looks) -> Proof:
+def moved(before: Look, looks: Looks) -> Proof:
     """A key or gesture that navigates leaves another screen, or another part of it."""
 
     def check(seen: Look) -> Holds:
-        changed = not sight.same(before.screen, seen.screen)
+        changed = not looks.same(before.screen, seen.screen)
         return Holds(changed, "another screen or scroll position", "changed" if changed else "unchanged")
 
     def failure(_: Holds) -> HandrailError:

@@ -141,7 +141,7 @@ def _connected(call: Call, session: Session, envelope: Envelope) -> dict[str, An
 
 
 def _screen(call: Call, session: Session) -> str:
-    return call.state.runtime.secrets.redact(session.sight.registry.text)
+    return call.state.runtime.secrets.redact(session.looks.registry.text)
 
 
 async def _device_info(session: Session) -> dict[str, Any]:

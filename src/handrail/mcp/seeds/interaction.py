@@ -49,7 +49,7 @@ async def answer(call: Call) -> Answer:
     session = await call.session()
     envelope = await call.perform(action, session)
     picture = (envelope.details or {}).get(PICTURE)
-    screen = call.state.runtime.secrets.redact(session.sight.registry.text)
+    screen = call.state.runtime.secrets.redact(session.looks.registry.text)
     text = "" if picture else answer_text(action, envelope, screen)
     images = (picture,) if picture else ()
     return Answer(text, images, not envelope.success, envelope, data_of(envelope))

@@ -117,7 +117,7 @@ async def _found(call: Call, session: Session, action: AnyAction, envelope: Enve
         return {}
     await call.perform(GetUiTree(), session)  # elements have ids on a screen that was taken
     try:
-        found = aim(session.sight, action.condition.visible).resolved()
+        found = aim(session.looks, action.condition.visible).resolved()
     except TargetError:  # gone, or several: it was there, and none of them is the one
         return {"element": None}
     names = {"elementId": found.element_id, "text": found.text, "resourceId": found.resource_id}

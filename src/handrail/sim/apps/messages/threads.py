@@ -7,19 +7,7 @@ from functools import partial
 from handrail.sim.apps.messages.people import names, shown_name, shown_time
 from handrail.sim.apps.messages.store import Message, open_store
 from handrail.sim.system.activities import Activity
-from handrail.sim.view import (
-    Style,
-    View,
-    avatar,
-    column,
-    fab,
-    frame,
-    icon,
-    lazy_list,
-    row,
-    text,
-    toolbar,
-)
+from handrail.sim.view import Style, View, avatar, column, fab, frame, icon, lazy_list, row, text, toolbar
 
 _CONVERSATION = ".ui.conversation.ConversationActivity"
 

@@ -8,17 +8,7 @@ from functools import partial
 from handrail.sim.apps.settings import places
 from handrail.sim.apps.settings.page import link, note
 from handrail.sim.system.activities import Activity
-from handrail.sim.view import (
-    Style,
-    View,
-    column,
-    field,
-    icon,
-    icon_button,
-    lazy_list,
-    row,
-    text,
-)
+from handrail.sim.view import Style, View, column, field, icon, icon_button, lazy_list, row, text
 
 _PILL = Style(kind="card", background="surface_container", radius=28.0)
 _TITLE = Style(kind="text", role="display", size=36.0)
