@@ -7,7 +7,7 @@ import pytest
 from handrail.dialects.openpocket import SHAPES, normalise, write_action
 from handrail.errors import Unsupported
 from handrail.protocol.envelope import ScreenSnapshot
-from handrail.protocol.observe import Capability
+from handrail.protocol.observe import HumanCapability
 from handrail.protocol.read import action_from
 
 AUTH = "Human authorization is required to continue."
@@ -145,7 +145,7 @@ def test_every_capability_of_the_seed_is_known(capability: str) -> None:
 
 
 def test_there_are_thirteen_capabilities_and_another_word_is_unknown() -> None:
-    assert len(get_args(Capability)) == 13
+    assert len(get_args(HumanCapability)) == 13
     assert normalise({**complete("request_human_auth"), "capability": "money"}).defaulted == ["capability"]
 
 

@@ -15,7 +15,7 @@ from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.permissions import Permissions
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
-from handrail.engine.policy.defaults import DEFAULTS, SPECIAL, Default
+from handrail.engine.policy.defaults import rulings
 from handrail.engine.policy.permissions import is_agents
 from handrail.engine.policy.read import PARTS
 from handrail.engine.policy.rule import Pattern, Rule, unreachable
@@ -101,11 +101,10 @@ def forget(key: str) -> None:
 
 def defaults_rows() -> list[tuple[str, str, str, str]]:
     """The table of defaults: special cases above the type that they belong to."""
-    rows = []
-    for kind, default in DEFAULTS.items():
-        rows += [_row(f"{kind} {one.what}", one.default) for one in SPECIAL if kind in one.types]
-        rows.append(_row(kind, default))
-    return rows
+    return [
+        (f"{kind} {case}".strip(), ruling.local, ruling.remote, ruling.why)
+        for kind, case, ruling in rulings()
+    ]
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
@@ -118,10 +117,6 @@ def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     for (what, local, remote, why), kinds in grouped.items():
         lines.append(f"| {' '.join(kinds)}{' ' if what else ''}{what} | {local} | {remote} | {why} |")
     return "\n".join(lines)
-
-
-def _row(name: str, default: Default) -> tuple[str, str, str, str]:
-    return (name, default.local, default.remote, default.why)
 
 
 def _config() -> Config:

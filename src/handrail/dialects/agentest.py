@@ -9,10 +9,10 @@ from typing import Any
 
 from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
-from handrail.protocol.act import Settle
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.read import nearest
+from handrail.protocol.traits import Settle
 
 _TARGET = {"target": "target"}
 _POINT = {"x": "target.x", "y": "target.y"}

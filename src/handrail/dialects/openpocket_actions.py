@@ -16,7 +16,7 @@ from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.keys import KEYS
-from handrail.protocol.observe import Capability
+from handrail.protocol.observe import HumanCapability
 from handrail.protocol.read import action_from
 from handrail.protocol.target import Point
 
@@ -61,7 +61,7 @@ SHAPES: dict[str, Shape] = {
     "request_human_auth": Shape(
         "request_human_auth",
         {
-            "capability": Argument(str, "unknown", "capability", get_args(Capability)),
+            "capability": Argument(str, "unknown", "capability", get_args(HumanCapability)),
             "instruction": Argument(str, _AUTH, "instruction"),
             "timeoutSec": Argument(int, 300, "timeout_sec"),
         },

@@ -12,17 +12,11 @@ from handrail.engine.look.looks import Look
 from handrail.engine.look.verify import app_windows
 from handrail.engine.run import Stage
 from handrail.errors import AppCrashed
-from handrail.protocol.actions import AnyAction
-from handrail.protocol.device import PressKey
-from handrail.protocol.keys import android_key
 from handrail.tree.dialogs import ScreenDialog
 from handrail.tree.node import Screen
 
 CRASH_LINES = 20
 """Lines of the log that an envelope holds."""
-_ENDS_APPS = frozenset({"stop_app", "reset_app", "restart_app", "install_app", "shell", "run_script"})
-_LEAVES_APPS = frozenset({"start_app", "open_url"})
-_LEAVING_KEYS = frozenset({"KEYCODE_HOME", "KEYCODE_APP_SWITCH", "3", "187"})
 _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME"]
 
 
@@ -35,7 +29,7 @@ async def look_for_crash(stage: Stage) -> None:
     dialog = _crash_dialog(run.after)
     if dialog is not None and _crash_dialog(run.before) is None:
         raise await _crashed(stage, package, dialog.title, None, dialog=dialog.to_dict())
-    if not package or package == _app(run.after.screen) or _goes_elsewhere(run.action):
+    if not package or package == _app(run.after.screen) or run.action.leaves_app:
         return
     if await _has_died(stage.driver.shell, package):
         since = await _device_time_at_start(stage)
@@ -48,13 +42,6 @@ def _app(screen: Screen) -> str:
         return screen.package
     under = [window.package_name for window in app_windows(screen)]
     return next((name for name in reversed(under) if name not in SYSTEM_PACKAGES), "")
-
-
-def _goes_elsewhere(action: AnyAction) -> bool:
-    """An app that is left on purpose may be ended by the system, to make room."""
-    if isinstance(action, PressKey):
-        return android_key(action.key) in _LEAVING_KEYS
-    return action.type in _ENDS_APPS | _LEAVES_APPS
 
 
 async def _has_died(shell: Shell, package: str) -> bool:

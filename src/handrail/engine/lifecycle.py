@@ -17,14 +17,14 @@ from handrail.engine.look.resolve import aim, targets_of
 from handrail.engine.look.settle import FULL_MS, Settled
 from handrail.engine.look.verify import Proof, explicit, verification
 from handrail.engine.permit import Permit
-from handrail.engine.pressed import presses_unnamed
+from handrail.engine.pressed import needs_fresh_screen
 from handrail.engine.queue import Turn
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.errors import Cancelled, HandrailError
-from handrail.protocol.act import Settle
 from handrail.protocol.envelope import SettleReport, Verification
+from handrail.protocol.traits import Settle
 
 LAST_LOOK_MS = 5_000.0
 """For the screen after a failure: worth a look, not worth waiting for."""
@@ -98,7 +98,7 @@ async def _resolve(stage: Stage) -> None:
         run.revision_before = looks.revision_name if looks.last else None
         return
     with run.phase("resolve"):
-        run.before = await _baseline(stage, must_be_fresh=bool(targets) or presses_unnamed(run.action))
+        run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
         run.revision_before = looks.revision_name
         for name, target in targets.items():
             run.aims[name] = aim(looks, target)

@@ -6,7 +6,6 @@ An approval is for one exact action on one screen: the screen is read and the ta
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,15 +17,14 @@ from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.permissions import Gate
 from handrail.engine.policy import Resolved, Subject, Verdict
-from handrail.engine.pressed import reached
+from handrail.engine.pressed import touched
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import ActionRejected, HandrailError, TargetError
-from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
-from handrail.protocol.observe import QueryDb, RequestHumanAuth
-from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
+from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.sentence import question_of
 from handrail.tree.fingerprint import idle_fingerprint
 from handrail.tree.quote import clean, cut
 
@@ -115,10 +113,10 @@ class Permit:
         if seen is None:
             return [Resolved()]
         named = [one.node for one in run.aims.values()]
-        nodes = dict.fromkeys([*named, *reached(run.action, seen.screen, named[0] if named else None)])
+        nodes = touched(run.action, seen.screen, named)
         label_of = stage.looks.registry.label_of
-        touched = [Resolved.of(seen.screen, node, label_of) for node in nodes]
-        return touched or [Resolved(package=seen.screen.package)]
+        found = [Resolved.of(seen.screen, node, label_of) for node in nodes]
+        return found or [Resolved(package=seen.screen.package)]
 
     def _hidden(self, subject: Subject) -> str | None:
         """What stands for a bare password, which from now on is redacted and can't be filled in again."""
@@ -298,25 +296,7 @@ LONGEST = 240
 def question(subject: Subject) -> str:
     """`Allow tap 'Pay now' in com.handrail.shop?`, `Allow shell: rm -rf /sdcard/x?`"""
     kind = subject.action.type
-    if said := cut(clean(_says(subject.action)), LONGEST):
+    if said := cut(clean(question_of(subject.action)), LONGEST):
         return f"Allow {kind}: {said}?"
     what = f"{kind} {subject.label!r}" if subject.label else kind
     return f"Allow {what} in {subject.package or 'this device'}?"
-
-
-def _says(action: AnyAction) -> str:
-    """What it is about, where its own fields tell; '' where an element or an app does."""
-    match action:
-        case Shell():
-            return action.command if isinstance(action.command, str) else shlex.join(action.command)
-        case RunScript():
-            return " ⏎ ".join(line for line in action.script.splitlines() if line.strip())
-        case OpenUrl():
-            return action.url
-        case InstallApp():
-            return action.path
-        case GrantPermission() | RevokePermission():
-            return f"{action.permission} for {action.package}"
-        case QueryDb():
-            return f"{action.query} in {action.package}/{action.database}"
-    return ""

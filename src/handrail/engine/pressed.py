@@ -1,42 +1,35 @@
-"""What an action reaches without naming it: the element under a finger, or the focused one. Pure."""
+"""Where fingers go, and which elements an action touches: named, under a finger, or focused. Pure."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.device import Pinch, PressKey, Rotate, Swipe, TypeText
-from handrail.protocol.keys import android_key
+from handrail.protocol.device import Pinch, Rotate, Swipe
+from handrail.protocol.traits import Pressed
 from handrail.tree.node import Bounds, Node, Screen
 from handrail.tree.reach import element_at, visible_part
 
-_CONFIRMING = frozenset(
-    {"KEYCODE_ENTER", "KEYCODE_DPAD_CENTER", "KEYCODE_SPACE", "KEYCODE_NUMPAD_ENTER", "KEYCODE_BUTTON_A"}
-)
-"""Keys that press what has the focus."""
-_CONFIRMING_CODES = frozenset({"66", "23", "62", "160", "96"})
+Way = tuple[int, int, int, int]
+"""From x, y to x, y."""
 
 
-def presses_unnamed(action: AnyAction) -> bool:
+def needs_fresh_screen(action: AnyAction) -> bool:
     """Whether only a fresh screen can tell what it would press."""
-    return isinstance(action, Swipe | Pinch | Rotate) or _goes_to_focus(action)
+    return action.presses in (Pressed.PATH, Pressed.FOCUS)
 
 
-def reached(action: AnyAction, screen: Screen, named: Node | None) -> list[Node]:
-    """Elements besides the named ones that a finger or a key of this action comes down on."""
-    if _goes_to_focus(action) and named is None:
-        return [node for node in screen.nodes if node.focused][-1:]
-    under = (element_at(screen, x, y) for x, y in _fingers(action, screen, named))
-    return list(dict.fromkeys(node for node in under if node is not None))
-
-
-def _goes_to_focus(action: AnyAction) -> bool:
-    return isinstance(action, TypeText) or (isinstance(action, PressKey) and _confirms(action))
-
-
-def _confirms(action: PressKey) -> bool:
-    return android_key(action.key) in _CONFIRMING or str(action.key) in _CONFIRMING_CODES
+def touched(action: AnyAction, screen: Screen, named: Sequence[Node]) -> list[Node]:
+    """Every element that the action names, or that a finger or a key of it comes down on."""
+    found = [*named]
+    if action.presses is Pressed.FOCUS and not named:
+        found += [node for node in screen.nodes if node.focused][-1:]
+    if action.presses is Pressed.PATH:
+        places = _fingers(action, screen, named[0] if named else None)
+        found += [node for x, y in places if (node := element_at(screen, x, y)) is not None]
+    return list(dict.fromkeys(found))
 
 
 def _fingers(action: AnyAction, screen: Screen, named: Node | None) -> list[tuple[int, int]]:
@@ -63,8 +56,6 @@ def _pair(action: Rotate) -> list[tuple[int, int]]:
 
 
 Direction = Literal["up", "down", "left", "right"]
-Way = tuple[int, int, int, int]
-"""From x, y to x, y."""
 
 SHARE = 0.6
 """Of the element's or screen's size, centred (seed 003)."""

@@ -19,7 +19,7 @@ from handrail.engine.look.verify import Proof
 from handrail.engine.queue import Turn
 from handrail.engine.secrets import Secrets
 from handrail.errors import HandrailError, Unsupported
-from handrail.protocol.act import Act, Settle
+from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import (
     Approval,
@@ -31,6 +31,7 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.traits import Settle
 from handrail.tree.diff import Diff
 
 if TYPE_CHECKING:

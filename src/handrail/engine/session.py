@@ -33,11 +33,11 @@ from handrail.engine.run import DeskSurface, Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
 from handrail.errors import ERRORS, Cancelled, HandrailError
-from handrail.protocol.act import Settle
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
 from handrail.protocol.observe import RequestHumanAuth, Screenshot
 from handrail.protocol.read import action_from
+from handrail.protocol.traits import Settle
 
 if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor

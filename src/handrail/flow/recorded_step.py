@@ -9,7 +9,6 @@ from typing import Any
 
 from handrail.engine.approval.request import MASKED
 from handrail.engine.journal.query import Shown
-from handrail.engine.look.resolve import AIMED
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.device import Direction
@@ -125,7 +124,7 @@ def _belongs(fields: Mapping[str, Any]) -> bool:
 
 
 def _targets(fields: Mapping[str, Any]) -> list[str]:
-    aimed = {name.rstrip("_") for name in AIMED.get(fields["type"], ())}
+    aimed = {name.rstrip("_") for name in ACTIONS[fields["type"]].traits.aims}
     given = {name for name in ("target", "within") if name in fields}
     return sorted(aimed | given)
 

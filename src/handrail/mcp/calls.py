@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from handrail.engine.events import Caller
     from handrail.engine.session import Session
     from handrail.mcp.state import CallerState, DoorState, Progress
-    from handrail.protocol.act import Settle
     from handrail.protocol.actions import AnyAction
     from handrail.protocol.envelope import Envelope
+    from handrail.protocol.traits import Settle
 
 _log = logging.getLogger("handrail.mcp")
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from handrail.dialects.rules import unknown_name
 from handrail.mcp.seeds import SEEDS, seed
-from handrail.protocol.act import Act, Effect
+from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.protocol.describe import input_schema, object_of, reason_if, summary
+from handrail.protocol.traits import Effect
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}

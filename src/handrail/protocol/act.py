@@ -1,36 +1,16 @@
-"""The base of every action and the traits that doors, policy and engine read off its class."""
+"""The base of every action: what each may carry besides its own fields."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from handrail.protocol.model import CamelModel, Model, Name
 from handrail.protocol.target import Expectation
-
-Effect = Literal["read", "input", "system", "sensitive", "desk"]
-Semantic = Literal["selection", "input", "navigation", "system", "observation", "control"]
-Settle = Literal["full", "light", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What a kind of action is, whatever its fields say."""
-
-    effect: Effect
-    semantic: Semantic
-    shorthand: str | None = None  # the field that a bare value fills: `- tap: Save`
-    settle: Settle | None = None  # None: full for what touches the device, none for the rest
-
-    @property
-    def waits(self) -> Settle:
-        """How long the engine watches the screen afterwards."""
-        touches = self.effect in ("input", "system", "sensitive")
-        return self.settle or ("full" if touches else "none")
+from handrail.protocol.traits import ALLOW, Capability, Effect, Pressed, Semantic, Traits
 
 
 class Act(Model):
-    """What every action may carry besides its own fields."""
+    """One typed act. Its traits say everything about its kind; the properties, about this one."""
 
     traits: ClassVar[Traits]
     example: ClassVar[dict[str, Any]]
@@ -51,12 +31,31 @@ class Act(Model):
     def semantic(self) -> Semantic:
         return self.traits.semantic
 
+    @property
+    def presses(self) -> Pressed:
+        return self.traits.presses
+
+    @property
+    def only_types(self) -> bool:
+        """Fields that it touches get the focus or lose their text; nothing is pressed in them."""
+        return False
+
+    @property
+    def leaves_app(self) -> bool:
+        return self.traits.leaves_app
+
 
 class DeskAct(CamelModel, Act):
     """An OS action of the desk; it writes seed 004's camelCase."""
 
     model_config = CamelModel.model_config
-    traits: ClassVar[Traits] = Traits("desk", "control")
+    traits: ClassVar[Traits] = Traits(
+        effect="desk",
+        semantic="control",
+        needs=Capability.WINDOWS,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+    )
 
     monitor_id: Name | None = None
     """The desk's monitor; the active one when absent."""

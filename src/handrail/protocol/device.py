@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from handrail.protocol.act import Act, Semantic, Traits
-from handrail.protocol.keys import Key, is_navigation
+from handrail.protocol.act import Act
+from handrail.protocol.keys import Key, confirms, is_navigation, leaves_app
 from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
 from handrail.protocol.target import Place, Target
+from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Semantic, Traits
 
 Direction = Literal["up", "down", "left", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
@@ -22,7 +23,18 @@ Degrees = Annotated[float, Field(strict=True, ge=-3_600, le=3_600)]
 class Tap(Act):
     """Tap an element or a point."""
 
-    traits = Traits("input", "selection", "target")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.TARGET,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Tapped {target:at}.",
+        shorthand="target",
+        tools=("core", "agent"),
+        model=ModelView(expects=True),
+    )
     example = {"type": "tap", "target": {"text": "Save"}}
     type: Literal["tap"] = "tap"
     target: Target
@@ -32,7 +44,17 @@ class Tap(Act):
 class DoubleTap(Act):
     """Tap twice, 100 ms apart."""
 
-    traits = Traits("input", "selection", "target")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.TARGET,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Double-tapped {target:at}.",
+        shorthand="target",
+        tools=("agent",),
+    )
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
     type: Literal["double_tap"] = "double_tap"
     target: Target
@@ -42,7 +64,17 @@ class DoubleTap(Act):
 class LongPress(Act):
     """Press and hold."""
 
-    traits = Traits("input", "selection", "target")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.TARGET,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Long-pressed {target:at} for {duration_ms} ms.",
+        shorthand="target",
+        tools=("core", "agent"),
+    )
     example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
     type: Literal["long_press"] = "long_press"
     target: Target
@@ -54,7 +86,22 @@ class LongPress(Act):
 class Swipe(Act):
     """Move a finger over the screen or an element: a direction, or from one point to another."""
 
-    traits = Traits("input", "navigation", "direction")
+    traits = Traits(
+        effect="input",
+        semantic="navigation",
+        needs=Capability.TOUCH,
+        presses=Pressed.PATH,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Swiped[ {direction}][ on {target:at}][ from {from_}][ to {to}].",
+        shorthand="direction",
+        tools=("core", "agent"),
+        model=ModelView(
+            "Swipe in a direction, or between two points.",
+            "direction target from to",
+            {"direction": "of the finger", "from": "x,y", "to": "x,y"},
+        ),
+    )
     example = {"type": "swipe", "direction": "up", "duration_ms": 300}
     type: Literal["swipe"] = "swipe"
     direction: Direction | None = None
@@ -82,7 +129,15 @@ class Swipe(Act):
 class Drag(Act):
     """Pick something up, carry it to another place, and let go."""
 
-    traits = Traits("input", "selection")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.PATH,
+        aims=("from_", "to"),
+        verdict=ALLOW,
+        says="Dragged from {from_:own} to {to:own}.",
+    )
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
     type: Literal["drag"] = "drag"
     from_: Target
@@ -96,7 +151,14 @@ class Drag(Act):
 class Pinch(Act):
     """Two fingers towards or away from each other around a point: zoom."""
 
-    traits = Traits("input", "selection")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.PATH,
+        verdict=ALLOW,
+        says="Pinched at ({cx}, {cy}) from radius {start_radius} to {end_radius}.",
+    )
     example = {
         "type": "pinch",
         "cx": 540,
@@ -121,7 +183,14 @@ class Pinch(Act):
 class Rotate(Act):
     """Two fingers turning around a point. 0° is right, 90° is down."""
 
-    traits = Traits("input", "selection")
+    traits = Traits(
+        effect="input",
+        semantic="selection",
+        needs=Capability.TOUCH,
+        presses=Pressed.PATH,
+        verdict=ALLOW,
+        says="Rotated at ({cx}, {cy}) from {start_angle_deg:g}° to {end_angle_deg:g}°.",
+    )
     example = {
         "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
         "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
@@ -144,7 +213,18 @@ class Rotate(Act):
 class ScrollTo(Act):
     """Scroll until an element is visible; stops at the end of the list."""
 
-    traits = Traits("input", "navigation", "target")
+    traits = Traits(
+        effect="input",
+        semantic="navigation",
+        needs=Capability.TOUCH,
+        presses=Pressed.PATH,
+        aims=("within",),
+        verdict=ALLOW,
+        says="Scrolled {direction} to {target:at}.",
+        shorthand="target",
+        tools=("core", "agent"),
+        model=ModelView(shown="target direction within", fields={"direction": "where the content lies"}),
+    )
     example = {"type": "scroll_to", "target": {"text": "About phone"}, "direction": "down", "max_scrolls": 10}
     type: Literal["scroll_to"] = "scroll_to"
     target: Target
@@ -160,7 +240,17 @@ class ScrollTo(Act):
 class SetValue(Act):
     """Set a slider, a picker or a spinner, and check that it took the value."""
 
-    traits = Traits("input", "input", "value")
+    traits = Traits(
+        effect="input",
+        semantic="input",
+        needs=Capability.TOUCH,
+        presses=Pressed.TARGET,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Set {target:at} to {value}.",
+        shorthand="value",
+        tools=("agent",),
+    )
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
     type: Literal["set_value"] = "set_value"
     target: Target
@@ -174,7 +264,26 @@ class SetValue(Act):
 class TypeText(Act):
     """Type text into a field and read it back."""
 
-    traits = Traits("input", "input", "text")
+    traits = Traits(
+        effect="input",
+        semantic="input",
+        needs=Capability.TEXT,
+        presses=Pressed.FOCUS,
+        aims=("target",),
+        verdict=ALLOW,
+        says='Typed "{text}"[ into {target:at}].',
+        shorthand="text",
+        tools=("core", "agent"),
+        model=ModelView(
+            "Type into a field and read it back.",
+            fields={
+                "target": "default: the focused field",
+                "clear": "empty it first",
+                "submit": "press enter",
+            },
+            expects=True,
+        ),
+    )
     example = {
         "type": "type_text",
         "text": "Ada",
@@ -192,21 +301,53 @@ class TypeText(Act):
     submit: Flag = False
     """Press enter afterwards."""
 
+    @property
+    def only_types(self) -> bool:
+        return not self.submit and "\n" not in self.text and "\r" not in self.text
+
 
 class ClearText(Act):
     """Empty a field."""
 
-    traits = Traits("input", "input", "target")
+    traits = Traits(
+        effect="input",
+        semantic="input",
+        needs=Capability.TEXT,
+        presses=Pressed.FOCUS,
+        aims=("target",),
+        verdict=ALLOW,
+        says="Cleared {target:at}.",
+        shorthand="target",
+        tools=("agent",),
+    )
     example = {"type": "clear_text", "target": {"ref": "@f1"}}
     type: Literal["clear_text"] = "clear_text"
     target: Target
     """The field."""
 
+    @property
+    def only_types(self) -> bool:
+        return True
+
 
 class PressKey(Act):
     """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
 
-    traits = Traits("input", "input", "key")
+    traits = Traits(
+        effect="input",
+        semantic="input",
+        needs=Capability.KEYS,
+        presses=Pressed.FOCUS,
+        verdict=ALLOW,
+        says="Pressed key: {key}.",
+        shorthand="key",
+        tools=("core", "agent"),
+        model=ModelView(
+            "Press back, home, enter, recents, another key's name or a KEYCODE_*.",
+            texts=("key",),
+            expects=True,
+        ),
+    )
     example = {"type": "press_key", "key": "back"}
     type: Literal["press_key"] = "press_key"
     key: Key
@@ -215,3 +356,11 @@ class PressKey(Act):
     @property
     def semantic(self) -> Semantic:
         return "navigation" if is_navigation(self.key) else "input"
+
+    @property
+    def presses(self) -> Pressed:
+        return Pressed.FOCUS if confirms(self.key) else Pressed.NOTHING
+
+    @property
+    def leaves_app(self) -> bool:
+        return leaves_app(self.key)

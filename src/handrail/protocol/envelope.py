@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from handrail.errors import ERRORS
-from handrail.protocol.act import Semantic
 from handrail.protocol.model import CamelModel, Flag, Model, Name, Pixel
+from handrail.protocol.traits import Semantic
 
 LifecycleState = Literal["accepted", "resolved", "dispatched", "pending_verification", "verified", "failed"]
 Delivery = Literal["delivered", "not_delivered", "unknown"]

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from handrail.protocol.act import Settle
 from handrail.protocol.actions import Action
 from handrail.protocol.envelope import SystemDialog
 from handrail.protocol.model import CamelModel, Count, Flag, Model, Name, Text, WaitMs
 from handrail.protocol.target import Expectation
+from handrail.protocol.traits import Settle
 
 
 class StepOptions(Model):

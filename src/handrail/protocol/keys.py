@@ -75,3 +75,19 @@ def android_key(key: str | int) -> str:
 def is_navigation(key: str | int) -> bool:
     """True for the keys that leave a screen."""
     return str(key) in _NAVIGATION
+
+
+_CONFIRMING = frozenset(
+    {"KEYCODE_ENTER", "KEYCODE_DPAD_CENTER", "KEYCODE_SPACE", "KEYCODE_NUMPAD_ENTER", "KEYCODE_BUTTON_A"}
+) | {"66", "23", "62", "160", "96"}
+_LEAVING = frozenset({"KEYCODE_HOME", "KEYCODE_APP_SWITCH", "3", "187"})
+
+
+def confirms(key: str | int) -> bool:
+    """True for the keys that press what has the focus."""
+    return android_key(key) in _CONFIRMING
+
+
+def leaves_app(key: str | int) -> bool:
+    """True for the keys that put another app in front."""
+    return android_key(key) in _LEAVING

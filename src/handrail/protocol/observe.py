@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from handrail.protocol.act import Act, Effect, Traits
+from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Target
+from handrail.protocol.traits import ALLOW, Capability, Effect, ModelView, Pressed, Ruling, Traits
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
 FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]+$", max_length=255)]
@@ -18,7 +19,8 @@ LogTime = Annotated[
     Field(pattern=r"^([0-9]{1,9}(ms|s|m|h)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}Z?)$", max_length=40),
 ]
 Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
-Capability = Literal[
+READS_PRIVATE = Ruling("allow", "ask", "it reads an app's own data, and the caller is on another machine")
+HumanCapability = Literal[
     "camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files", "oauth",
     "payment", "permission", "unknown",
 ]  # fmt: skip
@@ -28,7 +30,20 @@ Capability = Literal[
 class GetUiTree(Act):
     """Read the screen as text with refs."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Read the screen.",
+        tools=("core", "flow", "agent"),
+        model=ModelView(
+            "Read the screen as text with refs. Actions tell what changed: read only when lost.",
+            "find within only_interactive format",
+            {"find": "only lines with this text"},
+        ),
+    )
     example = {
         "type": "get_ui_tree",
         "format": "compact",
@@ -56,7 +71,16 @@ class GetUiTree(Act):
 class GetState(Act):
     """Read the device's general state: app in front, keyboard, battery, network, orientation."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.SETTINGS,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Read the device's state.",
+        tools=("core",),
+        model=ModelView("Read app in front, keyboard, battery, network, orientation."),
+    )
     example = {"type": "get_state"}
     type: Literal["get_state"] = "get_state"
 
@@ -64,7 +88,17 @@ class GetState(Act):
 class WhatChanged(Act):
     """Read what changed on the screen since the last look."""
 
-    traits = Traits("read", "observation", "since")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Compared the screen.",
+        shorthand="since",
+        tools=("core",),
+        model=ModelView("Read what changed since your last answer.", ""),
+    )
     example = {"type": "what_changed", "since": "r12"}
     type: Literal["what_changed"] = "what_changed"
     since: Revision | None = None
@@ -74,7 +108,16 @@ class WhatChanged(Act):
 class Screenshot(Act):
     """Take a picture of the screen."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Took a screenshot.",
+        tools=("core", "flow"),
+        model=ModelView(shown="marks", fields={"marks": "draw the refs"}),
+    )
     example = {"type": "screenshot", "scale": 0.5, "marks": False}
     type: Literal["screenshot"] = "screenshot"
     scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
@@ -86,7 +129,16 @@ class Screenshot(Act):
 class GetLogs(Act):
     """Read the device's log."""
 
-    traits = Traits("read", "observation", "package")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOGS,
+        presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE,
+        says="Read the log.",
+        shorthand="package",
+        tools=("debug",),
+    )
     example = {"type": "get_logs", "package": "com.handrail.notes", "level": "warn", "max_lines": 200}
     type: Literal["get_logs"] = "get_logs"
     package: Package | None = None
@@ -102,7 +154,15 @@ class GetLogs(Act):
 class GetSharedPrefs(Act):
     """Read a preferences file of a debuggable app."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.DATA,
+        presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE,
+        says="Read the preferences {file} of {package}.",
+        tools=("debug",),
+    )
     example = {"type": "get_shared_prefs", "package": "com.handrail.notes", "file": "settings"}
     type: Literal["get_shared_prefs"] = "get_shared_prefs"
     package: Package
@@ -114,7 +174,17 @@ class GetSharedPrefs(Act):
 class QueryDb(Act):
     """Ask an SQLite database of a debuggable app."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.DATA,
+        presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE,
+        says="Queried {database} of {package}.",
+        asks="{query} in {package}/{database}",
+        tools=("debug",),
+        model=ModelView(shown="package database query write"),
+    )
     example = {
         "type": "query_db", "package": "com.handrail.notes", "database": "notes.db",
         "query": "select count(*) from notes", "write": False,
@@ -137,7 +207,15 @@ class QueryDb(Act):
 class Wait(Act):
     """Wait a fixed time. wait_for and wait_for_stable are nearly always better."""
 
-    traits = Traits("read", "control", "duration_ms")
+    traits = Traits(
+        effect="read",
+        semantic="control",
+        needs=None,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Waited {duration_ms} ms.",
+        shorthand="duration_ms",
+    )
     example = {"type": "wait", "duration_ms": 1000}
     type: Literal["wait"] = "wait"
     duration_ms: WaitMs = 1000
@@ -147,7 +225,21 @@ class Wait(Act):
 class WaitFor(Act):
     """Wait until a condition holds."""
 
-    traits = Traits("read", "control", "condition")
+    traits = Traits(
+        effect="read",
+        semantic="control",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Waited for: {condition.kind}.",
+        shorthand="condition",
+        tools=("core", "flow", "agent"),
+        model=ModelView(
+            "Wait until something is visible or absent, or an app is in front.",
+            "timeout_ms",
+            texts=("visible", "absent", "app"),
+        ),
+    )
     example = {"type": "wait_for", "condition": {"visible": {"text": "Saved"}}, "timeout_ms": 10000}
     type: Literal["wait_for"] = "wait_for"
     condition: Expectation
@@ -159,7 +251,15 @@ class WaitFor(Act):
 class WaitForStable(Act):
     """Wait until the screen rests and nothing loads."""
 
-    traits = Traits("read", "control", "timeout_ms")
+    traits = Traits(
+        effect="read",
+        semantic="control",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Waited for the screen to rest.",
+        shorthand="timeout_ms",
+    )
     example = {"type": "wait_for_stable", "timeout_ms": 8000}
     type: Literal["wait_for_stable"] = "wait_for_stable"
     timeout_ms: WaitMs = 8_000
@@ -169,7 +269,15 @@ class WaitForStable(Act):
 class ExpectVisible(Act):
     """Check that an element can be seen."""
 
-    traits = Traits("read", "observation", "target")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked that {target:at} is visible.",
+        shorthand="target",
+    )
     example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 5000}
     type: Literal["expect_visible"] = "expect_visible"
     target: Target
@@ -181,7 +289,15 @@ class ExpectVisible(Act):
 class ExpectAbsent(Act):
     """Check that an element can't be seen."""
 
-    traits = Traits("read", "observation", "target")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked that {target:at} is absent.",
+        shorthand="target",
+    )
     example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 5000}
     type: Literal["expect_absent"] = "expect_absent"
     target: Target
@@ -193,7 +309,14 @@ class ExpectAbsent(Act):
 class ExpectText(Act):
     """Check the text of an element."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked the text of {target:at}.",
+    )
     example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 5000}
     type: Literal["expect_text"] = "expect_text"
     target: Target
@@ -215,7 +338,14 @@ class ExpectText(Act):
 class ExpectState(Act):
     """Check a property of an element."""
 
-    traits = Traits("read", "observation")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked {property} of {target:at}.",
+    )
     example = {
         "type": "expect_state", "target": {"text": "Wi-Fi"}, "property": "checked", "value": True,
         "timeout_ms": 5000,
@@ -234,7 +364,15 @@ class ExpectState(Act):
 class ExpectScreen(Act):
     """Check which screen is shown, by fingerprint or by activity."""
 
-    traits = Traits("read", "observation", "fingerprint")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked which screen is shown.",
+        shorthand="fingerprint",
+    )
     example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 5000}
     type: Literal["expect_screen"] = "expect_screen"
     fingerprint: Name | None = None
@@ -254,7 +392,15 @@ class ExpectScreen(Act):
 class ExpectApp(Act):
     """Check which app is in front."""
 
-    traits = Traits("read", "observation", "package")
+    traits = Traits(
+        effect="read",
+        semantic="observation",
+        needs=Capability.LOOK,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Checked that {package} is in front.",
+        shorthand="package",
+    )
     example = {"type": "expect_app", "package": "com.android.contacts", "timeout_ms": 5000}
     type: Literal["expect_app"] = "expect_app"
     package: Package
@@ -266,13 +412,26 @@ class ExpectApp(Act):
 class RequestHumanAuth(Act):
     """Ask the person to allow or provide something, and wait for the answer."""
 
-    traits = Traits("read", "control", "instruction")
+    traits = Traits(
+        effect="read",
+        semantic="control",
+        needs=None,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Asked the person: {instruction}",
+        shorthand="instruction",
+        tools=("core", "flow", "agent"),
+        model=ModelView(
+            "Ask the person to allow or provide something, or for information that is missing.",
+            "capability instruction",
+        ),
+    )
     example = {
         "type": "request_human_auth", "capability": "2fa",
         "instruction": "Enter the code from the message.", "timeout_sec": 300,
     }  # fmt: skip
     type: Literal["request_human_auth"] = "request_human_auth"
-    capability: Capability = "unknown"
+    capability: HumanCapability = "unknown"
     """What is needed."""
     instruction: Annotated[str, Field(min_length=1, max_length=10_000)] = (
         "Human authorization is required to continue."
@@ -285,7 +444,17 @@ class RequestHumanAuth(Act):
 class Finish(Act):
     """End the task."""
 
-    traits = Traits("read", "control", "message")
+    traits = Traits(
+        effect="read",
+        semantic="control",
+        needs=None,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="{message}",
+        shorthand="message",
+        tools=("agent",),
+        model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
+    )
     example = {"type": "finish", "message": "Task finished."}
     type: Literal["finish"] = "finish"
     message: Text = "Task finished."

@@ -7,18 +7,32 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from handrail.protocol.act import Act, Effect, Traits
+from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Text, TimeoutSec
+from handrail.protocol.traits import ALLOW, Capability, Effect, ModelView, Pressed, Ruling, Traits
 
 Package = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$", max_length=255)]
 Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_length=255)]
 Url = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:\S+$", max_length=8_192)]
 
+CHANGES_DEVICE = Ruling("allow", "ask", "it changes the device, and the caller is on another machine")
+
 
 class StartApp(Act):
     """Start an app, or bring it to the front."""
 
-    traits = Traits("system", "system", "package")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Started {package}.",
+        shorthand="package",
+        leaves_app=True,
+        tools=("core", "agent"),
+        model=ModelView(shown="package", expects=True),
+    )
     example = {"type": "start_app", "package": "com.android.contacts"}
     type: Literal["start_app"] = "start_app"
     package: Package
@@ -30,7 +44,17 @@ class StartApp(Act):
 class StopApp(Act):
     """Stop an app's process."""
 
-    traits = Traits("system", "system", "package")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE,
+        says="Stopped {package}.",
+        shorthand="package",
+        leaves_app=True,
+        tools=("core", "agent"),
+    )
     example = {"type": "stop_app", "package": "com.android.contacts"}
     type: Literal["stop_app"] = "stop_app"
     package: Package
@@ -40,7 +64,17 @@ class StopApp(Act):
 class RestartApp(Act):
     """Stop an app and start it again; its data stays."""
 
-    traits = Traits("system", "system", "package")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE,
+        says="Restarted {package}.",
+        shorthand="package",
+        leaves_app=True,
+        tools=("core",),
+    )
     example = {"type": "restart_app", "package": "com.android.contacts"}
     type: Literal["restart_app"] = "restart_app"
     package: Package
@@ -50,7 +84,17 @@ class RestartApp(Act):
 class ResetApp(Act):
     """Delete all data of an app, as if newly installed."""
 
-    traits = Traits("sensitive", "system", "package")
+    traits = Traits(
+        effect="sensitive",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it deletes all data of an app"),
+        says="Deleted all data of {package}.",
+        shorthand="package",
+        leaves_app=True,
+        tools=("debug",),
+    )
     example = {"type": "reset_app", "package": "com.handrail.notes"}
     type: Literal["reset_app"] = "reset_app"
     package: Package
@@ -60,7 +104,18 @@ class ResetApp(Act):
 class InstallApp(Act):
     """Install an APK from this machine."""
 
-    traits = Traits("sensitive", "system", "path")
+    traits = Traits(
+        effect="sensitive",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it installs software"),
+        says="Installed {path}.",
+        asks="{path}",
+        shorthand="path",
+        leaves_app=True,
+        tools=("debug",),
+    )
     example = {"type": "install_app", "path": "build/app-debug.apk"}
     type: Literal["install_app"] = "install_app"
     path: Name
@@ -70,7 +125,18 @@ class InstallApp(Act):
 class OpenUrl(Act):
     """Open a URL or deep link in the app that handles it."""
 
-    traits = Traits("system", "system", "url")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=Ruling("allow", "ask", "it opens an address for a caller on another machine", "always"),
+        says="Opened {url}.",
+        asks="{url}",
+        shorthand="url",
+        leaves_app=True,
+        tools=("debug", "agent"),
+    )
     example = {"type": "open_url", "url": "https://example.org/help"}
     type: Literal["open_url"] = "open_url"
     url: Url
@@ -80,7 +146,16 @@ class OpenUrl(Act):
 class SetNetwork(Act):
     """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
 
-    traits = Traits("system", "system", "preset")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.SETTINGS,
+        presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE,
+        says="Set the network: {given}.",
+        shorthand="preset",
+        tools=("debug",),
+    )
     example = {"type": "set_network", "preset": "offline"}
     type: Literal["set_network"] = "set_network"
     preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
@@ -101,11 +176,26 @@ class SetNetwork(Act):
             raise ValueError("needs at least one of preset, speed, delay, wifi and airplane_mode")
         return self
 
+    @property
+    def given(self) -> str:
+        """What it changes, as its sentence says it."""
+        changes = self.model_dump(exclude={"type", "reason", "device", "expect"}, exclude_none=True)
+        return ", ".join(f"{name}={value}" for name, value in changes.items())
+
 
 class SetOrientation(Act):
     """Turn the screen, or let it turn by itself."""
 
-    traits = Traits("system", "system", "orientation")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.SETTINGS,
+        presses=Pressed.NOTHING,
+        verdict=ALLOW,
+        says="Set the orientation to {orientation}.",
+        shorthand="orientation",
+        tools=("debug",),
+    )
     example = {"type": "set_orientation", "orientation": "landscape"}
     type: Literal["set_orientation"] = "set_orientation"
     orientation: Literal["portrait", "landscape", "auto"]
@@ -115,7 +205,16 @@ class SetOrientation(Act):
 class SetClipboard(Act):
     """Put text on the device's clipboard."""
 
-    traits = Traits("system", "system", "text")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.CLIPBOARD,
+        presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE,
+        says="Put {text:count} characters on the clipboard.",
+        shorthand="text",
+        tools=("debug",),
+    )
     example = {"type": "set_clipboard", "text": "Ada Lovelace"}
     type: Literal["set_clipboard"] = "set_clipboard"
     text: Text
@@ -125,7 +224,16 @@ class SetClipboard(Act):
 class GrantPermission(Act):
     """Give an app a runtime permission."""
 
-    traits = Traits("sensitive", "system")
+    traits = Traits(
+        effect="sensitive",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it widens what an app may do"),
+        says="Granted {permission} to {package}.",
+        asks="{permission} for {package}",
+        tools=("debug",),
+    )
     example = {
         "type": "grant_permission",
         "package": "com.handrail.gallery",
@@ -141,7 +249,16 @@ class GrantPermission(Act):
 class RevokePermission(Act):
     """Take a runtime permission from an app."""
 
-    traits = Traits("system", "system")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.APPS,
+        presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE,
+        says="Revoked {permission} from {package}.",
+        asks="{permission} for {package}",
+        tools=("debug",),
+    )
     example = {
         "type": "revoke_permission",
         "package": "com.handrail.gallery",
@@ -164,7 +281,18 @@ def _split(command: object) -> object:
 class Shell(Act):
     """Run a command on the device, its tokens quoted one by one, or `raw` by the device's own shell."""
 
-    traits = Traits("system", "system", "command")
+    traits = Traits(
+        effect="system",
+        semantic="system",
+        needs=Capability.SHELL,
+        presses=Pressed.UNKNOWN,
+        verdict=Ruling("ask", "deny", "a command on the device can do anything that adb can"),
+        says="Ran: {tokens:words}.",
+        asks="{command:command}",
+        shorthand="command",
+        leaves_app=True,
+        tools=("debug",),
+    )
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
     type: Literal["shell"] = "shell"
     command: Annotated[
@@ -196,7 +324,18 @@ class Shell(Act):
 class RunScript(Act):
     """Run a script on the host, within the limits that policy sets."""
 
-    traits = Traits("sensitive", "system", "script")
+    traits = Traits(
+        effect="sensitive",
+        semantic="system",
+        needs=None,
+        presses=Pressed.UNKNOWN,
+        verdict=Ruling("ask", "deny", "it runs commands on this machine"),
+        says="Ran a script.",
+        asks="{script:lines}",
+        shorthand="script",
+        leaves_app=True,
+        tools=("agent",),
+    )
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
     type: Literal["run_script"] = "run_script"
     script: Annotated[str, Field(min_length=1, max_length=100_000)]

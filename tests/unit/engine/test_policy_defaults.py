@@ -7,7 +7,7 @@ import pytest
 
 from handrail.cli.policy import defaults_rows, markdown_table
 from handrail.engine.policy import Policy, Resolved
-from handrail.engine.policy.defaults import DEFAULTS, SPECIAL
+from handrail.engine.policy.defaults import rulings
 from handrail.engine.policy.subject import host_of
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, subject
@@ -21,8 +21,8 @@ def kind(action: dict[str, Any] | str, element: Resolved | None = None, **more: 
 
 
 def test_every_action_has_a_default_and_nothing_else_has_one() -> None:
-    assert DEFAULTS.keys() == ACTIONS.keys()
-    assert {name for special in SPECIAL for name in special.types} <= ACTIONS.keys()
+    assert {kind for kind, case, _ in rulings() if not case} == ACTIONS.keys()
+    assert {kind for kind, _, _ in rulings()} == ACTIONS.keys()
 
 
 @pytest.mark.parametrize("example", [cls.example for cls in ACTIONS.values()], ids=lambda one: one["type"])

@@ -21,8 +21,9 @@ from handrail.engine.approval import row
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Redact, Request
 from handrail.engine.approval.row import TABLES, Answer, Approval, insert
-from handrail.engine.policy.subject import SPANS, Span
+from handrail.engine.policy.subject import SPANS
 from handrail.errors import ActionRejected, InvalidAction
+from handrail.protocol.traits import Span
 from handrail.store import Store
 
 Notify = Callable[[Approval, str | None], Awaitable[None]]

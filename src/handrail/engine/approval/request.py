@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from handrail.engine.policy.subject import Span
 from handrail.errors import DeviceError
 from handrail.protocol.act import Act
-from handrail.protocol.observe import Capability
+from handrail.protocol.observe import HumanCapability
+from handrail.protocol.traits import Span
 
 Purpose = Literal["policy", "human_auth"]
 Redact = Callable[[str], str]
@@ -20,7 +20,7 @@ Redact = Callable[[str], str]
 TIMEOUT_MS = 300_000
 MASKED = "••••"
 
-PLAIN: frozenset[Capability] = frozenset(
+PLAIN: frozenset[HumanCapability] = frozenset(
     {"camera", "location", "notification", "contacts", "calendar", "files", "permission"}
 )
 """Capabilities whose data may be stored. Those of all others are secrets, `unknown` included."""
@@ -41,7 +41,7 @@ class Request:
     """What the agent says it wants this for."""
     why: str = ""
     """Why policy asks."""
-    capability: Capability = "unknown"
+    capability: HumanCapability = "unknown"
     label: str = ""
     screenshot: str | None = None
     """Name of the blob with the marked picture."""

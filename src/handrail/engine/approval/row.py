@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from handrail.clock import iso_time
 from handrail.engine.approval.request import Request
-from handrail.engine.policy.subject import Span
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import nearest
+from handrail.protocol.traits import Span
 
 State = Literal["pending", "approved", "denied", "expired", "withdrawn"]
 

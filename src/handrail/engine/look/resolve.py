@@ -17,19 +17,6 @@ from handrail.tree.mention import mention, name_of
 from handrail.tree.node import Node, Screen, ScreenPoint
 from handrail.tree.select import FoundElement, find
 
-AIMED: dict[str, tuple[str, ...]] = {
-    "tap": ("target",),
-    "double_tap": ("target",),
-    "long_press": ("target",),
-    "swipe": ("target",),
-    "drag": ("from_", "to"),
-    "set_value": ("target",),
-    "type_text": ("target",),
-    "clear_text": ("target",),
-    "scroll_to": ("within",),
-}
-"""Fields that must be on the screen before anything is dispatched."""
-
 
 @dataclass(frozen=True, slots=True)
 class Aim:
@@ -88,8 +75,7 @@ class Aim:
 
 def targets_of(action: Act) -> dict[str, Selector | PointTarget]:
     """The fields of an action that name elements to be found first."""
-    fields = AIMED.get(action.type, ())
-    given: dict[str, Any] = {name: getattr(action, name) for name in fields}
+    given: dict[str, Any] = {name: getattr(action, name) for name in action.traits.aims}
     return {name: target for name, target in given.items() if target is not None}
 
 

@@ -12,10 +12,10 @@ from typing import Any, NoReturn, get_args
 from handrail.engine.policy.rule import DAYS, Pattern, Rule, Window
 from handrail.engine.policy.subject import SPANS, Caller, Door, Kind
 from handrail.errors import InvalidAction
-from handrail.protocol.act import Effect, Semantic
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import nearest
 from handrail.protocol.target import Role
+from handrail.protocol.traits import Effect, Semantic
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]\s*(?:#.*)?")
 _MOST_RULES = 1_000

@@ -10,8 +10,9 @@ from fnmatch import translate
 from functools import cached_property
 from typing import Any
 
-from handrail.engine.policy.subject import Kind, Resolved, Span, Subject, Verdict
+from handrail.engine.policy.subject import Kind, Resolved, Subject, Verdict
 from handrail.protocol.actions import ACTIONS
+from handrail.protocol.traits import Span
 
 _REGEX = re.compile(r"/(?P<body>.+)/(?P<flag>i?)", re.DOTALL)
 _WILD = re.compile(r"[*?\[]")

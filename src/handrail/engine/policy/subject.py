@@ -12,11 +12,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from handrail.errors import ActionRejected
-from handrail.protocol.act import Effect, Semantic
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
+from handrail.protocol.traits import Effect, Semantic, Span, VerdictKind
 from handrail.tree.mention import name_of, receiver, touchable
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import clean
@@ -233,10 +233,7 @@ def _around(screen: Screen, touched: Node) -> list[str]:
     return []
 
 
-Kind = Literal["allow", "ask", "deny"]
-Span = Literal["never", "session", "always"]
-"""How long an answer to `ask` may count: for this once, until the session ends, or until it is revoked."""
-
+Kind = VerdictKind
 SPANS: tuple[Span, ...] = ("never", "session", "always")
 
 

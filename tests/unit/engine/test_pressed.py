@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.pressed import presses_unnamed, reached
+from handrail.engine.pressed import needs_fresh_screen, touched
 from handrail.protocol.read import action_from
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
@@ -34,32 +34,33 @@ def screen(focused: str = "") -> Screen:
         {"type": "rotate", "cx": 500, "cy": 1700, "radius": 50, "start_angle_deg": 90, "end_angle_deg": 0},
     ],
 )
-def test_the_element_under_a_finger_is_reached(action: dict[str, Any]) -> None:
-    assert [node.text for node in reached(action_from(action), screen(), None)] == ["Pay"]
+def test_the_element_under_a_finger_is_touched(action: dict[str, Any]) -> None:
+    assert [node.text for node in touched(action_from(action), screen(), [])] == ["Pay"]
 
 
-def test_a_swipe_over_the_whole_screen_reaches_what_it_starts_on() -> None:
+def test_a_swipe_over_the_whole_screen_touches_what_it_starts_on() -> None:
     up = action_from({"type": "swipe", "direction": "up"})
-    assert [node.text for node in reached(up, screen(), None)] == ["Pay"]
+    assert [node.text for node in touched(up, screen(), [])] == ["Pay"]
     down = action_from({"type": "swipe", "direction": "down"})
-    assert [node.text for node in reached(down, screen(), None)] == [""]  # the page itself
-    on_pay = next(node for node in screen().nodes if node.text == "Pay")
+    assert [node.text for node in touched(down, screen(), [])] == [""]  # the page itself
+    shown = screen()
+    on_pay = next(node for node in shown.nodes if node.text == "Pay")
     right = action_from({"type": "swipe", "direction": "right", "target": "Pay"})
-    assert [node.text for node in reached(right, screen(), on_pay)] == ["Pay"]
+    assert [node.text for node in touched(right, shown, [on_pay])] == ["Pay"]
 
 
 @pytest.mark.parametrize(
     "key", ["enter", "space", "center", "KEYCODE_NUMPAD_ENTER", 66, "66", 23, 62, 160, 96]
 )
-def test_a_key_that_confirms_reaches_what_has_the_focus(key: str | int) -> None:
+def test_a_key_that_confirms_presses_what_has_the_focus(key: str | int) -> None:
     action = action_from({"type": "press_key", "key": key})
-    assert [node.text for node in reached(action, screen("Pay"), None)] == ["Pay"]
-    assert reached(action, screen(), None) == []
-    assert presses_unnamed(action)
+    assert [node.text for node in touched(action, screen("Pay"), [])] == ["Pay"]
+    assert touched(action, screen(), []) == []
+    assert needs_fresh_screen(action)
 
 
 @pytest.mark.parametrize("key", ["back", "tab", "volume_up", 4])
 def test_other_keys_press_nothing(key: str | int) -> None:
     action = action_from({"type": "press_key", "key": key})
-    assert reached(action, screen("Pay"), None) == []
-    assert not presses_unnamed(action)
+    assert touched(action, screen("Pay"), []) == []
+    assert not needs_fresh_screen(action)
