@@ -89,7 +89,7 @@ async def stage(helper: Helper, *faults: str) -> AsyncIterator[tuple[Phone, Sess
             Runtime.open(Config.from_env(env), env=env) as runtime,
         ):
             session = await runtime.session(served.address, helper=helper)
-            assert session.driver.channels()["look"] == SERVED_BY[helper], session.driver.diagnostics()
+            assert session.surface.channels()["look"] == SERVED_BY[helper], session.surface.diagnostics()
             for fault in faults:
                 phone.faults.add(fault)
             yield phone, session

@@ -12,6 +12,7 @@ LAYERS = [
     {"protocol"},
     {"dialects"},
     {"tree", "adb"},
+    {"surface"},
     {"android", "desk", "sim"},
     {"engine"},
     {"agent", "flow"},
@@ -43,6 +44,8 @@ def breaches(part: str, imported: set[str]) -> set[str]:
     allowed = {other for other in LEVEL if LEVEL[other] < LEVEL[part]} | {part}
     if part not in {"runtime", "cli"}:
         allowed -= {"sim"} - {part}
+    if part == "engine":
+        allowed -= {"android", "desk", "adb"}  # it acts on surfaces, whatever they are
     return imported - allowed
 
 
@@ -59,7 +62,8 @@ def test_imports_only_go_down(path: Path) -> None:
 def test_the_rule_itself_finds_a_sibling_and_an_upward_import() -> None:
     assert breaches("tree", {"adb"}) == {"adb"}
     assert breaches("protocol", {"dialects", "errors"}) == {"dialects"}
-    assert breaches("engine", {"sim", "android"}) == {"sim"}
+    assert breaches("engine", {"sim", "android", "surface", "tree"}) == {"sim", "android"}
+    assert breaches("engine", {"adb", "desk"}) == {"adb", "desk"}
     assert not breaches("cli", {"sim", "mcp", "errors"})
 
 

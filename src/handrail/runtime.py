@@ -9,31 +9,38 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.android.choose import open_device, pick
 from handrail.android.discovery import Listing, discover
 from handrail.android.routing import Helper, connect
+from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, Notify
-from handrail.engine.desk_session import DeskRunner, DeskSession
+from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
 from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
 from handrail.engine.leases import Leases
-from handrail.engine.memory import Memory
+from handrail.engine.memory import Known, Memory, Refs
 from handrail.engine.permissions import Gate, Permissions
 from handrail.engine.policy import Policy
-from handrail.engine.run import DeskSurface
 from handrail.engine.script import ScriptExecutor
 from handrail.engine.script.allow import DEFAULT
 from handrail.engine.secrets import Secrets, system_keyring
 from handrail.engine.session import Parts, Session
 from handrail.errors import Unsupported
+from handrail.protocol.traits import Capability
 from handrail.store import Store
+from handrail.surface.capabilities import WindowsCapability
+
+if TYPE_CHECKING:
+    from handrail.desk.desk import Desk
 
 
 class Runtime:
@@ -67,8 +74,11 @@ class Runtime:
             stops=Stops(self.store),
         )
         self._sessions: dict[str, Session] = {}
-        self._opening = asyncio.Lock()
-        self.desk: DeskSurface | None = None
+        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        """One lock per device: a phone that does not answer makes nobody else wait."""
+        self.desk: Desk | None = None
+        self.session_on_desk: Session | None = None
+        """Of a desk in this process."""
         self._desk_runner: DeskRunner | None = None
 
     @classmethod
@@ -108,26 +118,22 @@ class Runtime:
 
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
-        async with self._opening:
-            chosen = (await pick(serial, self.config, self.clock, self.env)).serial
+        chosen = (await pick(serial, self.config, self.clock, self.env)).serial
+        async with self._opening[chosen]:
             if chosen not in self._sessions:
                 device = await open_device(chosen, self.config, self.clock, self.env)
                 self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
 
-    def attach_desk(self, desk: DeskSurface) -> DeskSession:
+    def attach_desk(self, desk: Desk) -> Session:
         """A desk of this process, for its own actions and for those that sessions opened from now on take."""
-        self.desk = desk
-        session = DeskSession(
-            desk,
-            Gate(self.policy, self.permissions),
-            clock=self.clock,
-            journal=self.journal,
-            approvals=self.approvals,
-            secrets=self.secrets,
-            caller=self.caller,
+        from handrail.desk.surface import DeskSurface  # noqa: PLC0415 - most runtimes have none
+
+        session = Session(
+            DeskSurface(desk), self._parts, self._gate(), Known(Refs()), None, caller=self.caller
         )
-        self._desk_runner = session
+        self.desk, self.session_on_desk = desk, session
+        self._desk_runner = DeskHere(session)
         return session
 
     def use_desk_of(self, runner: DeskRunner) -> None:
@@ -142,34 +148,34 @@ class Runtime:
 
     async def session_on(self, device: AdbDevice, *, helper: Helper | None = None) -> Session:
         """A session on a device that is open already; it is closed with the runtime."""
-        async with self._opening:
+        async with self._opening[device.serial]:
             if device.serial not in self._sessions:
                 self._sessions[device.serial] = await self._open(device, helper)
             return self._sessions[device.serial]
 
     async def _open(self, device: AdbDevice, helper: Helper | None) -> Session:
+        helper = helper or self.config.helper
         try:
-            driver = await connect(
-                device, clock=self.clock, helper=helper or self.config.helper, env=self.env
-            )
-            return await Session.open(
-                device,
-                driver,
-                self._parts,
-                Gate(self.policy, self.permissions),
-                caller=self.caller,
-                desk=self.desk,
-            )
+            driver = await connect(device, clock=self.clock, helper=helper, env=self.env)
+            surface = AndroidSurface(device, driver, self.clock, self._windows())
+            return await Session.open(surface, self._parts, self._gate(), caller=self.caller)
         except BaseException:
             await device.close()
             raise
 
+    def _gate(self) -> Gate:
+        return Gate(self.policy, self.permissions)
+
+    def _windows(self) -> WindowsCapability | None:
+        desk = self.session_on_desk
+        return cast("WindowsCapability", desk.surface.capability(Capability.WINDOWS)) if desk else None
+
     async def close(self) -> None:
-        """Sessions first: their last words still go into the journal."""
-        if isinstance(self._desk_runner, DeskSession):
-            await self._desk_runner.close()
-        for session in self._sessions.values():
-            await session.close()
-        self._sessions.clear()
-        await self.journal.close()
-        self.store.close()
+        """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
+        desk = [self.session_on_desk] if self.session_on_desk else []
+        async with AsyncExitStack() as ends:
+            ends.callback(self.store.close)
+            ends.push_async_callback(self.journal.close)
+            for session in [*desk, *self._sessions.values()]:
+                ends.push_async_callback(session.close)
+            self._sessions.clear()

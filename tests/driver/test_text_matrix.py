@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.android.driver import Typed
 from handrail.android.text import chain
 from handrail.android.text.typist import asked
 from handrail.android.text.ways import Way
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, Unsupported
+from handrail.surface.values import Typed
 from tests.driver.nasty_text import NASTY, REFUSED, is_ascii_line
 from tests.driver.typing_person import PLACES, Person, Place, person
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.android.driver import Typed
 from handrail.android.routing import Helper, RoutedDriver, connect
 from handrail.android.text.typist import Typist
 from handrail.android.text.ways import Way
 from handrail.clock import SystemClock
 from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone
+from handrail.surface.values import Typed
 from handrail.tree.node import Screen
 from tests.driver.ways import write_helper_apks
 

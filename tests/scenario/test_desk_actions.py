@@ -13,7 +13,7 @@ import pytest
 from handrail import simulated_phone
 from handrail.clock import SystemClock
 from handrail.desk.desk import Desk
-from handrail.engine.desk_session import DESK
+from handrail.engine.desk_runner import DESK
 from handrail.engine.events import Caller
 from handrail.errors import InvalidAction, Unsupported
 from handrail.local.desk import LocalDesk

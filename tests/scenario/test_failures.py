@@ -189,7 +189,7 @@ class _BrokenDesk:
 
 async def unknown(w: World) -> Failed:
     """A mistake in the program itself is told as one, and logged with its traceback."""
-    w.runtime.desk = _BrokenDesk()
+    w.runtime.attach_desk(_BrokenDesk())  # type: ignore[arg-type]
     async with serve([Phone(clock=w.runtime.clock)], port=0) as [served]:
         session = await w.runtime.session(served.address, helper="none")
         return await session.run({"type": "toast.show", "id": "t", "message": "Hello"})

@@ -245,7 +245,7 @@ def test_the_traceback_of_an_unforeseen_failure_is_logged_without_secrets(
             world(tmp_path, env=SECRETS) as w,
             Runtime.open(w.runtime.config, env=w.runtime.env) as other,
         ):
-            other.desk = BrokenDesk()
+            other.attach_desk(BrokenDesk())  # type: ignore[arg-type]
             session = await other.session(w.serial, helper="none")
             done = await session.run({"type": "window.close", "windowId": "a"})
         assert done.failure_code == "UNKNOWN"

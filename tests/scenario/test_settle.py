@@ -32,7 +32,7 @@ def studio(clock: Clock | None = None) -> Phone:
 
 
 def assert_served(w: World, helper: Helper) -> None:
-    assert w.session.driver.channels()["look"] == {"none": "adb", "u2": "u2", "http": "helper"}[helper]
+    assert w.session.surface.channels()["look"] == {"none": "adb", "u2": "u2", "http": "helper"}[helper]
 
 
 def settled(envelope: Envelope) -> str:

@@ -19,7 +19,7 @@ from handrail.agent.run_data import Phase, RunProgress, RunResult, Tell
 from handrail.agent.run_folder import new_folder
 from handrail.agent.task import Task
 from handrail.clock import Clock
-from handrail.engine.desk_session import DeskRunner
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from handrail.agent.budget import Spend
 from handrail.agent.run_data import RunProgress, RunResult
-from handrail.engine.desk_session import DeskRunner
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.events import Caller
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction

@@ -21,7 +21,7 @@ from handrail.agent.stepper import STOPPED, Ending, Stepper
 from handrail.agent.stuck import ScreenNumbers
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
-from handrail.engine.desk_session import DeskRunner
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 

@@ -10,7 +10,7 @@ import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from handrail.engine.desk_session import DeskRunner
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.events import Caller, Listener
 from handrail.engine.look.looks import Look
 from handrail.engine.session import Session

@@ -8,7 +8,6 @@ from typing import NoReturn
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
 from handrail.android import input as touch
-from handrail.android.driver import Display, Facts, Foreground, IdleResult, Typed
 from handrail.android.facts import read_display, read_facts, read_foreground
 from handrail.android.input import read_again
 from handrail.android.keys import key_code
@@ -17,6 +16,7 @@ from handrail.android.screen import Dumper
 from handrail.android.text.typist import Typist
 from handrail.clock import Clock
 from handrail.errors import Unsupported
+from handrail.surface.values import Display, Facts, Foreground, IdleResult, Typed
 from handrail.tree.node import Screen
 
 SERVED = (
@@ -32,7 +32,7 @@ class AdbDriver:
     """One phone by adb alone."""
 
     waits_for_idle = True
-    sync = None
+    syncs = None
 
     def __init__(self, device: AdbDevice, clock: Clock) -> None:
         self.device = device

@@ -17,9 +17,9 @@ from handrail.android.constants import (
     CHANNEL_PAUSE_GROWTH,
     CHANNEL_PAUSE_LAST_MS,
 )
-from handrail.android.driver import IdleResult
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
+from handrail.surface.values import IdleResult
 from handrail.tree.node import Screen
 
 

@@ -7,7 +7,6 @@ in `tree/loading.py`, keys are in `keys.py`, network presets in `network.py`.
 from __future__ import annotations
 
 from handrail.adb.shell import TIMEOUT_MS
-from handrail.tree.windows import SYSTEM_DIALOGS, SYSTEM_UI
 
 SHELL_TIMEOUT_MS = TIMEOUT_MS
 """A shell command that says nothing for longer is hung, not slow."""
@@ -43,10 +42,6 @@ ROTATE_DURATION_MS = 400
 """Two fingers round a centre."""
 LOGCAT_LINES = 200
 """What a log read returns at most unless it is told otherwise: about one screenful of a crash."""
-LOADING_WAIT_MS = 8_000
-"""A spinner is waited for as long on top of the settle budget."""
-LOADING_POLL_MS = 500
-"""Seed 003's pause between two looks at a spinner; the engine looks more often while things change."""
 GRPC_PORT_OFFSET = 3_000
 """An emulator's gRPC port is its console port plus this."""
 GRPC_CONNECT_TIMEOUT_MS = 5_000
@@ -75,5 +70,3 @@ CHANNEL_PAUSE_LAST_MS = 60_000
 """No pause is longer: a helper that came back is found within a minute."""
 CHANNEL_OPENING_WAIT_MS = 5_000
 """A look waits so long for a channel that is opening again, rather than to dump against it."""
-SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
-"""Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""

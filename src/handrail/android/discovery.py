@@ -14,10 +14,10 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import Listed, Server
 from handrail.adb.shell import Script
-from handrail.android.serial import EMULATED, LOOPBACK, Transport, canonical, transport
 from handrail.clock import Clock
 from handrail.config import Config, host_port
 from handrail.errors import AdbConnectionError, DeviceError, InvalidAction, OutcomeError
+from handrail.surface.names import EMULATED, LOOPBACK, Transport, canonical, transport
 
 PROBE_MS = 3_000
 """How long a device at an address may take to answer before it is listed as offline."""

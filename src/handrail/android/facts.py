@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from handrail.adb.shell import Script, Shell
-from handrail.android.driver import Display, Facts, Foreground
 from handrail.errors import AdbCommandError
+from handrail.surface.values import Display, Facts, Foreground
 
 FACTS_COMMAND = Script(
     "getprop ro.product.model; getprop ro.product.manufacturer; getprop ro.build.version.release; "

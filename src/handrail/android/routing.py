@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
@@ -16,7 +16,7 @@ from handrail.android.adb_driver import AdbDriver
 from handrail.android.channel import Channel, Door, Opener, Say
 from handrail.android.console import console_port
 from handrail.android.constants import READ_DEADLINE_MS
-from handrail.android.driver import Display, Driver, Facts, Foreground, IdleResult, Typed
+from handrail.android.driver import Driver
 from handrail.android.keys import key_code
 from handrail.android.picture import guarded
 from handrail.android.sync.apps import Syncs
@@ -24,9 +24,12 @@ from handrail.android.text.typist import Typist
 from handrail.clock import Clock
 from handrail.config import switch
 from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
+from handrail.surface.values import Display, Facts, Foreground, IdleResult, Typed
 from handrail.tree.node import Screen
 
 T = TypeVar("T")
+TWO_FINGERS = frozenset({"pinch", "rotate"})
+"""Gestures that adb alone does not have."""
 Call = Callable[[Channel], Awaitable[T]]
 TEXT_WAYS = {"type_text": {"type_ascii", "set_text", "paste"}, "clear_text": {"clear_field"}}
 """What a channel must have to serve these; `Typed.way` says which way it was in the end."""
@@ -41,10 +44,10 @@ class RoutedDriver:
         doors: Sequence[Door],
         clock: Clock,
         lines: deque[str],
-        sync: Syncs | None = None,
+        syncs: Syncs | None = None,
     ) -> None:
         self.adb = adb
-        self.sync = sync
+        self.syncs = syncs
         self.shell: Shell = adb.shell
         self.serial = adb.serial
         self.doors = doors
@@ -69,7 +72,7 @@ class RoutedDriver:
         return await self.adb.foreground()
 
     async def look(self) -> Screen:
-        return await self._read("look", lambda channel: channel.look(), self.adb.look)
+        return await self._read("look", Channel.look, self.adb.look)
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:
@@ -84,53 +87,30 @@ class RoutedDriver:
         return await self._read("wait_idle", idle, lambda: self.adb.wait_idle(timeout_ms))
 
     async def tap(self, x: int, y: int) -> None:
-        await self._send("tap", lambda channel: channel.tap(x, y), lambda: self.adb.tap(x, y))
+        await self._send("tap", x, y)
 
     async def double_tap(self, x: int, y: int) -> None:
-        await self._send(
-            "double_tap", lambda channel: channel.double_tap(x, y), lambda: self.adb.double_tap(x, y)
-        )
+        await self._send("double_tap", x, y)
 
     async def long_press(self, x: int, y: int, duration_ms: int) -> None:
-        await self._send(
-            "long_press",
-            lambda channel: channel.long_press(x, y, duration_ms),
-            lambda: self.adb.long_press(x, y, duration_ms),
-        )
+        await self._send("long_press", x, y, duration_ms)
 
     async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        await self._send(
-            "swipe",
-            lambda channel: channel.swipe(x1, y1, x2, y2, duration_ms),
-            lambda: self.adb.swipe(x1, y1, x2, y2, duration_ms),
-        )
+        await self._send("swipe", x1, y1, x2, y2, duration_ms)
 
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        await self._send(
-            "drag",
-            lambda channel: channel.drag(x1, y1, x2, y2, duration_ms),
-            lambda: self.adb.drag(x1, y1, x2, y2, duration_ms),
-        )
+        await self._send("drag", x1, y1, x2, y2, duration_ms)
 
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        await self._send(
-            "pinch",
-            lambda channel: channel.pinch(cx, cy, start_radius, end_radius, duration_ms),
-            lambda: self._nobody_can("pinch"),
-        )
+        await self._send("pinch", cx, cy, start_radius, end_radius, duration_ms)
 
     async def rotate(
         self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
     ) -> None:
-        await self._send(
-            "rotate",
-            lambda channel: channel.rotate(cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms),
-            lambda: self._nobody_can("rotate"),
-        )
+        await self._send("rotate", cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
 
     async def key(self, key: str | int) -> None:
-        code = key_code(key)
-        await self._send("key", lambda channel: channel.key(code), lambda: self.adb.key(code))
+        await self._send("key", key_code(key))
 
     async def type_text(self, text: str) -> Typed:
         return await self._typist.type_text(text)
@@ -157,8 +137,8 @@ class RoutedDriver:
         return lines
 
     async def close(self) -> None:
-        if self.sync is not None:
-            await self.sync.close()
+        if self.syncs is not None:
+            await self.syncs.close()
         for door in self.doors:
             await door.close()
         await self.adb.close()
@@ -166,7 +146,17 @@ class RoutedDriver:
     async def _read(self, primitive: str, call: Call[T], by_adb: Callable[[], Awaitable[T]]) -> T:
         return await self._route(primitive, call, by_adb, repeatable=True)
 
-    async def _send(self, primitive: str, call: Call[None], by_adb: Callable[[], Awaitable[None]]) -> None:
+    async def _send(self, primitive: str, *values: float) -> None:
+        """Input of this name, by the first channel that has it; it may try the next one only untouched."""
+
+        def call(channel: Channel) -> Awaitable[None]:
+            return cast("Awaitable[None]", getattr(channel, primitive)(*values))
+
+        async def by_adb() -> None:
+            if primitive in TWO_FINGERS:
+                raise self._nobody_can(primitive)
+            await getattr(self.adb, primitive)(*values)
+
         await self._route(primitive, call, by_adb, repeatable=False)
 
     async def _route(
@@ -190,10 +180,10 @@ class RoutedDriver:
                 return result
         return await by_adb()
 
-    async def _nobody_can(self, gesture: str) -> None:
+    def _nobody_can(self, gesture: str) -> Unsupported:
         reasons = [f"{door.name} is not in use ({door.reason})" for door in self.doors if not door.channel]
         reasons += [f"{channel.name} has no {gesture}" for channel in self.in_use()]
-        raise Unsupported(
+        return Unsupported(
             f"{gesture} needs two fingers: {'; '.join([*reasons, 'adb has one'])}",
             hint="Use an emulator (its gRPC channel has two fingers), or the u2 helper for a pinch.",
             delivery="not_delivered",
@@ -225,8 +215,8 @@ async def connect(
             await door.close()
         raise
     is_off = switch(env, "HANDRAIL_DISABLE_FRAMEWORK_SYNC")
-    sync = None if is_off else Syncs(device, clock, env, lines.append)
-    return RoutedDriver(adb, doors, clock, lines, sync)
+    syncs = None if is_off else Syncs(device, clock, env, lines.append)
+    return RoutedDriver(adb, doors, clock, lines, syncs)
 
 
 def _doors(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from handrail.adb.shell import TIMEOUT_MS, Shell
 from handrail.android.console import console_port, open_console, read_status
-from handrail.android.driver import Display
 from handrail.android.facts import read_display
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
+from handrail.surface.values import Display, NetworkChange
 
 Table = Literal["system", "secure", "global"]
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]*")
@@ -107,7 +107,6 @@ async def read_orientation(shell: Shell) -> Turned:
     return Turned(stands(display), display.rotation, held)
 
 
-Preset = Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"]
 LIKE: dict[str, tuple[str, str]] = {
     "gsm": ("gsm", "gprs"),
     "gprs": ("gprs", "gprs"),
@@ -124,33 +123,20 @@ DELAYS = frozenset({"none", "gprs", "edge", "umts"})
 UNLIMITED = frozenset({"full", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What was asked for; None leaves a thing as it is."""
-
-    preset: Preset | None = None
-    speed: str | None = None
-    """kbit/s "up:down"."""
-    delay: str | None = None
-    """A name of DELAYS, or "min:max" in ms."""
-    wifi: bool | None = None
-    data: bool | None = None
-    airplane_mode: bool | None = None
-
-    def spelt_out(self) -> Change:
-        """The preset as its parts; what is said beside it wins."""
-        if self.preset is None:
-            return self
-        if self.preset == "offline":
-            return Change(None, self.speed, self.delay, self.wifi, self.data, _or(self.airplane_mode, True))
-        if self.preset not in LIKE:
-            raise InvalidAction(f"{self.preset!r} is not a kind of network", path="preset")
-        speed, delay = LIKE[self.preset]
-        on = True if self.preset == "full" else None
-        return Change(
-            None, self.speed or speed, self.delay or delay, _or(self.wifi, on), _or(self.data, on),
-            _or(self.airplane_mode, False),
-        )  # fmt: skip
+def spelt_out(change: NetworkChange) -> NetworkChange:
+    """A preset as its parts; what is said beside it wins."""
+    if change.preset is None:
+        return change
+    if change.preset == "offline":
+        return replace(change, preset=None, airplane_mode=_or(change.airplane_mode, True))
+    if change.preset not in LIKE:
+        raise InvalidAction(f"{change.preset!r} is not a kind of network", path="preset")
+    speed, delay = LIKE[change.preset]
+    on = True if change.preset == "full" else None
+    return NetworkChange(
+        None, change.speed or speed, change.delay or delay, _or(change.wifi, on), _or(change.data, on),
+        _or(change.airplane_mode, False),
+    )  # fmt: skip
 
 
 def _or(value: bool | None, otherwise: bool | None) -> bool | None:
@@ -158,10 +144,10 @@ def _or(value: bool | None, otherwise: bool | None) -> bool | None:
 
 
 async def set_network(
-    shell: Shell, serial: str, change: Change, clock: Clock, *, home: Path | None = None
+    shell: Shell, serial: str, change: NetworkChange, clock: Clock, *, home: Path | None = None
 ) -> Applied:
     """Apply everything that was asked for, or raise before anything is changed where it can't be."""
-    wanted = change.spelt_out()
+    wanted = spelt_out(change)
     port = console_port(serial)
     shaping = wanted.speed is not None or wanted.delay is not None
     unlimited = change.preset == "full" and port is None and change.speed is None and change.delay is None
@@ -181,7 +167,7 @@ async def set_network(
     return done
 
 
-def _check_network(wanted: Change, serial: str, shaping: bool, port: int | None) -> None:
+def _check_network(wanted: NetworkChange, serial: str, shaping: bool, port: int | None) -> None:
     for value, names, path in ((wanted.speed, SPEEDS, "speed"), (wanted.delay, DELAYS, "delay")):
         if value is not None and value not in names and not re.fullmatch(r"[0-9]{1,9}:[0-9]{1,9}", value):
             raise InvalidAction(f"{value!r} is not a network {path}", path=path)
@@ -197,7 +183,7 @@ def _check_network(wanted: Change, serial: str, shaping: bool, port: int | None)
         )
 
 
-async def _shape(port: int, wanted: Change, clock: Clock, done: Applied, home: Path | None) -> None:
+async def _shape(port: int, wanted: NetworkChange, clock: Clock, done: Applied, home: Path | None) -> None:
     async with open_console(port, clock, home) as console:
         if wanted.speed is not None:
             await console.say(f"network speed {wanted.speed}")

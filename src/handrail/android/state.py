@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from handrail.adb.shell import Shell
 from handrail.android import state_parts as parts
-from handrail.android.driver import Display
 from handrail.android.facts import parse_display, parse_foreground
 from handrail.android.settings import stands
 from handrail.errors import AdbCommandError
+from handrail.surface.values import Display
 from handrail.tree.quote import clean, quoted
 
 CLIPBOARD_SHOWN = 200

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from handrail.cli.agent_progress import AgentProgress
     from handrail.config import Config
     from handrail.engine.approval import Approval
-    from handrail.engine.desk_session import DeskRunner
+    from handrail.engine.desk_runner import DeskRunner
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
 

@@ -89,7 +89,7 @@ class Pool:
         """Whether all phones still answer."""
         try:
             for _, session in self.sessions:
-                await session.device.shell.run(["true"])
+                await session.surface.facts()
         except DeviceError:
             return False
         return True

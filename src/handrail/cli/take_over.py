@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import click
 
 from handrail.android.choose import pick
-from handrail.android.serial import canonical
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.events import Caller
@@ -20,6 +19,7 @@ from handrail.engine.journal import Journal
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceError
 from handrail.store import Store
+from handrail.surface.names import canonical
 from handrail.tree.quote import clean
 
 HEARD_MS = 500.0

@@ -55,6 +55,7 @@ async def _watch(target: DeviceOptions, every_ms: int, as_json: bool) -> None:
 async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[News]:
     """The screen first; then, in every round, what was done before what came of it."""
     from handrail.android.routing import connect  # noqa: PLC0415  (what `--help` does not need)
+    from handrail.android.surface import AndroidSurface  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
     from handrail.engine.journal import Journal  # noqa: PLC0415
     from handrail.engine.look.looks import Looks  # noqa: PLC0415
@@ -65,7 +66,11 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
     journal = Journal.open(config.home, clock)
-    looks, told, began = Looks(driver, clock, Registry()), set[str](), clock.now_ms()
+    looks, told, began = (
+        Looks(AndroidSurface(opened.device, driver, clock), clock, Registry()),
+        set[str](),
+        clock.now_ms(),
+    )
     try:
         old = (await looks.look_and_take()).screen
         yield {"kind": "screen", "device": driver.serial, "text": _text(looks)}

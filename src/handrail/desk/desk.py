@@ -21,7 +21,7 @@ from handrail.desk.reduce import reduce, reduce_batch
 from handrail.desk.state import DeskState
 from handrail.desk.store import TABLES, DeskWriter, restore
 from handrail.desk.wire import state_json
-from handrail.errors import Unsupported
+from handrail.errors import HandrailError, Unsupported
 from handrail.protocol.act import Act
 from handrail.store import Store
 
@@ -90,9 +90,13 @@ class Desk:
     async def _perform(
         self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool
     ) -> list[dict[str, Any]]:
-        ready = prepared(actions)
-        self._follow_ups.refuse_impossible(ready, self.state)
-        reduced = self.transact(ready, by, is_person, single=single)
+        try:
+            ready = prepared(actions)
+            self._follow_ups.refuse_impossible(ready, self.state)
+            reduced = self.transact(ready, by, is_person, single=single)
+        except HandrailError as refusal:  # before anything was changed
+            refusal.details["delivery"] = "not_delivered"
+            raise
         return await self._follow_ups.run(reduced, is_person, single=single)
 
     def transact(self, actions: Sequence[Act], by: str, is_person: bool, *, single: bool = False) -> Reduced:

@@ -118,6 +118,11 @@ class Caller:
         """What a hold on a device is recognised by."""
         return self.id if self.terminal is None else f"{self.id}#{self.terminal}"
 
+    @property
+    def name_on_desk(self) -> str:
+        """What an agent is called there: a name that means somebody on the desk gets a word before it."""
+        return f"agent {self.id}" if self.id in ("person", "console") else self.id
+
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "kind": self.actor, "door": self.door, "remote": self.is_remote}
 

@@ -1,15 +1,15 @@
 """From an action to what the device does: the one exhaustive match. A new action is one class and one case.
 
 Every case dispatches inside `run.dispatching()` and says what would prove it; the pipe does the rest.
-What few actions need is imported by their case: a command line pays for every import.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import assert_never
+from typing import Any, assert_never
 
-from handrail.android import apps
 from handrail.engine.acts import control, entry, expects, programs, reads, scroll
 from handrail.engine.look.looks import sure
 from handrail.engine.look.verify import in_front, moved, toggled
@@ -20,6 +20,7 @@ from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Verification
 from handrail.protocol.keys import is_navigation
+from handrail.surface.values import NetworkChange
 from handrail.tree.reach import visible_part
 
 START_BUDGET_MS = 10_000.0
@@ -28,43 +29,43 @@ START_BUDGET_MS = 10_000.0
 
 async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PLR0911, PLR0912, PLR0915
     """Do it once."""
-    run, driver, at = stage.run, stage.driver, stage.driver.shell
+    run = stage.run
     match action:
         case device.Tap():
             aim = stage.aim()
             point = aim.point
             async with run.dispatching():
-                await driver.tap(*point)
+                await stage.touch.tap(*point)
             return Outcome(proof=toggled(stage.before, aim))
         case device.DoubleTap():
             point = stage.aim().point
             async with run.dispatching():
-                await driver.double_tap(*point)
+                await stage.touch.double_tap(*point)
             return Outcome()
         case device.LongPress():
             point = stage.aim().point
             async with run.dispatching():
-                await driver.long_press(*point, action.duration_ms)
+                await stage.touch.long_press(*point, action.duration_ms)
             return Outcome()
         case device.Swipe():
             path = _swipe_path(stage, action)
             async with run.dispatching():
-                await driver.swipe(*path, action.duration_ms)
+                await stage.touch.swipe(*path, action.duration_ms)
             return Outcome(proof=moved(stage.before, stage.looks))
         case device.Drag():
             start, end = stage.aim("from_").point, stage.aim("to").point
             async with run.dispatching():
-                await driver.drag(*start, *end, action.duration_ms)
+                await stage.touch.drag(*start, *end, action.duration_ms)
             return Outcome()
         case device.Pinch():
             async with run.dispatching():
-                await driver.pinch(
+                await stage.touch.pinch(
                     action.cx, action.cy, action.start_radius, action.end_radius, action.duration_ms
                 )
             return Outcome()
         case device.Rotate():
             async with run.dispatching():
-                await driver.rotate(
+                await stage.touch.rotate(
                     action.cx,
                     action.cy,
                     action.radius,
@@ -83,70 +84,54 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return await entry.clear_text(stage, action)
         case device.PressKey():
             async with run.dispatching():
-                await driver.key(action.key)
+                await stage.keys.key(action.key)
             return Outcome(proof=moved(stage.before, stage.looks) if is_navigation(action.key) else None)
         case system.StartApp():
             async with run.dispatching():
-                await apps.start(at, action.package, action.activity)
+                await stage.apps.start(action.package, action.activity)
             return Outcome(proof=in_front(action.package, START_BUDGET_MS))
         case system.StopApp():
             return await programs.stop_app(stage, action)
         case system.RestartApp():
             async with run.dispatching():
-                await apps.restart(at, action.package)
+                await stage.apps.restart(action.package)
             return Outcome(proof=in_front(action.package, START_BUDGET_MS))
         case system.ResetApp():
             async with run.dispatching():
-                await apps.reset(at, action.package)
+                await stage.apps.reset(action.package)
             return Outcome(verification=_done("cleared"))
         case system.InstallApp():
-            from handrail.android import install  # noqa: PLC0415
-
             async with run.dispatching():
-                await install.install(stage.device, Path(action.path).expanduser())
+                await stage.apps.install(Path(action.path))
             return Outcome(verification=_done("installed"))
         case system.OpenUrl():
-            from handrail.android import urls  # noqa: PLC0415
-
             async with run.dispatching():
-                started = await urls.open_url(at, action.url)
-            return Outcome(details={"component": started.component} if started.component else {})
+                component = await stage.apps.open_url(action.url)
+            return Outcome(details={"component": component} if component else {})
         case system.SetNetwork():
-            from handrail.android.settings import Change, set_network  # noqa: PLC0415
-
+            wanted = NetworkChange(
+                action.preset, action.speed, action.delay, action.wifi, None, action.airplane_mode
+            )
             async with run.dispatching():
-                wanted = Change(
-                    action.preset, action.speed, action.delay, action.wifi, None, action.airplane_mode
-                )
-                applied = await set_network(at, driver.serial, wanted, stage.clock)
-            return Outcome(details=applied.to_dict(), verification=_done(applied.message))
+                applied = await stage.settings.set_network(wanted)
+            return Outcome(details=dict(applied.details), verification=_done(applied.text))
         case system.SetOrientation():
-            from handrail.android import settings  # noqa: PLC0415
-
             async with run.dispatching():
-                turned = await settings.set_orientation(at, action.orientation, stage.clock)
-            return Outcome(verification=_done(turned.orientation))
+                stands = await stage.settings.set_orientation(action.orientation)
+            return Outcome(verification=_done(stands))
         case system.SetClipboard():
             return await programs.set_clipboard(stage, action)
         case system.GrantPermission():
-            from handrail.android import packages  # noqa: PLC0415
-
             async with run.dispatching():
-                name = await packages.grant(at, action.package, action.permission)
+                name = await stage.apps.grant(action.package, action.permission)
             return Outcome(verification=_done(f"{name} granted"))
         case system.RevokePermission():
-            from handrail.android import packages  # noqa: PLC0415
-
             async with run.dispatching():
-                name = await packages.revoke(at, action.package, action.permission)
+                name = await stage.apps.revoke(action.package, action.permission)
             return Outcome(verification=_done(f"{name} revoked"))
         case system.Shell():
-            from handrail.engine.acts import programs  # noqa: PLC0415
-
             return await programs.on_device(stage, action)
         case system.RunScript():
-            from handrail.engine.acts import programs  # noqa: PLC0415
-
             return await programs.on_host(stage, action)
         case observe.GetUiTree():
             return await reads.get_ui_tree(stage, action)
@@ -182,9 +167,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case observe.Finish():
             return Outcome(details={"message": action.message})
         case DeskAct():
-            from handrail.engine.on_desk import on_desk  # noqa: PLC0415
-
-            [details] = await on_desk(stage.desk_surface(), [action], run.caller)
+            [details] = await apply_on_desk([stage])
             return Outcome(details=details)
         case _:
             assert_never(action)
@@ -204,3 +187,18 @@ def _swipe_path(stage: Stage, action: device.Swipe) -> tuple[int, int, int, int]
 def _done(observed: str) -> Verification:
     """The device's own read-back said so."""
     return Verification(mode="built_in", observed=observed, outcome="verified")
+
+
+async def apply_on_desk(stages: Sequence[Stage]) -> list[dict[str, Any]]:
+    """Actions of the desk as one change; the details of each. A captured window is a screenshot."""
+    caller = stages[0].run.caller
+    is_person = caller.actor == "person"
+    by = caller.id if is_person else caller.name_on_desk
+    async with AsyncExitStack() as dispatches:
+        for stage in stages:
+            await dispatches.enter_async_context(stage.run.dispatching())
+        told = await stages[0].windows.apply([stage.run.action for stage in stages], by, is_person)
+    return [
+        {("screenshotBase64" if name == "imageData" else name): one for name, one in details.items()}
+        for details in told
+    ]

@@ -12,11 +12,11 @@ import uuid
 from contextlib import AsyncExitStack
 from typing import Any
 
-from handrail.android.serial import canonical
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder, Lease, Leases
 from handrail.errors import DeviceBusy
 from handrail.store import Store
+from handrail.surface.names import canonical
 
 
 class Hold:

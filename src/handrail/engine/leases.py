@@ -18,10 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from handrail.android.serial import canonical
 from handrail.clock import Clock, iso_time
 from handrail.errors import DeviceBusy
 from handrail.store import Store
+from handrail.surface.names import canonical
 
 TTL_MS = 30_000
 STEPS = (

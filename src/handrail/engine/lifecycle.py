@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections.abc import Sequence
 
 from handrail.engine.crash import look_for_crash
-from handrail.engine.execute import execute
+from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim, targets_of
 from handrail.engine.look.settle import FULL_MS, Settled
 from handrail.engine.look.verify import Proof, explicit, verification
 from handrail.engine.permit import Permit
 from handrail.engine.pressed import needs_fresh_screen
-from handrail.engine.queue import Turn
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Secrets
@@ -35,26 +35,28 @@ FRESH_MS = 10_000.0
 _log = logging.getLogger("handrail.engine")
 
 
-async def live(stage: Stage, permit: Permit, turn: Turn) -> HandrailError | None:
-    """One action from `accepted` to its end; the failure, if it failed."""
-    run = stage.run
+async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
+    """One action, or several that are one change, from `accepted` to the end; the failure, if it failed."""
+    first = stages[0]
     try:
-        with run.phase("queue"):
-            await turn.take()
-        await _do(stage, permit)
+        with first.run.phase("queue"):
+            await first.turn.take()
+        await _do(stages, permit)
         return None
     except asyncio.CancelledError as stop:
         why = f": {stop.args[0]}" if stop.args and stop.args[0] else ""
-        failure: HandrailError = Cancelled(f"{run.action.type} was stopped{why}")
+        failure: HandrailError = Cancelled(f"{first.run.action.type} was stopped{why}")
     except HandrailError as error:
         failure = error
-        await _look_after_failure(stage)
+        await _look_after_failure(first)
     except Exception as error:
-        failure = unforeseen(run, stage.secrets, error)
+        failure = unforeseen(first.run, first.secrets, error)
     finally:
-        turn.give()
-    _tell_change(stage)
-    return failed(run, failure)
+        first.turn.give()
+    for stage in stages:
+        _tell_change(stage)
+        failed(stage.run, failure)
+    return failure
 
 
 def failed(run: Run, failure: HandrailError) -> HandrailError:
@@ -71,23 +73,39 @@ def unforeseen(run: Run, secrets: Secrets, error: Exception) -> HandrailError:
     return HandrailError(f"{type(error).__name__}: {error}")
 
 
-async def _do(stage: Stage, permit: Permit) -> None:
+async def _do(stages: Sequence[Stage], permit: Permit) -> None:
+    for stage in stages:
+        await _prepare(stage, permit)
+    for stage, outcome in zip(stages, await _execute(stages), strict=True):
+        run = stage.run
+        run.details |= outcome.details
+        if run.life.state == "resolved":
+            run.advance("dispatched")
+            run.delivery = "delivered"
+        run.advance("pending_verification")
+        await _observe(stage, outcome)
+        _conclude(run)
+
+
+async def _prepare(stage: Stage, permit: Permit) -> None:
+    """Everything that can refuse an action before it is dispatched."""
     run = stage.run
     with run.phase("permit"):
         permit.early(run)
+    if run.action.traits.needs is not None:
+        stage.surface.capability(run.action.traits.needs)
     await _resolve(stage)
     with run.phase("permit"):
         await permit.decide(stage)
     run.portraits = portraits(run, stage.looks.registry)
     run.advance("resolved")
-    outcome = await execute(stage, run.action)
-    run.details |= outcome.details
-    if run.life.state == "resolved":
-        run.advance("dispatched")
-        run.delivery = "delivered"
-    run.advance("pending_verification")
-    await _observe(stage, outcome)
-    _conclude(run)
+
+
+async def _execute(stages: Sequence[Stage]) -> list[Outcome]:
+    """Only the desk takes several actions as one change."""
+    if len(stages) == 1:
+        return [await execute(stages[0], stages[0].run.action)]
+    return [Outcome(details=details) for details in await apply_on_desk(stages)]
 
 
 async def _resolve(stage: Stage) -> None:

@@ -25,6 +25,8 @@ from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
 from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.sentence import question_of
+from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import has
 from handrail.tree.fingerprint import idle_fingerprint
 from handrail.tree.quote import clean, cut
 
@@ -79,21 +81,6 @@ class Permit:
             await self._ask(stage, subject, verdict)
         if subject.url_host:
             self._hosts.add(subject.url_host)
-
-    async def decide_unseen(self, run: Run) -> None:
-        """The same for what no screen plays a part in: the desk's actions."""
-        subject = self._subject(run, [Resolved()])
-        verdict = self._gate.decide(subject)
-        if verdict.kind == "deny":
-            raise verdict.rejection()
-        if verdict.kind == "ask":
-            request = self._request(run, subject, verdict, None)
-            with run.phase("approval"):
-                answer = await self._answer(run, request)
-            self._note(run, answer, remembered=self._remember(subject, verdict, answer))
-            if not answer.approved:
-                raise answer.rejection()
-            await self._approvals.consume(answer.id, request.digest)
 
     def _subject(self, run: Run, resolved: list[Resolved] | None) -> Subject:
         return Subject.of(
@@ -188,10 +175,12 @@ class Permit:
         return None
 
     async def _picture(self, stage: Stage) -> str | None:
-        """What would be touched, marked; nothing where the screen may not be shown."""
+        """What would be touched, marked; nothing where there is no screen, or it may not be shown."""
+        if not has(stage.surface, Capability.LOOK):
+            return None
         marks = [one.touched.bounds for one in stage.run.aims.values()]
         try:
-            png = await stage.driver.screenshot()
+            png = await stage.looks.eyes.screenshot()
             marked = await asyncio.to_thread(mark_screenshot, png, marks[0]) if marks else png
         except HandrailError as error:
             stage.run.diagnostics.append(f"[approval] no picture: {error.message}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from handrail.android.driver import Facts
 from handrail.clock import iso_time
 from handrail.engine.run import Run
 from handrail.errors import HandrailError
@@ -12,9 +11,10 @@ from handrail.protocol.act import Act
 from handrail.protocol.device import DoubleTap, Drag, LongPress, Swipe, Tap
 from handrail.protocol.envelope import DeviceInfo, Envelope, EnvelopeTarget, SourceModule
 from handrail.protocol.target import Selector
+from handrail.surface.values import Facts
 
 _GESTURES = (Tap, DoubleTap, LongPress, Swipe, Drag)
-_NOT_DETAILS = frozenset({"expected", "observed"})  # the verification says them
+_NOT_DETAILS = frozenset({"expected", "observed", "delivery"})  # said elsewhere in the envelope
 MAX_DIAGNOSTICS = 10
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, cast
 
-from handrail.adb.device import AdbDevice
-from handrail.android.driver import Driver
 from handrail.clock import Clock
 from handrail.engine.approval import Answer
 from handrail.engine.events import Caller
@@ -18,8 +16,7 @@ from handrail.engine.look.settle import Settled, Settling, never
 from handrail.engine.look.verify import Proof
 from handrail.engine.queue import Turn
 from handrail.engine.secrets import Secrets
-from handrail.errors import HandrailError, Unsupported
-from handrail.protocol.act import Act
+from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import (
     Approval,
@@ -31,7 +28,22 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.protocol.observe import RequestHumanAuth
-from handrail.protocol.traits import Settle
+from handrail.protocol.traits import Capability, Settle
+from handrail.surface.capabilities import (
+    AppsCapability,
+    ClipboardCapability,
+    DataCapability,
+    HealthCapability,
+    KeysCapability,
+    LogsCapability,
+    SettingsCapability,
+    ShellCapability,
+    Surface,
+    TextCapability,
+    TouchCapability,
+    WindowsCapability,
+    has,
+)
 from handrail.tree.diff import Diff
 
 if TYPE_CHECKING:
@@ -111,32 +123,10 @@ class Run:
             try:
                 yield
             except HandrailError as error:
-                told = error.details.pop("delivery", "unknown")
+                told = error.details.get("delivery", "unknown")
                 self.delivery = earlier if told == "not_delivered" else "unknown"
                 raise
         self.delivery = "delivered"
-
-
-class Inbox(Protocol):
-    """What people did on the desk, for one agent."""
-
-    def take(self) -> list[dict[str, Any]]: ...
-
-    async def wait(self, timeout_ms: float) -> None: ...
-
-
-class DeskSurface(Protocol):
-    """The other surface that can be acted upon: the web desktop."""
-
-    async def apply(self, action: Act, by: str, is_person: bool) -> dict[str, Any]: ...
-
-    async def apply_batch(self, actions: Sequence[Act], by: str, is_person: bool) -> list[dict[str, Any]]: ...
-
-    def inbox(self, agent_id: str) -> Inbox: ...
-
-    def snapshot(self) -> dict[str, Any]: ...
-
-    def end_agent(self, agent_id: str) -> None: ...
 
 
 @dataclass(slots=True)
@@ -144,8 +134,7 @@ class Stage:
     """One action's tools."""
 
     run: Run
-    driver: Driver
-    device: AdbDevice
+    surface: Surface
     looks: Looks
     clock: Clock
     secrets: Secrets
@@ -154,7 +143,6 @@ class Stage:
     turn: Turn
     script_shell: bool = False
     """Policy lets scripts have a real shell."""
-    desk: DeskSurface | None = None
 
     @property
     def before(self) -> Look:
@@ -178,7 +166,6 @@ class Stage:
         with self.run.phase("settle"):
             settling = Settling(
                 self.looks,
-                self.driver,
                 self.clock,
                 before,
                 met=proof.met if proof and proof.decides else never,
@@ -191,10 +178,54 @@ class Stage:
         self.looks.take(settled.seen)
         return settled
 
-    def desk_surface(self) -> DeskSurface:
-        if self.desk is None:
-            raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
-        return self.desk
+    # capabilities: each raises `Unsupported` with the surface's own reason
+
+    @property
+    def touch(self) -> TouchCapability:
+        return cast("TouchCapability", self.surface.capability(Capability.TOUCH))
+
+    @property
+    def keys(self) -> KeysCapability:
+        return cast("KeysCapability", self.surface.capability(Capability.KEYS))
+
+    @property
+    def text(self) -> TextCapability:
+        return cast("TextCapability", self.surface.capability(Capability.TEXT))
+
+    @property
+    def clipboard(self) -> ClipboardCapability:
+        return cast("ClipboardCapability", self.surface.capability(Capability.CLIPBOARD))
+
+    @property
+    def apps(self) -> AppsCapability:
+        return cast("AppsCapability", self.surface.capability(Capability.APPS))
+
+    @property
+    def settings(self) -> SettingsCapability:
+        return cast("SettingsCapability", self.surface.capability(Capability.SETTINGS))
+
+    @property
+    def data(self) -> DataCapability:
+        return cast("DataCapability", self.surface.capability(Capability.DATA))
+
+    @property
+    def logs(self) -> LogsCapability:
+        return cast("LogsCapability", self.surface.capability(Capability.LOGS))
+
+    @property
+    def shell(self) -> ShellCapability:
+        return cast("ShellCapability", self.surface.capability(Capability.SHELL))
+
+    @property
+    def health(self) -> HealthCapability | None:
+        """None where nobody can tell whether an app has died."""
+        if not has(self.surface, Capability.HEALTH):
+            return None
+        return cast("HealthCapability", self.surface.capability(Capability.HEALTH))
+
+    @property
+    def windows(self) -> WindowsCapability:
+        return cast("WindowsCapability", self.surface.capability(Capability.WINDOWS))
 
 
 async def fresh(stage: Stage) -> Look:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from handrail.adb.device import AdbDevice
-from handrail.android.driver import Driver, Facts
 from handrail.clock import Clock
 from handrail.engine.approval import Answer, Approvals
 from handrail.engine.events import Caller, Listener
@@ -23,21 +22,23 @@ from handrail.engine.journal import Journal
 from handrail.engine.leases import Held, Leases
 from handrail.engine.lifecycle import failed, live
 from handrail.engine.look.looks import Looks
-from handrail.engine.memory import Known, Memory
+from handrail.engine.memory import Known, Memory, Refs
 from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
 from handrail.engine.queue import Queue, Turn, Work
 from handrail.engine.record import Record
 from handrail.engine.report import envelope_of
-from handrail.engine.run import DeskSurface, Run, Stage
+from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
-from handrail.errors import ERRORS, Cancelled, HandrailError
+from handrail.errors import ERRORS, Cancelled, HandrailError, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
 from handrail.protocol.observe import RequestHumanAuth, Screenshot
 from handrail.protocol.read import action_from
 from handrail.protocol.traits import Settle
+from handrail.surface.capabilities import Surface
+from handrail.surface.values import Facts
 
 if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
@@ -65,35 +66,31 @@ class Session(ShortForms):
     """The life of one device in this process."""
 
     def __init__(
-        self,
-        device: AdbDevice,
-        driver: Driver,
-        parts: Parts,
-        gate: Gate,
-        known: Known,
-        facts: Facts,
-        *,
-        caller: Caller,
-        desk: DeskSurface | None = None,
+        self, surface: Surface, parts: Parts, gate: Gate, known: Known, facts: Facts | None, *, caller: Caller
     ) -> None:
-        self.device = device
-        self.driver = driver
+        self.surface = surface
+        self.serial = surface.name
         self.looks = Looks(
-            driver, parts.clock, known.refs, known.revision, known.signature, boot_id=facts.boot_id
+            surface,
+            parts.clock,
+            known.refs,
+            known.revision,
+            known.signature,
+            boot_id=facts.boot_id if facts else "",
         )
-        self.facts = facts
         self.caller = caller
+        self._facts = facts
         self._parts = parts
         self._known = known
-        self._desk = desk
-        self._hold = Hold(parts.leases, driver.serial, caller)
-        self._record = Record(parts.journal, parts.secrets, driver.serial, self._hold.id)
+        self._hold = Hold(parts.leases, self.serial, caller)
+        session = self._hold.id if surface.is_exclusive else self.serial
+        self._record = Record(parts.journal, parts.secrets, self.serial, session)
         self._permit = Permit(
             gate,
             parts.approvals,
             parts.journal,
             parts.secrets,
-            driver.serial,
+            self.serial,
             reveal=self._record.reveal,
             since_ms=parts.clock.now_ms(),
         )
@@ -103,24 +100,18 @@ class Session(ShortForms):
         self._saving: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(
-        cls,
-        device: AdbDevice,
-        driver: Driver,
-        parts: Parts,
-        gate: Gate,
-        *,
-        caller: Caller,
-        desk: DeskSurface | None = None,
-    ) -> Session:
+    async def open(cls, surface: Surface, parts: Parts, gate: Gate, *, caller: Caller) -> Session:
         """Goes on where the last session on this device stopped."""
-        facts = await driver.facts()
-        known = await parts.memory.load(driver.serial, facts.boot_id)
-        return cls(device, driver, parts, gate, known, facts, caller=caller, desk=desk)
+        facts = await surface.facts()
+        known = await parts.memory.load(surface.name, facts.boot_id) if facts else Known(Refs())
+        return cls(surface, parts, gate, known, facts, caller=caller)
 
     @property
-    def serial(self) -> str:
-        return self.driver.serial
+    def facts(self) -> Facts:
+        """What the device says of itself. Raises `Unsupported` where there is no device."""
+        if self._facts is None:
+            raise Unsupported(f"{self.serial} is no device")
+        return self._facts
 
     async def run(
         self,
@@ -137,11 +128,19 @@ class Session(ShortForms):
         act = action_from(dict(action)) if isinstance(action, Mapping) else action
         if reason is not None:
             act = act.model_copy(update={"reason": reason})
-        run, turn = self._begin(act, caller or self.caller, settle), Turn(self._lock)
+        [envelope] = await self.run_all([act], caller=caller, settle=settle)
+        return envelope
+
+    async def run_all(
+        self, actions: Sequence[AnyAction], *, caller: Caller | None = None, settle: Settle | None = None
+    ) -> list[Envelope]:
+        """Several actions as one change, all or none; the envelope of each. Only a desk takes several."""
+        runs = [self._begin(act, caller or self.caller, settle) for act in actions]
+        turn = Turn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
-        work = live(self._stage(run, turn), self._permit, turn)
-        return await self._queue.fly(act.type, work, partial(self._land, run), turn)
+        work = live([self._stage(run, turn) for run in runs], self._permit)
+        return await self._queue.fly(runs[0].action.type, work, partial(self._land, runs), turn)
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
@@ -177,16 +176,20 @@ class Session(ShortForms):
         return self._record.events.listen()
 
     async def close(self) -> None:
-        """Stop, keep the refs, give the device back."""
-        await self.stop()
+        """Stop, keep the refs, give the device back. What fails is told after the rest was done."""
+        async with AsyncExitStack() as ends:
+            ends.push_async_callback(self.surface.close)
+            ends.push_async_callback(self._save, last=True)
+            ends.push_async_callback(self._hold.release)
+            ends.callback(self._record.events.close)
+            ends.push_async_callback(self._end_tasks)
+            await self.stop()
+
+    async def _end_tasks(self) -> None:
         for task in (self._saving, self._watching):
             if task is not None:
                 task.cancel()
                 await asyncio.wait({task})
-        await self._save(last=True)
-        self._record.events.close()
-        await self._hold.release()
-        await self.driver.close()
 
     async def __aenter__(self) -> Session:
         return self
@@ -215,7 +218,8 @@ class Session(ShortForms):
 
     async def _may_dispatch(self, caller: Caller) -> None:
         self.looks.touched()  # what changes from here on is the action's doing
-        await self._hold.check(caller)
+        if self.surface.is_exclusive:
+            await self._hold.check(caller)
 
     def _stage(self, run: Run, turn: Turn) -> Stage:
         parts = self._parts
@@ -226,28 +230,31 @@ class Session(ShortForms):
 
         return Stage(
             run=run,
-            driver=self.driver,
-            device=self.device,
+            surface=self.surface,
             looks=self.looks,
             clock=parts.clock,
             secrets=parts.secrets,
             scripts=parts.scripts,
             ask_person=ask_person,
             turn=turn,
-            desk=self._desk,
             script_shell=parts.script_shell,
         )
 
-    async def _land(self, run: Run, work: Work) -> Envelope:
-        """The envelope, once its end is durable and its numbers are this process's own."""
+    async def _land(self, runs: Sequence[Run], work: Work) -> list[Envelope]:
+        """The envelopes, once their end is durable and their numbers are this process's own."""
         await asyncio.wait({work})
         if work.cancelled():  # before its first step: nothing in it could say so
-            error: HandrailError | None = failed(run, Cancelled(f"{run.action.type} was stopped"))
+            error: HandrailError | None = Cancelled(f"{runs[0].action.type} was stopped")
+            for run in runs:
+                failed(run, Cancelled(f"{run.action.type} was stopped"))
         else:
             error = work.result()
+        return [await self._seal(run, error) for run in runs]
+
+    async def _seal(self, run: Run, error: HandrailError | None) -> Envelope:
         run.timings["total"] = self._parts.clock.monotonic_ms() - run.started_ms
-        run.diagnostics += self.driver.diagnostics()
-        envelope = self._record.clean(envelope_of(run, self.facts, self.serial, error))
+        run.diagnostics += self.surface.diagnostics()
+        envelope = self._record.clean(envelope_of(run, self._facts, self.serial, error))
         if self._known.is_short(self.looks.revision):
             revision = self.looks.revision
             self.looks.revision = await self._parts.memory.extend(self.serial, self._known, revision)
@@ -269,7 +276,7 @@ class Session(ShortForms):
     # keeping
 
     def _save_soon(self) -> None:
-        if self._saving is None or self._saving.done():
+        if self._facts is not None and (self._saving is None or self._saving.done()):
             self._saving = asyncio.create_task(self._save_later(), name=f"refs of {self.serial}")
 
     async def _save_later(self) -> None:
@@ -277,10 +284,12 @@ class Session(ShortForms):
         await self._save()
 
     async def _save(self, *, last: bool = False) -> None:
+        if self._facts is None:
+            return  # no screen, no refs
         known, secrets = self._known, self._parts.secrets
         known.revision, known.signature = self.looks.revision, self.looks.signature
         redact = secrets.redact_data if secrets.used else _as_it_is
-        boot_id = self.looks.boot_id or self.facts.boot_id
+        boot_id = self.looks.boot_id or self._facts.boot_id
         await self._parts.memory.save(self.serial, boot_id, known, redact, last=last)
 
 

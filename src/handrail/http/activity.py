@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from handrail.clock import Clock, iso_time
-from handrail.engine.desk_session import DeskSession
 from handrail.engine.events import Event, Listener
 from handrail.engine.journal.query import UNFINISHED, ActionRow
 from handrail.engine.session import Session
@@ -70,23 +69,23 @@ class Follower:
     def _hear_new_sessions(self) -> None:
         for number in [number for number, ear in self._ears.items() if ear.done()]:
             _log_failure(self._ears.pop(number))
-        desk = self._runtime.desk_session()
-        here: list[Session | DeskSession] = [*self._runtime.sessions.values()]
-        for session in [*here, *([desk] if isinstance(desk, DeskSession) else [])]:
+        desk = self._runtime.session_on_desk
+        for session in [*self._runtime.sessions.values(), *([desk] if desk else [])]:
             if id(session) not in self._ears:
                 ear = self._hear(session, session.events())
                 self._ears[id(session)] = asyncio.create_task(ear, name=f"ear on {session.serial}")
 
-    async def _hear(self, session: Session | DeskSession, events: Listener) -> None:
+    async def _hear(self, session: Session, events: Listener) -> None:
         """Of the desk's own actions only the end: that they were done is told by the change itself.
 
         The session is held here, so that its number stays its own.
         """
+        is_phone = session is not self._runtime.session_on_desk
         async for event in events:
             self._remember(event.action_id)
-            if event.terminal or isinstance(session, Session):
+            if event.terminal or is_phone:
                 self._context.desk.publish("ENVELOPE", **_frame_of_event(event))
-            if isinstance(session, Session):
+            if is_phone:
                 self._context.phones.heard(session, event)
 
     def _remember(self, action_id: str) -> None:

@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from handrail import __version__
 from handrail.android.discovery import Found
-from handrail.android.serial import canonical
 from handrail.engine.events import Caller
 from handrail.engine.leases import Held
 from handrail.engine.session import Session
@@ -29,6 +28,7 @@ from handrail.protocol.actions import json_schema
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
 from handrail.runtime import Runtime
+from handrail.surface.names import canonical
 
 MOST_AT_ONCE = 100
 """Actions of one batch."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from handrail.desk.desk import Desk
-from handrail.engine.desk_session import DeskSession
 from handrail.engine.hold import Stops
 from handrail.http.activity import ConsoleMessages
 from handrail.http.approvals import DeskApprovals
@@ -45,9 +44,8 @@ class Context:
             stop()
         runtime, caller = self.runtime, visitor.caller()
         ended = sum([await session.stop() for session in runtime.sessions.values()])
-        desk = runtime.desk_session()
-        if isinstance(desk, DeskSession):
-            ended += await desk.stop()
+        if runtime.session_on_desk is not None:
+            ended += await runtime.session_on_desk.stop()
         await Stops(runtime.store).ask(None, caller.id, runtime.clock.now_ms())
         actor = {"kind": caller.actor, "id": caller.id}
         await runtime.journal.seal({"kind": "stop", "device": None, "actor": actor, "door": caller.door})

@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from handrail.android.serial import canonical
 from handrail.engine.events import Caller, Event
 from handrail.engine.hold import Stops
 from handrail.engine.leases import Held, Holder
@@ -30,6 +29,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
+from handrail.surface.names import canonical
 from handrail.tree.reach import visible_part
 
 REASON = "I look at the elements, at the desk"
@@ -149,7 +149,7 @@ async def state(request: Request) -> JSONResponse:
 async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
     session = await phones.session(device)
     front, display, held = await asyncio.gather(
-        session.driver.foreground(), session.driver.display(), phones.hands.holder(session.serial)
+        session.looks.eyes.foreground(), session.looks.eyes.display(), phones.hands.holder(session.serial)
     )
     last = phones.last.get(canonical(session.serial))
     return {
@@ -203,7 +203,7 @@ async def tree(request: Request) -> JSONResponse:
 async def picture(request: Request) -> Response:
     """The screen now."""
     phones, device, _ = _asked(request)
-    png = await (await phones.session(device)).driver.screenshot()
+    png = await (await phones.session(device)).looks.eyes.screenshot()
     small = await asyncio.to_thread(shrink, png)
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 

@@ -119,7 +119,7 @@ class PhoneStream:
             while True:
                 began = self._clock.monotonic_ms()
                 try:
-                    png = await (await self._open()).driver.screenshot()
+                    png = await (await self._open()).looks.eyes.screenshot()
                     await self._taken(png, group)
                     rest = pause_ms(self._clock.monotonic_ms() - began, self._same)
                 except HandrailError as error:
@@ -273,7 +273,7 @@ class BeforeAfter:
             before = page.last
         touches, after = page.touches, None
         with suppress(HandrailError):  # a screen that forbids pictures, a phone that is gone
-            after = await asyncio.to_thread(shrink, await session.driver.screenshot())
+            after = await asyncio.to_thread(shrink, await session.looks.eyes.screenshot())
         if page.touches != touches:
             after = None
         page.last = after

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from handrail.engine.desk_session import DeskRunner
+from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.events import Caller
 from handrail.errors import Unsupported
 from handrail.local.client import LocalDoor, error_from, gone

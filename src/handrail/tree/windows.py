@@ -109,3 +109,21 @@ def is_input_method(package: str) -> bool:
 def is_backdrop(package: str) -> bool:
     """True for what stands around an app and is never the app itself."""
     return package == SYSTEM_UI or is_input_method(package)
+
+
+def front(screen: Screen) -> Node:
+    """The topmost window of the app in front; overlays of others float above it and do not count."""
+    windows = app_windows(screen)
+    own = [window for window in windows if window.package_name == screen.package]
+    return (own or windows or screen.windows)[-1]
+
+
+def app_windows(screen: Screen) -> list[Node]:
+    """Without keyboards, toasts and what the system lays over the screen."""
+    return [
+        window
+        for window in screen.windows
+        if not is_input_method(window.package_name)
+        and window.package_name != SYSTEM_UI
+        and not is_toast(screen, window)
+    ]

@@ -15,7 +15,6 @@ from handrail.protocol.actions import ACTIONS
         ("rotate", "duration_ms", "ROTATE_DURATION_MS"),
         ("scroll_to", "max_scrolls", "SCROLL_TO_MAX_SCROLLS"),
         ("get_logs", "max_lines", "LOGCAT_LINES"),
-        ("wait_for_stable", "timeout_ms", "LOADING_WAIT_MS"),
     ],
 )
 def test_a_default_of_the_vocabulary_is_the_named_constant(action: str, field: str, constant: str) -> None:

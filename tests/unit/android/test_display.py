@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.driver import Display
 from handrail.android.facts import parse_display
 from handrail.errors import AdbCommandError
+from handrail.surface.values import Display
 
 WM = "Physical size: 1080x2400\nPhysical density: 420\n"
 OVERRIDDEN = (

@@ -14,13 +14,13 @@ import pytest
 from grpc import aio
 from PIL import Image
 
-from handrail.android.driver import Display
 from handrail.android.emulator import client, open_emulator
 from handrail.android.emulator.channel import EmulatorChannel
 from handrail.android.emulator.client import EmulatorClient, Endpoint, encode
 from handrail.android.facts import read_display
 from handrail.clock import SystemClock
 from handrail.errors import DeviceOffline, GrpcConnectionError, GrpcRpcError, Unsupported
+from handrail.surface.values import Display
 from handrail.tree.parse import parse
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 from itertools import pairwise
 from math import dist
 
-from handrail.android.driver import Display
 from handrail.android.emulator.channel import natural, pinch_frames, rotate_frames, swipe_frames
+from handrail.surface.values import Display
 
 
 def test_a_swipe_is_sixty_points_a_second_on_a_line() -> None:

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from handrail.android.driver import Foreground
 from handrail.android.facts import parse_foreground, read_foreground
+from handrail.surface.values import Foreground
 from tests.unit.android.said import Said
 
 SETTINGS = Foreground("com.android.settings", "com.android.settings.Settings")

@@ -9,7 +9,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.console import console_port, open_console
-from handrail.android.settings import Applied, Change, over_the_air, set_airplane_mode, set_network
+from handrail.android.settings import Applied, over_the_air, set_airplane_mode, set_network
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import (
     AdbCommandError,
@@ -20,6 +20,7 @@ from handrail.errors import (
 )
 from handrail.sim.channels.console import open_console as serve_console
 from handrail.sim.phone import Phone
+from handrail.surface.values import NetworkChange as Change
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import Bench, play
 
@@ -52,7 +53,13 @@ def test_offline_and_full_work_on_a_phone() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [Change("edge"), Change(speed="1:2"), Change(delay="none"), Change("full", "1:2")]
+    "change",
+    [
+        Change("edge"),
+        Change(speed="1:2"),
+        Change(delay="none"),
+        Change("full", "1:2"),
+    ],
 )
 def test_a_phone_has_no_speed_to_set_and_nothing_is_changed(change: Change) -> None:
     said = Said()

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android.driver import Display
 from handrail.android.settings import get_setting, put_setting, quarter_for, set_orientation
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, InvalidAction, VerificationFailed
+from handrail.surface.values import Display
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import Bench, play
 

@@ -11,10 +11,10 @@ import pytest
 from handrail.adb.shell import Command, Output
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.channel import Channel, Door, Say
-from handrail.android.driver import IdleResult
 from handrail.android.routing import RoutedDriver
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, GrpcRpcError, HandrailError, SecureScreen, Timeout, Unsupported
+from handrail.surface.values import IdleResult
 from handrail.tree.node import Screen
 from handrail.tree.parse.reader import parse
 

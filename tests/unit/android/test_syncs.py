@@ -179,7 +179,7 @@ def test_a_peer_that_never_answers_holds_up_an_answer_no_longer_than_its_share()
 def test_the_environment_switches_all_of_it_off(name: str) -> None:
     async def story(bench: Bench) -> None:
         driver = await connect(bench.device, clock=bench.clock, helper="none", env={name: "1"})
-        assert driver.sync is None
+        assert driver.syncs is None
 
     play(story)
 

@@ -9,11 +9,11 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from handrail.android.driver import Typed
 from handrail.android.text.chain import type_text
 from handrail.android.text.clear import clear_text
 from handrail.android.text.field import Field
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
+from handrail.surface.values import Typed
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
 

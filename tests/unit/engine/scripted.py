@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
-from handrail.android.driver import Facts, IdleResult
 from handrail.clock import ManualClock
 from handrail.engine.look.looks import Look, Looks
 from handrail.engine.look.settle import Settled, Settling
+from handrail.errors import Unsupported
+from handrail.protocol.traits import Capability
+from handrail.surface.values import Facts, IdleResult, Synced
 from handrail.tree.node import Screen
 from handrail.tree.refs import Registry
 from tests.unit.tree.drawn import node, row, screen
@@ -19,10 +21,13 @@ T = TypeVar("T")
 Shows = Callable[[float], Screen]
 
 
-class ScriptedDriver:
-    """Looks take `read_ms` and show the screen of their last moment; the rest of a driver is never asked."""
+class ScriptedSurface:
+    """Looks take `read_ms` and show the screen of their last moment. It can look and tell of rest."""
 
-    sync = None
+    name = "scripted"
+    is_exclusive = True
+    app: Any = None
+    """What the app's framework tells, where there is one."""
 
     def __init__(
         self, clock: ManualClock, shows: Shows, *, read_ms: float = 2.0, patient: bool = False
@@ -35,6 +40,24 @@ class ScriptedDriver:
         self.looks: list[float] = []
         self.idle: list[bool] | None = None
         """What a helper answers, one after the other; None where there is no helper."""
+
+    def capability(self, which: Capability) -> object:
+        if which in (Capability.LOOK, Capability.REST):
+            return self
+        raise Unsupported(f"a script has no {which.value}")
+
+    def notice(self, seen: Screen) -> None:
+        if self.app is not None:
+            self.app.notice(seen)
+
+    async def sync(self, seen: Screen, timeout_ms: float) -> Synced | None:
+        return await self.app.wait(seen, timeout_ms) if self.app is not None else None
+
+    async def labels(self, seen: Screen) -> Mapping[str, str] | None:
+        return await self.app.labels(seen) if self.app is not None else None
+
+    async def refresh(self, seen: Screen) -> bool:
+        return self.app is not None and await self.app.refresh(seen)
 
     async def look(self) -> Screen:
         self.looks.append(self.clock.monotonic_ms())
@@ -57,7 +80,7 @@ class Stand:
 
     def __init__(self, shows: Shows, **options: Any) -> None:
         self.clock = ManualClock()
-        self.driver = ScriptedDriver(self.clock, shows, **options)
+        self.driver = ScriptedSurface(self.clock, shows, **options)
         self.looks = Looks(self.driver, self.clock, Registry())  # type: ignore[arg-type]
 
     async def look(self) -> Look:
@@ -67,7 +90,7 @@ class Stand:
     async def settle(self, before: Look | None, **options: Any) -> Settled:
         if before is not None:
             self.looks.touched()
-        settling = Settling(self.looks, self.driver, self.clock, before, **options)  # type: ignore[arg-type]
+        settling = Settling(self.looks, self.clock, before, **options)
         settled = await self.passing(settling.wait())
         self.looks.take(settled.seen)
         return settled

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.android.sync.apps import Synced
 from handrail.clock import ManualClock
 from handrail.engine.look.settle import SYNC_MS, Settled
+from handrail.surface.values import Synced
 from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Shows, Stand, page, steps, still
 
@@ -54,7 +54,7 @@ def settled(until_ms: float | None, shows: Shows = STILL, **options: Any) -> tup
         stand = Stand(shows)
         before = await stand.look()
         sync = ScriptedSync(stand.clock, until_ms, **options)
-        stand.driver.sync = sync  # type: ignore[assignment]
+        stand.driver.app = sync
         return await stand.settle(before), sync
 
     return asyncio.run(story())

@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from handrail.clock import SystemClock
-from handrail.engine.desk_session import DeskSession
 from handrail.engine.events import Caller
 from handrail.engine.journal import Journal
 from handrail.http.activity import slim
@@ -160,7 +159,6 @@ def test_an_interrupt_ends_what_waits(tmp_path: Path) -> None:
             served.context.on_interrupt.append(lambda: stopped.append(True))
             dialog = {"type": "dialog.confirm", "id": "d", "title": "Go?", "message": "Shall I?"}
             desk = served.runtime.desk_session()
-            assert isinstance(desk, DeskSession)
             asking = asyncio.create_task(desk.run(dialog, caller=Caller("writer", "agent", "http")))
             await frame_of(socket, "ACTIONS")
             await socket.send(json.dumps({"type": "INTERRUPT"}))

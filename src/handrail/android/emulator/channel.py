@@ -16,7 +16,6 @@ from handrail.android.constants import (
     GRPC_RPC_TIMEOUT_MS,
     LONG_PRESS_TIMEOUT_MS,
 )
-from handrail.android.driver import Display
 from handrail.android.emulator.client import (
     EmulatorClient,
     Touch,
@@ -31,6 +30,7 @@ from handrail.android.emulator.client import (
 from handrail.android.keys import w3c_name
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
+from handrail.surface.values import Display
 
 FRAME_MS = 1000 / GRPC_FRAMES_PER_SEC
 PICK_UP_MS = LONG_PRESS_TIMEOUT_MS + 100

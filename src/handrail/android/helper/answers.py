@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.android.driver import IdleResult
+from handrail.surface.values import IdleResult
 
 
 @dataclass(frozen=True, slots=True)

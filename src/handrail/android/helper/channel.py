@@ -8,7 +8,6 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
 from handrail.android.channel import Channel
 from handrail.android.constants import DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
-from handrail.android.driver import IdleResult
 from handrail.android.facts import read_display
 from handrail.android.helper.client import HelperClient
 from handrail.android.helper.ensure import HelperHandle, Say, ensure_helper
@@ -16,6 +15,7 @@ from handrail.android.input import read_again
 from handrail.android.screen import SIZE_GUESSED, LastScreen, fit
 from handrail.clock import Clock
 from handrail.errors import HandrailError
+from handrail.surface.values import IdleResult
 from handrail.tree.node import Screen
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from handrail.android.constants import HELPER_PORT, HELPER_PROTOCOL_VERSION, HELPER_STARTUP_TIMEOUT_MS
-from handrail.android.driver import IdleResult
 from handrail.android.helper.answers import (
     FrameworkInfo,
     HelperStatus,
@@ -19,6 +18,7 @@ from handrail.android.helper.answers import (
 from handrail.android.http_over_adb import Answer, HttpPort, Opens
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
+from handrail.surface.values import IdleResult
 
 CALL_TIMEOUT_MS = 10_000
 SCREENSHOT_TIMEOUT_MS = 20_000

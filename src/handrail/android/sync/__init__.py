@@ -10,9 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handrail.android.sync.answers import Framework
     from handrail.android.sync.detection import Detected, detect
     from handrail.android.sync.framework_sync import FrameworkSync
+    from handrail.surface.values import Framework
 
 __all__ = ["Detected", "Framework", "FrameworkSync", "detect"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from handrail.errors import AdbConnectionError
+from handrail.surface.values import Framework
 
-Framework = Literal["flutter", "react_native", "compose", "native"]
 PRIORITY: tuple[Framework, ...] = ("flutter", "react_native", "compose")
 """An app with none of their signs is native."""
 Metro = tuple[str, int]

@@ -16,10 +16,11 @@ from handrail.android.sync.signs import class_signals, is_odd
 from handrail.clock import Clock
 from handrail.config import metro
 from handrail.errors import DeviceError, Timeout
+from handrail.surface.values import Synced
 from handrail.tree.node import Node, Screen
 
 if TYPE_CHECKING:
-    from handrail.android.sync import Framework, FrameworkSync
+    from handrail.android.sync import FrameworkSync
 
 OPEN_MS = 1_000.0
 """How long an answer waits for channels that are being opened, from the moment that was begun."""
@@ -29,24 +30,6 @@ MOST_LOSSES = 3
 """Channels that are lost so often in a row, each before it said anything, are left alone for a while."""
 MOST_APPS = 4
 """Channels of that many apps are kept; the one that was opened first goes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Synced:
-    """One tail probe: who was asked, how long it took, and what was not at rest at first."""
-
-    framework: Framework
-    channels: tuple[str, ...]
-    ms: float
-    idle: bool
-    waited_for: tuple[str, ...] = ()
-    refreshed: bool = False
-    """A semantics tree is there that was not before."""
-
-    @property
-    def has_moved(self) -> bool:
-        """The screen may be another one than the one that was read before the probe."""
-        return bool(self.waited_for) or self.refreshed
 
 
 @dataclass(slots=True)

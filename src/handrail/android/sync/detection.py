@@ -13,11 +13,12 @@ from typing import Protocol
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script, Shell, quote
 from handrail.android.packages import NAME, check_package
-from handrail.android.sync.answers import METRO, PRIORITY, Framework, Metro
+from handrail.android.sync.answers import METRO, PRIORITY, Metro
 from handrail.android.sync.metro import metro_signals
 from handrail.android.sync.signs import class_signals, is_odd
 from handrail.clock import Clock, SystemClock
 from handrail.errors import DeviceError, Timeout
+from handrail.surface.values import Framework
 from handrail.tree.node import Screen
 
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from handrail.adb.device import AdbDevice
-from handrail.android.sync.answers import METRO, Channel, Framework, Metro, Rest
+from handrail.android.sync.answers import METRO, Channel, Metro, Rest
 from handrail.android.sync.dart import DartVm, open_dart
 from handrail.android.sync.hermes import Hermes, open_hermes
 from handrail.android.sync.idling import open_bridge
@@ -17,6 +17,7 @@ from handrail.android.sync.labels import FiberLabels
 from handrail.clock import Clock
 from handrail.config import switch
 from handrail.errors import DeviceError, Timeout
+from handrail.surface.values import Framework
 from handrail.tree.node import Screen
 
 WAIT_MS = 3_000.0

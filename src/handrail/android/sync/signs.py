@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handrail.android.sync.answers import Framework
+from handrail.surface.values import Framework
 from handrail.tree.node import Node
 
 CLASSES: dict[Framework, tuple[str, ...]] = {

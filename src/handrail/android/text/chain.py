@@ -6,7 +6,6 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from handrail.android.driver import Typed
 from handrail.android.text.field import (
     Field,
     Look,
@@ -20,6 +19,7 @@ from handrail.android.text.field import (
 from handrail.android.text.ways import Way
 from handrail.clock import Clock
 from handrail.errors import HandrailError, InvalidAction, Unsupported
+from handrail.surface.values import Typed
 
 Erase = Callable[[], Awaitable[Typed]]
 AskEditor = Callable[[Field], Awaitable[Field]]

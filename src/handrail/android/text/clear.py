@@ -7,12 +7,12 @@ from typing import Protocol
 
 from handrail.adb.shell import Shell
 from handrail.android.channel import Channel
-from handrail.android.driver import Typed
 from handrail.android.input import send
 from handrail.android.keys import key_code
 from handrail.android.text.field import Field, Look, Reading, first_look, is_cleared, look_until, units
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout, Unsupported
+from handrail.surface.values import Typed
 
 KEYS_AT_ONCE = 250
 """Key events of one command: a slow phone needs 10 ms for each, and a command has 30 s."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from handrail.adb.shell import Shell
 from handrail.android.channel import Channel
-from handrail.android.driver import Typed
 from handrail.android.text import chain, clear
 from handrail.android.text.clear import ChannelClear, Deletes, Eraser, SelectAll
 from handrail.android.text.field import Field, Look
@@ -23,6 +22,7 @@ from handrail.android.text.ways import (
 )
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, DeviceError, Timeout, Unsupported
+from handrail.surface.values import Typed
 
 LONG = 200
 """Characters from which one paste is quicker than that many key events."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from handrail.android.driver import Typed
-from handrail.android.text.field import readable
 from handrail.engine.acts.expects import wait_until
 from handrail.engine.look.conditions import Holds
 from handrail.engine.look.looks import Look, Reading, sure
@@ -13,6 +11,7 @@ from handrail.engine.run import Outcome, Stage, fresh
 from handrail.errors import ElementNotInteractable, SemanticMismatch, VerificationFailed
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Verification
+from handrail.surface.values import Typed
 from handrail.tree.mention import mention, name_of
 from handrail.tree.node import Node, Screen, ScreenPoint
 from handrail.tree.reach import tap_point
@@ -32,11 +31,11 @@ async def type_text(stage: Stage, action: TypeText) -> Outcome:
     if action.clear:
         await _clear(stage, field)
     async with stage.run.dispatching():
-        typed = await stage.driver.type_text(text)
+        typed = await stage.text.type_text(text)
     if typed.arrived is not False and action.submit:
         async with stage.run.dispatching():
-            await stage.driver.key("enter")
-    if action.clear and not field.password and typed.after not in (None, readable(text)):
+            await stage.keys.key("enter")
+    if action.clear and not field.password and typed.after not in (None, stage.text.reads_back_as(text)):
         typed = _failed(typed)  # it arrived, and something else is there too
     return _outcome(stage, field, typed, said, submitted=action.submit)
 
@@ -45,7 +44,7 @@ async def clear_text(stage: Stage, _: ClearText) -> Outcome:
     """Focus and empty, whatever the length."""
     field = await _focus(stage, await _field(stage))
     async with stage.run.dispatching():
-        typed = await stage.driver.clear_text()
+        typed = await stage.text.clear_text()
     return _outcome(stage, field, typed, "0 characters" if field.password else "", submitted=False)
 
 
@@ -111,7 +110,7 @@ async def _focus(stage: Stage, field: Node) -> Node:
 
     point = _point(stage, field)
     async with stage.run.dispatching():
-        await stage.driver.tap(*point)
+        await stage.touch.tap(*point)
     seen, verdict = await wait_until(looks, stage.clock, has_focus, FOCUS_MS)
     looks.take(seen)
     if not verdict.met:
@@ -125,7 +124,7 @@ async def _focus(stage: Stage, field: Node) -> Node:
 async def _clear(stage: Stage, field: Node) -> None:
     """Nothing is typed behind a text that would not go."""
     async with stage.run.dispatching():
-        cleared = await stage.driver.clear_text()
+        cleared = await stage.text.clear_text()
     if cleared.arrived is False:
         observed = _told(cleared.after, field)
         stage.run.verification = Verification(
@@ -173,7 +172,7 @@ def _outcome(stage: Stage, field: Node, typed: Typed, said: str, *, submitted: b
 def _took_read_back(stage: Stage, typed: Typed) -> bool:
     """Make the read-back of a slow phone the screen afterwards: as good as a settle, and one look less."""
     last = stage.looks.last
-    if typed.screen is None or last is None or not stage.driver.waits_for_idle:
+    if typed.screen is None or last is None or not stage.looks.eyes.waits_for_idle:
         return False
     took = last.ended_ms - last.began_ms
     if took < SLOW_MS:

@@ -73,7 +73,6 @@ async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
     with stage.run.phase("settle"):
         settling = Settling(
             stage.looks,
-            stage.driver,
             stage.clock,
             None,
             budget_ms=action.timeout_ms,
@@ -135,7 +134,7 @@ async def expect_screen(stage: Stage, action: ExpectScreen) -> Outcome:
     """By fingerprint, or by the activity in front."""
 
     async def by_activity(_: Look) -> Holds:
-        front = await stage.driver.foreground()
+        front = await stage.looks.eyes.foreground()
         return Holds(is_activity(front.activity, action.activity or ""), action.activity, front.activity)
 
     def by_fingerprint(seen: Look) -> Holds:

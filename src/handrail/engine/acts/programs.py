@@ -1,10 +1,7 @@
-"""Actions on what is around the app whose proof is a read of the device, not of the screen."""
+"""Programs and commands, on the device and on this machine: their proof is a read, not a screen."""
 
 from __future__ import annotations
 
-from handrail.adb.shell import Command, Script
-from handrail.android import apps
-from handrail.android.packages import pid_of
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import ActionRejected, AdbCommandError, HandrailError, Unsupported, VerificationFailed
 from handrail.protocol.envelope import Verification
@@ -13,11 +10,8 @@ from handrail.protocol.system import RunScript, SetClipboard, Shell, StopApp
 
 async def stop_app(stage: Stage, action: StopApp) -> Outcome:
     """Its process is gone."""
-    shell = stage.driver.shell
     async with stage.run.dispatching():
-        await apps.stop(shell, action.package)
-    pid = await pid_of(shell, action.package)
-    observed = "stopped" if pid is None else f"process {pid}"
+        observed = await stage.apps.stop(action.package)
     failure = VerificationFailed(
         f"{action.package} still runs as {observed}", expected="stopped", observed=observed
     )
@@ -28,9 +22,9 @@ async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:
     """It reads back. Text that holds a secret is told as it was given."""
     text = stage.secrets.fill(action.text).text
     async with stage.run.dispatching():
-        await stage.driver.set_clipboard(text)
+        await stage.clipboard.set_clipboard(text)
     try:
-        found = await stage.driver.get_clipboard()
+        found = await stage.clipboard.get_clipboard()
     except Unsupported:
         return Outcome()
     observed = action.text if found == text else found
@@ -55,19 +49,17 @@ TEXT_LIMIT = 64 << 10
 async def on_device(stage: Stage, action: Shell) -> Outcome:
     """Tokens are quoted one by one; `raw` hands the text to the device's shell."""
     fill = stage.secrets.fill
-    command: Command
-    if action.raw:
-        command = Script(fill(str(action.command)).text)
-    else:
-        command = [fill(token).text for token in action.tokens]
     async with stage.run.dispatching():
-        output = await stage.driver.shell.run(command, check=False)
+        if action.raw:
+            output = await stage.shell.script(fill(str(action.command)).text)
+        else:
+            output = await stage.shell.command([fill(token).text for token in action.tokens])
     details = {
         "exit_code": output.exit_code,
-        "stdout": shortened(output.text),
-        "stderr": shortened(output.stderr.decode("utf-8", "replace")),
+        "stdout": shortened(output.stdout),
+        "stderr": shortened(output.stderr),
     }
-    if not output.ok:
+    if output.exit_code not in (0, None):
         stage.run.details |= details
         raise AdbCommandError(f"The command ended with exit code {output.exit_code}", command=action.tokens)
     verification = Verification(mode="built_in", expected=0, observed=output.exit_code, outcome="verified")

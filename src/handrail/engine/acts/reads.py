@@ -1,7 +1,4 @@
-"""Observations: what an action that only looks answers with. Nothing here touches the device's state.
-
-What reads the device beyond its screen is imported where it is used: most commands never need it.
-"""
+"""Observations: what an action that only looks answers with. Nothing here touches the device's state."""
 
 from __future__ import annotations
 
@@ -16,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from handrail.clock import iso_time
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.run import Outcome, Stage
-from handrail.errors import HandrailError
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
 from handrail.tree.diff import diff_text
@@ -134,14 +130,14 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
 
     Width and height are the screen's, in whose pixels all coordinates are; the picture is `scale` times that.
     """
-    png = await stage.driver.screenshot()
+    png = await stage.looks.eyes.screenshot()
     seen = await stage.look() if action.marks else None
     stage.run.after = seen
     marks = _marks(stage, seen) if seen else []
     shown = await asyncio.to_thread(show, png, marks, action.scale)
-    app = seen.screen.package if seen else (await stage.driver.foreground()).package
+    app = seen.screen.package if seen else (await stage.looks.eyes.foreground()).package
     snapshot = ScreenSnapshot(
-        device_id=stage.driver.serial,
+        device_id=stage.surface.name,
         current_app=app,
         width=shown.screen_width,
         height=shown.screen_height,
@@ -164,51 +160,27 @@ def _marks(stage: Stage, seen: Look) -> list[Mark]:
 
 async def get_state(stage: Stage) -> Outcome:
     """The device's general state as data and as one paragraph."""
-    from handrail.android.state import paragraph, read_state  # noqa: PLC0415
-
-    state = await read_state(stage.driver.shell, clipboard=await _clipboard(stage))
-    return Outcome(details={"state": state.to_dict(), "text": paragraph(state)})
-
-
-async def _clipboard(stage: Stage) -> str | None:
-    """What is on it, where a channel can tell."""
-    try:
-        return await stage.driver.get_clipboard()
-    except HandrailError:
-        return None
+    state = await stage.settings.state()
+    return Outcome(details={"state": state.details, "text": state.text})
 
 
 async def get_logs(stage: Stage, action: GetLogs) -> Outcome:
     """The newest lines of the log."""
-    from handrail.android import logs  # noqa: PLC0415
-
-    lines = await logs.read(
-        stage.driver.shell,
-        package=action.package,
-        level=action.level,
-        since=action.since,
-        max_lines=action.max_lines,
-    )
-    return Outcome(details={"lines": len(lines), "logs": "\n".join(str(line) for line in lines)})
+    lines = await stage.logs.log_lines(action.package, action.level, action.since, action.max_lines)
+    return Outcome(details={"lines": len(lines), "logs": "\n".join(lines)})
 
 
 async def get_shared_prefs(stage: Stage, action: GetSharedPrefs) -> Outcome:
     """A preferences file as typed values and as it is written."""
-    from handrail.android import app_data  # noqa: PLC0415
-
-    found = await app_data.read_prefs(stage.driver.shell, action.package, action.file)
-    return Outcome(details={"package": action.package, "file": action.file, **found.to_dict()})
+    found = await stage.data.preferences(action.package, action.file)
+    return Outcome(details={"package": action.package, "file": action.file, **found})
 
 
 async def query_db(stage: Stage, action: QueryDb) -> Outcome:
     """Rows of an app's database. A statement that writes is a touch like any other."""
-    from handrail.android import app_data  # noqa: PLC0415
-
     async with stage.run.dispatching() if action.write else nullcontext():
-        rows = await app_data.query(
-            stage.driver.shell, action.package, action.database, action.query, write=action.write
-        )
-    return Outcome(details={"package": action.package, "database": action.database, **rows.to_dict()})
+        rows = await stage.data.query(action.package, action.database, action.query, write=action.write)
+    return Outcome(details={"package": action.package, "database": action.database, **rows})
 
 
 LONG_SIDE = 1568

@@ -11,7 +11,7 @@ from typing import Literal
 from handrail.engine.look.conditions import matches, said
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim_at, follow, partners
-from handrail.engine.look.verify import front, moved
+from handrail.engine.look.verify import moved
 from handrail.engine.pressed import OPPOSITE, SHARE, Direction, Way, is_sideways, way
 from handrail.engine.run import Outcome, Stage, fresh
 from handrail.errors import ElementNotFound, ElementNotInteractable
@@ -22,7 +22,7 @@ from handrail.tree.fingerprint import at_rest
 from handrail.tree.node import Bounds, Node, Screen
 from handrail.tree.reach import covering, tap_point, visible_part
 from handrail.tree.select.missed import candidates, nearest, nearest_nodes
-from handrail.tree.windows import is_input_method
+from handrail.tree.windows import front, is_input_method
 
 SWIPE_MS = 400
 SLOW_MS = 1_200
@@ -166,7 +166,7 @@ class _Search:
                 reason="too small",
             )
         async with stage.run.dispatching():
-            await stage.driver.swipe(*way, SLOW_MS if slow else SWIPE_MS)
+            await stage.touch.swipe(*way, SLOW_MS if slow else SWIPE_MS)
         settled = await stage.settle(before, moved(before, stage.looks))
         stage.run.settled = settled.report
         stage.run.after = self.seen = settled.seen

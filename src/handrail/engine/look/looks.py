@@ -9,12 +9,13 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from handrail.android.driver import Driver
 from handrail.clock import Clock
 from handrail.engine.look.restless import Motion, Restless, build_of, changed
 from handrail.errors import DeviceError, Timeout
+from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import LookCapability, RestCapability, Surface, has
 from handrail.tree.compact import CompactOptions, CompactResult
 from handrail.tree.dialogs import ScreenDialog, system_dialogs
 from handrail.tree.diff import Diff, diff
@@ -97,7 +98,7 @@ class Looks:
 
     def __init__(
         self,
-        driver: Driver,
+        surface: Surface,
         clock: Clock,
         registry: Registry,
         revision: int = 0,
@@ -105,7 +106,7 @@ class Looks:
         *,
         boot_id: str = "",
     ) -> None:
-        self._driver = driver
+        self._surface = surface
         self._clock = clock
         self.registry = registry
         self.restless = Restless()
@@ -127,6 +128,18 @@ class Looks:
         self._anchor: Screen | None = None  # the first look since the last touch that showed this content
         self._verdicts: dict[tuple[int, int], _Verdict] = {}
 
+    @cached_property
+    def eyes(self) -> LookCapability:
+        """What reads the screen. Raises `Unsupported` on a surface without one."""
+        return cast("LookCapability", self._surface.capability(Capability.LOOK))
+
+    @cached_property
+    def rest(self) -> RestCapability | None:
+        """What else can tell of the screen's rest; None where nothing can."""
+        if not has(self._surface, Capability.REST):
+            return None
+        return cast("RestCapability", self._surface.capability(Capability.REST))
+
     async def look(self) -> Look:
         """Read the screen now. A failed read raises: it is never an answer."""
         began = self._clock.monotonic_ms()
@@ -144,7 +157,7 @@ class Looks:
         was_silent = began - self._heard_ms >= MAY_REBOOT_MS
         asking = asyncio.ensure_future(self._notice_reboot()) if was_silent else None
         try:
-            screen = await self._driver.look()
+            screen = await self.eyes.look()
             took = self._clock.monotonic_ms() - began
             if asking is not None:
                 await asking
@@ -158,9 +171,10 @@ class Looks:
     async def _notice_reboot(self) -> None:
         """Refs end with the boot they were given in. A phone that can't tell is taken to be the same one."""
         try:
-            boot_id = (await self._driver.facts()).boot_id
+            facts = await self._surface.facts()
         except (DeviceError, Timeout):
             return
+        boot_id = facts.boot_id if facts is not None else self.boot_id
         if self.boot_id and boot_id != self.boot_id:
             self.forget()
         self.boot_id = boot_id
@@ -202,16 +216,16 @@ class Looks:
 
     async def name(self, seen: Look) -> None:
         """Ask the app's framework, where it can be asked, what it calls its elements; once per screen."""
-        reading, sync = seen.reading, self._driver.sync
-        if sync is None or reading.is_named:
+        reading, rest = seen.reading, self.rest
+        if rest is None or reading.is_named:
             return
-        labels = await sync.labels(seen.screen)
+        labels = await rest.labels(seen.screen)
         if labels is not None:
             reading.labels, reading.is_named = labels, True
 
     async def look_and_take(self) -> Look:
         seen = await self.look()
-        if self._driver.sync is not None and await self._driver.sync.refresh(seen.screen):
+        if self.rest is not None and await self.rest.refresh(seen.screen):
             seen = await self.look()
         await self.name(seen)
         self.take(seen)

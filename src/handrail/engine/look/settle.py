@@ -10,12 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from handrail.android.constants import LOADING_WAIT_MS
-from handrail.android.driver import Driver
-from handrail.android.sync.apps import Synced
 from handrail.clock import Clock
 from handrail.engine.look.looks import Look, Looks, sure
 from handrail.protocol.envelope import SettleReport, SyncReport
+from handrail.surface.values import Synced
 from handrail.tree.node import Screen
 
 FIRST_GAP_MS = 20.0
@@ -36,6 +34,8 @@ PATIENT_MS = 400.0
 NEARLY = 1.5
 """Times the gap: a look that near to the moment that decides is put off to it."""
 FULL_MS = 10_000.0
+LOADING_WAIT_MS = 8_000.0
+"""A spinner is waited for as long on top of the settle budget."""
 HELPER_MS = 250.0
 """A helper that hears events for so long is not asked again: only looks can tell what is restless."""
 SYNC_MS = 3_000.0
@@ -69,7 +69,6 @@ class Settling:
     def __init__(
         self,
         looks: Looks,
-        driver: Driver,
         clock: Clock,
         before: Look | None,
         *,
@@ -78,7 +77,7 @@ class Settling:
         loading_ms: float = LOADING_WAIT_MS,
         patience_ms: float = 0.0,
     ) -> None:
-        self._looks, self._driver, self._clock = looks, driver, clock
+        self._looks, self._listener, self._clock = looks, looks.rest, clock
         self._before = before
         self._met = met
         self._start = clock.monotonic_ms()
@@ -103,8 +102,8 @@ class Settling:
         while True:
             seen = await self._looks.look()
             self._reads += 1
-            if self._driver.sync is not None:
-                self._driver.sync.notice(seen.screen)
+            if self._listener is not None:
+                self._listener.notice(seen.screen)
             self._compare(seen)
             reason = self._reason(seen, rested)
             if reason is None:
@@ -117,10 +116,10 @@ class Settling:
 
     async def _is_synced(self, seen: Look, reason: Reason) -> bool:
         """The tail: whether the app itself is at rest. If not, it is waited for, and there is more to see."""
-        sync, spent = self._driver.sync, sum(one.ms for one in self._synced)
-        if sync is None or reason in ("budget", "loading") or spent >= SYNC_MS:
+        told, spent = self._listener, sum(one.ms for one in self._synced)
+        if told is None or reason in ("budget", "loading") or spent >= SYNC_MS:
             return True
-        synced = await sync.wait(seen.screen, SYNC_MS - spent)
+        synced = await told.sync(seen.screen, SYNC_MS - spent)
         if synced is None:
             return True
         self._synced.append(synced)
@@ -188,7 +187,7 @@ class Settling:
 
     def _is_patient(self, seen: Look) -> bool:
         """A read that took its time on a channel that waits for idle itself has already seen the quiet."""
-        return self._driver.waits_for_idle and seen.ended_ms - seen.began_ms >= PATIENT_MS
+        return self._looks.eyes.waits_for_idle and seen.ended_ms - seen.began_ms >= PATIENT_MS
 
     def _quiet_at(self, seen: Look) -> float:
         slower = max(self._pace, self._last_pace)
@@ -234,10 +233,10 @@ class Settling:
     async def _helper_vouches(self, seen: Look | None) -> bool:
         """Events on a screen with restless nodes never end, and a proof is quicker than any quiet."""
         is_restless = seen is not None and self._looks.restless.nodes(seen.screen)
-        if not self._asks_helper or self._met_since is not None or is_restless:
+        if self._listener is None or not self._asks_helper or self._met_since is not None or is_restless:
             return False
         began = self._clock.monotonic_ms()
-        answer = await self._driver.wait_idle(HELPER_MS)
+        answer = await self._listener.wait_idle(HELPER_MS)
         self.waited_ms += self._clock.monotonic_ms() - began if answer is not None else 0.0
         self._asks_helper = answer is not None and answer.idle
         return self._asks_helper

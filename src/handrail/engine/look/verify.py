@@ -16,8 +16,8 @@ from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
 from handrail.tree.dialogs import ScreenDialog
 from handrail.tree.match.matching import match
-from handrail.tree.node import Node, Screen
-from handrail.tree.windows import SYSTEM_UI, is_input_method, is_toast
+from handrail.tree.node import Node
+from handrail.tree.windows import app_windows
 
 EXPECT_MS = 5_000.0
 """How long an explicit expectation may take to come true, as long as `expect_*` waits by itself."""
@@ -197,21 +197,3 @@ def verification(proof: Proof | None, verdict: Holds | None, changed: bool) -> V
         observed=verdict.observed,
         outcome="verified" if verdict.met else "failed",
     )
-
-
-def front(screen: Screen) -> Node:
-    """The topmost window of the app in front; overlays of others float above it and do not count."""
-    windows = app_windows(screen)
-    own = [window for window in windows if window.package_name == screen.package]
-    return (own or windows or screen.windows)[-1]
-
-
-def app_windows(screen: Screen) -> list[Node]:
-    """Without keyboards, toasts and what the system lays over the screen."""
-    return [
-        window
-        for window in screen.windows
-        if not is_input_method(window.package_name)
-        and window.package_name != SYSTEM_UI
-        and not is_toast(screen, window)
-    ]

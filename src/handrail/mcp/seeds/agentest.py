@@ -129,7 +129,7 @@ def _data(name: str, call: Call, details: dict[str, Any]) -> Any:
 
 
 def _connected(call: Call, session: Session, envelope: Envelope) -> dict[str, Any]:
-    channels = set(session.driver.channels().values())
+    channels = set(session.surface.channels().values())
     backend = next((name for name in ("grpc", "helper") if name in channels), "adb")
     return {
         "deviceId": session.serial,
@@ -145,7 +145,7 @@ def _screen(call: Call, session: Session) -> str:
 
 
 async def _device_info(session: Session) -> dict[str, Any]:
-    facts, display = session.facts, await session.driver.display()
+    facts, display = session.facts, await session.looks.eyes.display()
     return {
         "screenWidth": display.width,
         "screenHeight": display.height,

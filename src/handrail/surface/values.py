@@ -1,0 +1,125 @@
+"""What a surface says of itself and of what it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from handrail.tree.node import Screen
+
+Framework = Literal["flutter", "react_native", "compose", "native"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What does not change while a device is up."""
+
+    serial: str
+    model: str
+    manufacturer: str
+    android_version: str
+    sdk: int
+    boot_id: str
+    """Another one after every boot: refs and restless nodes end with it."""
+    platform: Literal["android"] = "android"
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """The screen as it is turned now: overrides and rotation are in it."""
+
+    width: int
+    height: int
+    density: int
+    rotation: int
+    """Quarter turns, 0 to 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreground:
+    """What is in front; empty strings where nothing is."""
+
+    package: str
+    activity: str
+    """Whole class name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """How a text went in, and what the field said before and after; None where no field could be read."""
+
+    way: str
+    before: str | None
+    after: str | None
+    arrived: bool | None
+    """None: nothing to compare with."""
+    screen: Screen | None = None
+    """The last screen that was read for it, after the typing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdleResult:
+    """The answer to "has it come to rest?" of something that hears events (seed 003)."""
+
+    ok: bool
+    idle: bool
+    reason: str
+    """events_quiet or timeout."""
+    events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """One probe of the app's framework: who was asked, how long it took, what was not at rest at first."""
+
+    framework: Framework
+    channels: tuple[str, ...]
+    ms: float
+    idle: bool
+    waited_for: tuple[str, ...] = ()
+    refreshed: bool = False
+    """A semantics tree is there that was not before."""
+
+    @property
+    def has_moved(self) -> bool:
+        """The screen may be another one than the one that was read before the probe."""
+        return bool(self.waited_for) or self.refreshed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Something that was read or set: in words, and as data."""
+
+    text: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkChange:
+    """What of the network should be another way; None leaves it as it is."""
+
+    preset: str | None = None
+    speed: str | None = None
+    delay: str | None = None
+    wifi: bool | None = None
+    data: bool | None = None
+    airplane_mode: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOutput:
+    """How a command on the device ended."""
+
+    exit_code: int | None
+    """None where the device did not say."""
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastWords:
+    """What an app left in the log when it died."""
+
+    summary: str
+    lines: tuple[str, ...]
