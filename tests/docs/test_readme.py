@@ -68,6 +68,7 @@ def test_a_command_of_the_readme_runs(line: str, tmp_path: Path) -> None:
     assert run([*HANDRAIL, *shlex.split(line)[1:]], env_of(tmp_path, **no_server))
 
 
+@pytest.mark.timeout(180)
 def test_the_tour_runs_line_by_line(tmp_path: Path) -> None:
     [tour] = [block for block in blocks("sh") if is_tour(block)]
     lines = lines_of(tour)
@@ -131,6 +132,7 @@ def test_every_example_stands_on_the_page() -> None:
         assert f"(../examples/python/{program.name})" in page
 
 
+@pytest.mark.timeout(1_000)
 @pytest.mark.skipif(not os.environ.get("HANDRAIL_NEW_USER"), reason="HANDRAIL_NEW_USER=1 builds a venv")
 def test_a_new_user_needs_a_clone_and_make(tmp_path: Path) -> None:
     clone = tmp_path / "handrail"

@@ -73,6 +73,7 @@ MATRIX = [
 """u2 takes every text and is quick; the others belong to the long runs."""
 
 
+@pytest.mark.timeout(180)  # keys one by one, sixty texts: 35 s on an idle machine
 @pytest.mark.parametrize(("route", "kind"), MATRIX)
 def test_every_text_arrives_unchanged_or_is_declined_before_anything_is_sent(route: str, kind: str) -> None:
     async def story() -> None:

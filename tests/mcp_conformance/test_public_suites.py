@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RELEASED, NEWEST = "0.1.16", "0.2.0-alpha.12"
 INSPECTOR = "0.15.0"
+pytestmark = pytest.mark.timeout(900)
 conformance = pytest.mark.skipif(
     os.environ.get("HANDRAIL_MCP_CONFORMANCE") != "1", reason="set HANDRAIL_MCP_CONFORMANCE=1 to run it"
 )

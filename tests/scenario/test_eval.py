@@ -217,6 +217,7 @@ def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
     ran = measured("--out", str(tmp_path / "out"))
     assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
@@ -230,12 +231,14 @@ def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_doing_nothing_solves_no_task_at_all() -> None:
     ran = measured("--model", "nothing")
     assert [one["id"] for one in ran["tasks"] if one["success"] or one["reached"]] == []
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_random_taps_solve_next_to_nothing() -> None:
     ran = measured("--model", "random", "--max-steps", "8")
     assert ran["summary"]["success"] == 0

@@ -12,6 +12,7 @@ from tests.sync_node.node import PACKAGE, Scene, run_peer
 from tests.sync_node.test_work import play
 
 STATUS_BAR_DP = 24
+pytestmark = pytest.mark.timeout(180)  # the first of them may install packages for Node
 
 
 @pytest.fixture(scope="module")

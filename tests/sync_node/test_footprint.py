@@ -19,6 +19,7 @@ UNTOUCHED = [True] * 6 + [False] * 2
 SHAPES = """JSON.stringify([
   lab.shape('fetch'), lab.shape('setTimeout'), lab.shape('clearTimeout'), lab.shape('clearInterval'),
   lab.shape('open', XMLHttpRequest.prototype), lab.shape('send', XMLHttpRequest.prototype)])"""
+pytestmark = pytest.mark.timeout(180)  # the first of them may install packages for Node
 
 
 @pytest.fixture(scope="module")
