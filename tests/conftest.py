@@ -1,10 +1,24 @@
-"""Slow tests: whole matrices and long runs. `make test` leaves them out, `make test-slow` and CI run them."""
+"""What holds for every test: which ones are slow, and how long Hypothesis may take over its examples.
+
+Slow tests are whole matrices and long runs. `make test` leaves them out, `make test-slow` and CI run them.
+"""
 
 from __future__ import annotations
 
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How quickly examples are made says how busy the machine is, not whether the code is right. A test that hangs
+# ends by `timeout` in pyproject.toml.
+settings.register_profile(
+    "handrail",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    print_blob=True,
+)
+settings.load_profile("handrail")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: programs that a test interrupts would inherit the deafness.

@@ -201,7 +201,7 @@ def test_the_output_is_the_seeds_interface() -> None:
     assert parse_step(text).to_dict() == {"thought": "I tap it.", "action": TAP, "raw": text}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.text(st.characters(exclude_categories=()), max_size=80), st.integers(0, len(JSON)))
 def test_any_text_around_a_cut_answer_is_survived(text: str, at: int) -> None:
     step = parse_step(text + JSON[:at] + text)

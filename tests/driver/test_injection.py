@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from handrail.adb.device import AdbDevice
@@ -132,7 +132,7 @@ HARMLESS = frozenset(string.ascii_letters + string.digits + "_.$:-")
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(text=hostile)
 @example(text="-n")
 @example(text="--user")
@@ -216,7 +216,7 @@ def updating(text: str) -> str:
 
 
 @pytest.mark.parametrize("name", FREE)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(text=hostile)
 @example(text=f"'; touch {CANARY}; '")
 @example(text=f"$(touch {CANARY})")
@@ -243,7 +243,7 @@ def test_free_texts_do_reach_the_phone(world: World) -> None:
     assert world.commands(lambda: free.give(world, hurt)) == free.meant(hurt)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(text=hostile)
 def test_an_apks_name_is_not_part_of_any_command(world: World, tmp_path_factory: Any, text: str) -> None:
     name = f"{text.replace('/', '_').replace(chr(0), '_')[:40]}.apk"  # what no file can be called
@@ -287,7 +287,7 @@ OURS = frozenset(
 """The programs and builtins that typing needs."""
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15)
 @given(text=hostile)
 @example(text=f"'; touch {CANARY}; '")
 @example(text=f"%s$(touch {CANARY})`touch {CANARY}`")

@@ -121,7 +121,7 @@ def test_no_text_of_an_app_passes_for_another_section() -> None:
     assert parts.battery(parts.sections(text)["battery"]) == (50, None)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.sampled_from([*OUTPUT.splitlines(), "null", "", "=", "  level: x", "@@handrail nothing"])))
 def test_damaged_output_is_never_an_exception(lines: list[str]) -> None:
     text = "\n".join(lines)

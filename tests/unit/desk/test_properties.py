@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.desk.locks import LEASE_MS, release_all
@@ -198,17 +198,14 @@ def _restored(state: DeskState) -> None:
     assert again == survivor(state)
 
 
-QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large]
-
-
-@settings(max_examples=60, deadline=None, suppress_health_check=QUIET, derandomize=True, database=None)
+@settings(max_examples=60, derandomize=True)
 @given(st.lists(STEP, max_size=25))
 def test_the_invariants_hold_after_every_action(steps: list[Any]) -> None:
     played(steps)
 
 
 @pytest.mark.slow
-@settings(max_examples=3_000, deadline=None, suppress_health_check=QUIET, database=None)
+@settings(max_examples=3_000, database=None)
 @given(st.lists(STEP, max_size=60))
 def test_the_invariants_hold_after_long_histories(steps: list[Any]) -> None:
     played(steps)

@@ -147,7 +147,7 @@ def test_processes_that_write_at_once_lose_nothing(kept: Permissions) -> None:
 nasty = st.text(min_size=1).filter(lambda text: text.strip())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(nasty, nasty, st.none() | nasty, st.sampled_from(list(ACTIONS)), st.none() | nasty)
 def test_no_agents_key_is_ever_one_that_policy_reads(
     agent: str, tool: str, context: str | None, action: str, about: str | None
@@ -155,7 +155,7 @@ def test_no_agents_key_is_ever_one_that_policy_reads(
     assert agent_key(agent, tool, context) != policy_key(action, about)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(nasty, nasty, nasty, nasty)
 def test_no_agent_can_take_another_ones_name(one: str, tool: str, other: str, other_tool: str) -> None:
     if (one, tool) != (other, other_tool):

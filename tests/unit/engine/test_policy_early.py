@@ -56,10 +56,9 @@ def rules(draw: st.DrawFn) -> Rule:
 
 
 actions = st.sampled_from([dict(cls.example) for cls in ACTIONS.values()])
-settings.register_profile("policy", max_examples=200, deadline=None)
 
 
-@settings(settings.get_profile("policy"))
+@settings(max_examples=200)
 @given(
     st.lists(rules(), max_size=6),
     actions,
@@ -78,7 +77,7 @@ def test_an_early_verdict_is_the_later_one_whatever_the_screen_shows(
     assert early in (None, later)
 
 
-@settings(settings.get_profile("policy"))
+@settings(max_examples=200)
 @given(st.lists(rules(), min_size=1, max_size=6), actions, elements)
 def test_the_decision_is_that_of_the_first_rule_whose_every_part_holds(
     made: list[Rule], action: dict[str, Any], element: Resolved

@@ -123,7 +123,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*READERS, "other"]), values, max_size=4))
 def test_whatever_a_rule_says_it_is_read_or_refused_with_its_key(table: dict[str, object]) -> None:
     body = "\n".join(f"{key} = {json.dumps(value)}" for key, value in table.items())
@@ -135,7 +135,7 @@ def test_whatever_a_rule_says_it_is_read_or_refused_with_its_key(table: dict[str
         assert rule.verdict == table["verdict"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text())
 def test_any_text_is_a_policy_or_an_error_that_names_the_file(text: str) -> None:
     try:

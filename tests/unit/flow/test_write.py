@@ -192,7 +192,7 @@ FLOWS = st.builds(
 
 
 @given(FLOWS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_whatever_is_written_reads_back_the_same(flow: Flow) -> None:
     assert again(flow) == flow
 

@@ -4,7 +4,7 @@ import json
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.protocol.actions import ACTION, ACTIONS
@@ -12,7 +12,7 @@ from handrail.protocol.read import read_action
 from tests.unit.protocol.strategies import SCHEMA, one_action, spelled
 
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-QUICK = settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=5)
 
 
 @pytest.mark.parametrize("kind", ACTIONS)

@@ -192,7 +192,7 @@ def _jittered(one: Screen, moves: list[tuple[int, int, int, int]]) -> Screen:
 MOVE = st.tuples(*[st.integers(-2, 2)] * 4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), count=st.integers(1, 5), height=st.integers(60, 400), top=st.integers(100, 900))
 def test_no_jitter_of_two_pixels_on_any_nodes_changes_a_fingerprint(
     data: st.DataObject, count: int, height: int, top: int

@@ -82,7 +82,7 @@ def test_any_other_shape_is_declined(old: str, new: str) -> None:
     assert read_stock(DUMP.replace(old, new).encode()) is None
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(text=st.text(NOT_IN_XML), desc=st.text(NOT_IN_XML), hint=st.text(NOT_IN_XML, max_size=20))
 def test_any_text_is_read_as_expat_reads_it(text: str, desc: str, hint: str) -> None:
     plain = hint.replace("&", "").replace("<", "").replace('"', "")
