@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 
-.PHONY: help venv test test-slow check bench fuzz docs demo serve clean
+.PHONY: help venv test test-slow check bench fuzz mutants docs demo serve clean
 
 help:
 	@echo "make test    the suite                make check   format, lint, types, layers, docs"
 	@echo "make test-slow  its long runs"
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
+	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
 	@echo "make serve   the desk, with a phone    make venv    only the virtual environment"
 
@@ -36,6 +37,9 @@ bench: venv
 
 fuzz: venv
 	@for file in tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+mutants: venv
+	@PYTHONHASHSEED=0 $(BIN)/python -m tests.mutants $(if $(MODULE),--module "$(MODULE)") $(if $(SEED),--seed $(SEED)) $(if $(ALL),--all)
 
 docs: venv
 	$(BIN)/python docs/modules.py

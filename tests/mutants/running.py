@@ -1,0 +1,73 @@
+"""pytest inside this process: tests are collected once, and run one by one in any order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import Phase, settings
+
+from tests.mutants.table import ROOT, Module
+
+
+class Runner:
+    """A plugin that leaves collecting to pytest and gives the collected tests to `loop`."""
+
+    def __init__(self, loop: Callable[[Runner, list[pytest.Item]], None]) -> None:
+        self._loop = loop
+        self._has_failed = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """The same examples every time, and no search for the smallest one that fails."""
+        phases = (Phase.explicit, Phase.generate)
+        settings.register_profile("mutants", settings.default, derandomize=True, database=None, phases=phases)
+        settings.load_profile("mutants")
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed:
+            return None  # pytest tells what could not be collected
+        self._loop(self, session.items)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._has_failed |= report.failed
+
+    def passes(self, item: pytest.Item, following: pytest.Item | None) -> bool:
+        """`following` says which fixtures are still needed."""
+        self._has_failed = False
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        return not self._has_failed
+
+    def all_pass(self, items: Sequence[pytest.Item], tell: Callable[[int], None]) -> bool:
+        """Up to the first that fails; `tell` hears the place of each before it runs."""
+        for at, item in enumerate(items):
+            tell(at)
+            if not self.passes(item, items[at + 1] if at + 1 < len(items) else None):
+                return False
+        return True
+
+
+def collect(module: Module, runner: Runner) -> int:
+    """Runs pytest up to the runner's loop. The exit status is pytest's."""
+    words = [
+        "-q",
+        "--assert=plain",
+        "--capture=sys",
+        "--timeout=0",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+    ]
+    places = [f"--rootdir={ROOT}", f"--config-file={ROOT / 'pyproject.toml'}"]
+    return int(pytest.main([*words, *places, *map(str, module.guards())], plugins=[runner]))
+
+
+def be_silent(log: Path) -> None:
+    """What this process and its copies print goes to a file from now on."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
