@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from handrail.adb.keys import PrivateKey, public_key, sign
 from handrail.adb.stream import DirectStream
 from handrail.adb.wire import (
     MAX_PAYLOAD,
     MAX_PAYLOAD_V1,
+    TOKEN_SIZE,
     VERSION,
     Auth,
     BadPacket,
@@ -24,6 +24,9 @@ from handrail.adb.wire import (
     encode_banner,
 )
 from handrail.errors import DeviceError, DeviceOffline, InvalidAction
+
+if TYPE_CHECKING:
+    from handrail.adb.keys import PrivateKey
 
 FEATURES = ("shell_v2", "cmd", "stat_v2", "ls_v2", "fixed_push_mkdir", "sendrecv_v2")
 """What this side can do. Without delayed_ack, every WRTE waits for its OKAY."""
@@ -167,8 +170,11 @@ class AdbdConnection(asyncio.Protocol):
             self.welcome.set_result(None)
 
     def _authenticate(self, packet: Packet) -> None:
-        """Keys come from files, or are made, which takes half a second: not in the loop's time."""
+        """Keys come from files, or are made, which takes a while: not in the loop's time."""
         if packet.arg0 != Auth.TOKEN or self.offered:
+            return
+        if len(packet.payload) != TOKEN_SIZE:
+            self._lose(f"{self.name} does not speak ADB: its token has {len(packet.payload)} bytes")
             return
         if self._ring is None:
             self._ring = asyncio.get_running_loop().run_in_executor(None, lambda: list(self._keys()))
@@ -180,14 +186,16 @@ class AdbdConnection(asyncio.Protocol):
             return
         if isinstance(error := ring.exception(), DeviceError):
             self._fail(error)
+        elif error is not None:
+            self._lose(f"this host's adb keys can't be used: {error!r}")
         elif not (keys := ring.result()):
             self._lose(f"{self.name} asks for a key, and this link was given none")
         elif self._tried < len(keys):
-            self.send(Command.AUTH, Auth.SIGNATURE, 0, sign(keys[self._tried], token))
+            self.send(Command.AUTH, Auth.SIGNATURE, 0, keys[self._tried].sign(token))
             self._tried += 1
         else:
             self.offered = True
-            self.send(Command.AUTH, Auth.PUBLIC_KEY, 0, public_key(keys[0]))
+            self.send(Command.AUTH, Auth.PUBLIC_KEY, 0, keys[0].public())
 
     # the end
 

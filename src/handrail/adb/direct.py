@@ -8,19 +8,29 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from handrail.adb.connection import AdbdConnection
 from handrail.adb.deadline import Deadline, Expired
-from handrail.adb.keys import PrivateKey, load_keys
 from handrail.adb.link import ACCEPT_HINT
 from handrail.adb.stream import DirectStream
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
 
+if TYPE_CHECKING:
+    from handrail.adb.keys import PrivateKey
+
 PATIENCE_MS = 10_000
 """How long one `open` tries to get a connection, and waits for a person to accept our key."""
 FIRST_PAUSE_MS = 50.0
 LONGEST_PAUSE_MS = 2_000.0
+
+
+def _host_keys() -> Sequence[PrivateKey]:
+    """Called in a thread: the library behind keys takes its time to load, and most links need none."""
+    from handrail.adb.keys import load_keys  # noqa: PLC0415
+
+    return load_keys()
 
 
 class Direct:
@@ -31,7 +41,7 @@ class Direct:
         host: str,
         port: int,
         *,
-        keys: Sequence[PrivateKey] | Callable[[], Sequence[PrivateKey]] = load_keys,
+        keys: Sequence[PrivateKey] | Callable[[], Sequence[PrivateKey]] = _host_keys,
         clock: Clock | None = None,
         patience_ms: float = PATIENCE_MS,
     ) -> None:

@@ -37,6 +37,10 @@ class Command(IntEnum):
     STLS = 0x534C5453
 
 
+TOKEN_SIZE = 20
+"""Bytes that a device wants to have signed."""
+
+
 class Auth(IntEnum):
     """arg0 of AUTH."""
 

@@ -313,6 +313,18 @@ def test_an_unreadable_key_is_named(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_keys_that_fail_in_an_unknown_way_are_said_at_once() -> None:
+    async def story() -> None:
+        def broken() -> list[PrivateKey]:
+            raise RuntimeError("no library")
+
+        async with phone(auth=True) as served, linked(served, keys=broken) as link:
+            with pytest.raises(DeviceOffline, match="keys can't be used: RuntimeError"):
+                await link.open("exec:echo")
+
+    asyncio.run(story())
+
+
 @pytest.fixture(scope="module")
 def key() -> PrivateKey:
     return generate("somebody@here")

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1
+from cryptography.hazmat.primitives.asymmetric.ec import generate_private_key as generate_curve
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key as generate_rsa
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+)
 
-from handrail.adb.keys import PrivateKey, generate, load_keys, public_key, read_key, sign
+from handrail.adb.keys import PrivateKey, generate, load_keys, make_key, read_key
 from handrail.adb.server import find_adb
 from handrail.errors import AdbConnectionError
 from handrail.sim.adbd.auth import decode_key, verify
@@ -22,11 +34,15 @@ def key() -> PrivateKey:
 
 def test_the_phone_verifies_what_we_sign(key: PrivateKey) -> None:
     token = secrets.token_bytes(20)
-    public = decode_key(public_key(key))
+    public = decode_key(key.public())
     assert public is not None
-    assert verify(public, token, sign(key, token))
-    assert not verify(public, secrets.token_bytes(20), sign(key, token))
-    assert (public.modulus, public.exponent, public.name) == (key.modulus, 65537, "somebody@here")
+    assert verify(public, token, key.sign(token))
+    assert not verify(public, secrets.token_bytes(20), key.sign(token))
+    assert (public.modulus, public.exponent, public.name) == (
+        key.rsa.public_key().public_numbers().n,
+        65537,
+        "somebody@here",
+    )
 
 
 def test_a_key_is_made_where_there_is_none_and_found_again(tmp_path: Path) -> None:
@@ -34,8 +50,8 @@ def test_a_key_is_made_where_there_is_none_and_found_again(tmp_path: Path) -> No
     made = load_keys(env)
     file = tmp_path / "android" / "adbkey"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert load_keys(env) == made
-    assert (tmp_path / "android" / "adbkey.pub").read_bytes() == public_key(made[0]).rstrip(b"\0")
+    assert [key.public() for key in load_keys(env)] == [key.public() for key in made]
+    assert (tmp_path / "android" / "adbkey.pub").read_bytes() == made[0].public().rstrip(b"\0")
 
 
 def test_handrails_own_folder_serves_where_adbs_can_not_be_written(tmp_path: Path) -> None:
@@ -61,10 +77,10 @@ def test_the_stock_adbs_key_is_read_and_ours_is_read_by_it(tmp_path: Path) -> No
     subprocess.run([adb, "keygen", theirs], check=True, capture_output=True)
     key = read_key(theirs)
     pub = theirs.with_name("theirs.pub").read_bytes()
-    assert public_key(key).split(b" ")[0] == pub.split(b" ")[0].strip()
+    assert key.public().split(b" ")[0] == pub.split(b" ")[0].strip()
     ours = load_keys({"ANDROID_USER_HOME": str(tmp_path), "HOME": str(tmp_path)})[0]
     printed = subprocess.run([adb, "pubkey", tmp_path / "adbkey"], check=True, capture_output=True).stdout
-    assert printed.split(b" ")[0].strip() == public_key(ours).split(b" ")[0]
+    assert printed.split(b" ")[0].strip() == ours.public().split(b" ")[0]
 
 
 @pytest.mark.parametrize("damage", ["", "-----BEGIN PRIVATE KEY-----\nMIIE\n", "héllo", "cut"])
@@ -77,6 +93,77 @@ def test_a_damaged_key_is_named_with_what_to_do(tmp_path: Path, damage: str) -> 
     assert "Move the file away" in caught.value.hint
 
 
+def pem(key: PrivateKeyTypes, form: PrivateFormat = PrivateFormat.PKCS8, password: bytes = b"") -> bytes:
+    lock = BestAvailableEncryption(password) if password else NoEncryption()
+    return key.private_bytes(Encoding.PEM, form, lock)
+
+
+def test_an_old_file_is_read_and_named_by_its_public_half(tmp_path: Path, key: PrivateKey) -> None:
+    path = tmp_path / "adbkey"
+    path.write_bytes(pem(key.rsa, PrivateFormat.TraditionalOpenSSL))
+    path.with_name("adbkey.pub").write_bytes(b"QAAA me@\xff home\n")
+    read = read_key(path)
+    assert read.name == "me@\N{REPLACEMENT CHARACTER} home"
+    assert read.public().split(b" ")[0] == key.public().split(b" ")[0]
+
+
+def test_without_a_public_half_the_key_has_the_name_of_who_works_here(
+    tmp_path: Path, key: PrivateKey
+) -> None:
+    path = tmp_path / "adbkey"
+    path.write_bytes(pem(key.rsa))
+    assert "@" in read_key(path).name
+
+
+@pytest.mark.parametrize("kind", ["short", "curve", "locked"])
+def test_a_key_that_adb_can_not_use_is_refused(tmp_path: Path, key: PrivateKey, kind: str) -> None:
+    keys = {
+        "short": lambda: pem(generate_rsa(65537, 1024)),
+        "curve": lambda: pem(generate_curve(SECP256R1())),
+        "locked": lambda: pem(key.rsa, password=b"secret"),
+    }
+    path = tmp_path / "adbkey"
+    path.write_bytes(keys[kind]())
+    with pytest.raises(AdbConnectionError, match=r"adbkey can't be used: .") as caught:
+        read_key(path)
+    assert caught.value.details["delivery"] == "not_delivered"
+
+
+def test_keys_of_others_come_after_adbs_own(tmp_path: Path, key: PrivateKey) -> None:
+    folder = tmp_path / "android"
+    env = {"ANDROID_USER_HOME": str(folder), "HOME": str(tmp_path)}
+    own = load_keys(env)[0]
+    given, missing = tmp_path / "given", tmp_path / "missing"
+    given.write_bytes(pem(key.rsa))
+    env["ADB_VENDOR_KEYS"] = os.pathsep.join([str(missing), str(given)])
+    found = [each.rsa.public_key() for each in load_keys(env)]
+    assert found == [own.rsa.public_key(), key.rsa.public_key()]
+
+
+def test_a_key_is_never_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "adbkey"
+    make_key(path)
+    before = path.read_bytes()
+    with pytest.raises(FileExistsError):
+        make_key(path)
+    assert path.read_bytes() == before
+
+
+def test_a_token_of_another_size_is_not_signed(key: PrivateKey) -> None:
+    for size in (0, 19, 21, 300):
+        with pytest.raises(ValueError, match=r"."):
+            key.sign(bytes(size))
+
+
+def test_a_key_without_a_name_is_handrails(key: PrivateKey) -> None:
+    assert PrivateKey(key.rsa).public().endswith(b" handrail\0")
+
+
 def test_a_key_does_not_show_its_secret(key: PrivateKey) -> None:
-    assert str(key.secret) not in repr(key)
     assert repr(key) == "PrivateKey('somebody@here')"
+
+
+def test_the_library_is_not_loaded_before_a_device_asks_for_a_key() -> None:
+    script = "import sys, handrail.adb.device, handrail.adb.direct; print('cryptography' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from struct import Struct
 from typing import NamedTuple
 
-TOKEN_SIZE = 20
 MODULUS_SIZE = 256
 WAITING_MAX = 8
 _STRUCT = Struct(f"<II{MODULUS_SIZE}s{MODULUS_SIZE}sI")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from handrail.adb.wire import (
     MAX_PAYLOAD,
     MAX_PAYLOAD_V1,
+    TOKEN_SIZE,
     VERSION,
     Auth,
     BadPacket,
@@ -24,7 +25,7 @@ from handrail.adb.wire import (
     decode_banner,
     encode,
 )
-from handrail.sim.adbd.auth import TOKEN_SIZE, PublicKey, decode_key
+from handrail.sim.adbd.auth import PublicKey, decode_key
 from handrail.sim.adbd.channel import Channel
 from handrail.sim.adbd.reverse import Reverse
 from handrail.sim.adbd.services import Service, find_service

@@ -9,7 +9,16 @@ from contextlib import asynccontextmanager
 import pytest
 
 from handrail.adb.direct import Direct
-from handrail.adb.wire import MAX_PAYLOAD, VERSION, VERSION_WITH_CHECKSUM, Command, Packet, Parser, encode
+from handrail.adb.wire import (
+    MAX_PAYLOAD,
+    VERSION,
+    VERSION_WITH_CHECKSUM,
+    Auth,
+    Command,
+    Packet,
+    Parser,
+    encode,
+)
 from handrail.errors import DeviceOffline, InvalidAction
 
 BANNER = b"device::ro.product.name=old;features=cmd"
@@ -186,6 +195,8 @@ def test_packets_for_streams_that_nobody_knows_are_left_alone() -> None:
     [
         (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "does not speak ADB"),
         (encode(Packet(Command.STLS, 0x01000000, 0)), "wants TLS"),
+        (encode(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(19))), "its token has 19 bytes"),
+        (encode(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(21))), "its token has 21 bytes"),
     ],
 )
 def test_something_else_at_the_port_is_recognised(answer: bytes, why: str) -> None:
