@@ -1,12 +1,14 @@
 """HTTP/1.1 to a port of the phone, through adb streams: one stream a call, no port on this machine.
 
-Owns framing, deadlines and how far a request came; knows no path.
+Framing is `h11`'s. Limits, deadlines and how far a request came are ours; knows no path.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Protocol
+
+import h11
 
 from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import Stream
@@ -54,29 +56,31 @@ class HttpPort:
     max_body: int = MAX_BODY
 
     async def get(self, path: str, *, timeout_ms: float) -> Answer:
-        return await self._ask(f"GET {path}", b"", timeout_ms)
+        return await self._ask("GET", path, b"", timeout_ms)
 
     async def post(self, path: str, body: bytes, *, timeout_ms: float) -> Answer:
         """`body` is JSON."""
-        return await self._ask(f"POST {path}", body, timeout_ms)
+        return await self._ask("POST", path, body, timeout_ms)
 
-    async def _ask(self, what: str, body: bytes, timeout_ms: float) -> Answer:
+    async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> Answer:
         progress = _Progress()
+        exchange = _Exchange(f"{method} {path}", self.max_body)
+        request = exchange.request(method, path, self.port, body)
         try:
             async with Deadline(self.clock, timeout_ms):
-                return await self._exchange(what, body, progress)
+                return await self._exchange(exchange, request, progress)
         except Expired:
             sent = progress.delivery != "not_delivered"
-            reason = f"{what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
+            reason = f"{exchange.what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
             raise Timeout(reason, retryable=not sent, delivery=progress.delivery) from None
 
-    async def _exchange(self, what: str, body: bytes, progress: _Progress) -> Answer:
+    async def _exchange(self, exchange: _Exchange, request: bytes, progress: _Progress) -> Answer:
         try:
             stream = await self._open()
             try:
                 progress.delivery = "unknown"
-                await stream.write(_request(what, self.port, body))
-                return await _Reader(stream, what, self.max_body).answer()
+                await stream.write(request)
+                return await exchange.answer(stream)
             finally:
                 await stream.close()
         except DeviceError as error:
@@ -91,92 +95,68 @@ class HttpPort:
             raise ServerGone(f"nothing listens on port {self.port} of the phone", hint=hint) from None
 
 
-def _request(what: str, port: int, body: bytes) -> bytes:
-    """Head and body in one write: two would wait 40 ms for a delayed acknowledgement in between."""
-    lines = [f"{what} HTTP/1.1", f"Host: localhost:{port}", "Connection: close"]
-    if body:
-        lines += ["Content-Type: application/json; charset=utf-8", f"Content-Length: {len(body)}"]
-    return "\r\n".join([*lines, "", ""]).encode() + body
+class _Exchange:
+    """One request and its answer. A stream serves one of them."""
 
-
-class _Reader:
-    """Takes one answer off a stream."""
-
-    def __init__(self, stream: Stream, what: str, max_body: int) -> None:
-        self._stream = stream
-        self._what = what
+    def __init__(self, what: str, max_body: int) -> None:
+        self.what = what
         self._max_body = max_body
-        self._held = bytearray()
+        self._framing = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD)
+        self._over = False
 
-    async def answer(self) -> Answer:
-        status, headers = self._head(await self._until(b"\r\n\r\n", MAX_HEAD))
-        if "chunked" in headers.get("transfer-encoding", "").lower():
-            return Answer(status, headers, await self._chunks())
-        length = headers.get("content-length")
-        if length is None:
-            return Answer(status, headers, await self._rest())
-        return Answer(status, headers, await self._take(self._size(length, 10)))
+    def request(self, method: str, path: str, port: int, body: bytes) -> bytes:
+        """Head and body in one write: two would wait 40 ms for a delayed acknowledgement in between."""
+        headers = [("Host", f"localhost:{port}"), ("Connection", "close")]
+        if body:
+            headers += [("Content-Type", "application/json; charset=utf-8")]
+            headers += [("Content-Length", str(len(body)))]
+        head = h11.Request(method=method, target=path, headers=headers)
+        events = (head, h11.Data(data=body), h11.EndOfMessage())
+        return b"".join(self._framing.send(event) or b"" for event in events)
 
-    def _head(self, head: bytes) -> tuple[int, dict[str, str]]:
-        first, *rest = head.decode("latin-1").split("\r\n")
-        words = first.split(" ", 2)
-        if len(words) < 2 or not words[0].startswith("HTTP/1.") or not words[1].isdigit():
-            raise AdbConnectionError(f"{self._what} was not answered in HTTP: {first[:80]!r}")
-        pairs = [line.partition(":") for line in rest]
-        return int(words[1]), {name.strip().lower(): value.strip() for name, _, value in pairs}
-
-    async def _chunks(self) -> bytes:
+    async def answer(self, stream: Stream) -> Answer:
+        """All of it. Bytes after its end are left alone: nobody asked for them."""
+        head = await self._event(stream)
+        while isinstance(head, h11.InformationalResponse):
+            head = await self._event(stream)
+        if not isinstance(head, h11.Response):
+            raise self._no_answer("no answer where one was due")
+        headers = self._headers(head)
         body = bytearray()
-        while size := self._size((await self._until(b"\r\n", MAX_HEAD)).decode("latin-1").split(";")[0], 16):
-            self._check(len(body) + size)
-            body += await self._take(size)
-            await self._take(2)
-        return bytes(body)
+        while isinstance(part := await self._event(stream), h11.Data):
+            self._check_size(len(body) + len(part.data))
+            body += part.data
+        return Answer(head.status_code, headers, bytes(body))
 
-    async def _rest(self) -> bytes:
-        """All until the server closes: an answer without a length."""
-        self._check(len(self._held))
-        while await self._more():
-            self._check(len(self._held))
-        return bytes(self._held)
-
-    async def _take(self, size: int) -> bytes:
-        self._check(size)
-        while len(self._held) < size:
-            await self._need_more()
-        return self._cut(size)
-
-    async def _until(self, mark: bytes, limit: int) -> bytes:
-        while (end := self._held.find(mark)) < 0:
-            if len(self._held) > limit:
-                raise AdbConnectionError(f"{self._what}: the answer has a head of more than {limit} bytes")
-            await self._need_more()
-        return self._cut(end + len(mark))[:end]
-
-    def _cut(self, size: int) -> bytes:
-        taken = bytes(self._held[:size])
-        del self._held[:size]
-        return taken
-
-    async def _need_more(self) -> None:
-        if not await self._more():
-            raise ServerGone(f"{self._what}: the server on the phone hung up before it had answered")
-
-    async def _more(self) -> bool:
-        data = await self._stream.read()
-        self._held += data
-        return bool(data)
-
-    def _size(self, text: str, base: int) -> int:
+    async def _event(self, stream: Stream) -> object:
+        """What `h11` makes of the bytes next; `b""` tells it that the server hung up."""
         try:
-            size = int(text, base)
-        except ValueError:
-            size = -1
-        if size < 0:
-            raise AdbConnectionError(f"{self._what} was answered with a length of {text[:40]!r}")
-        return size
+            while (event := self._framing.next_event()) is h11.NEED_DATA:
+                data = await stream.read()
+                self._over = not data
+                self._framing.receive_data(data)
+        except h11.RemoteProtocolError as error:
+            if self._over:
+                why = f"{self.what}: the server on the phone hung up before it had answered"
+                raise ServerGone(why) from None
+            raise self._no_answer(str(error)) from None
+        return event
 
-    def _check(self, size: int) -> None:
+    def _headers(self, head: h11.Response) -> dict[str, str]:
+        """What `h11` lets pass and is refused all the same: two lengths at once, or too much of anything."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
+        if sum(len(name) + len(value) for name, value in head.headers) > MAX_HEAD:
+            raise self._no_answer(f"a head of more than {MAX_HEAD} bytes")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            raise self._no_answer("both Content-Length and Transfer-Encoding")
+        if "content-length" in headers:
+            self._check_size(int(headers["content-length"]))
+        return headers
+
+    def _check_size(self, size: int) -> None:
         if size > self._max_body:
-            reason = f"{self._what}: the answer has {size} bytes or more; the limit is {self._max_body}"
+            reason = f"{self.what}: the answer has {size} bytes or more; the limit is {self._max_body}"
             raise AdbConnectionError(reason)
+
+    def _no_answer(self, why: str) -> AdbConnectionError:
+        return AdbConnectionError(f"{self.what} was not answered in HTTP: {why}")

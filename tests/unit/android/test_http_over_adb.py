@@ -80,6 +80,44 @@ def test_without_a_length_the_body_ends_with_the_stream() -> None:
     play(story)
 
 
+def test_a_word_in_between_is_not_the_answer() -> None:
+    async def story(bench: Bench) -> None:
+        between = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n"
+        server = Script(bench, between, b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", hangs=True)
+        answer = await http(bench).get("/", timeout_ms=20_000)
+        assert (answer.status, answer.body, "x" in answer.headers) == (200, b"hi", False)
+        server.end()
+
+    play(story)
+
+
+def test_an_answer_that_has_no_body_ends_with_its_head() -> None:
+    async def story(bench: Bench) -> None:
+        server = Script(bench, b"HTTP/1.1 204 No Content\r\n\r\n", hangs=True)
+        answer = await http(bench).get("/", timeout_ms=20_000)
+        assert (answer.status, answer.body) == (204, b"")
+        assert server.heard == b"GET / HTTP/1.1\r\nHost: localhost:7001\r\nConnection: close\r\n\r\n"
+        server.end()
+
+    play(story)
+
+
+def test_a_body_of_exactly_the_limit_is_an_answer() -> None:
+    async def story(bench: Bench) -> None:
+        size, whole = 300_000, bytes(range(250)) * 1200
+        for head, body in [
+            (b"Content-Length: 300000\r\n", whole),
+            (b"Transfer-Encoding: chunked\r\n", b"493e0\r\n" + whole + b"\r\n0\r\nX-Trailer: y\r\n\r\n"),
+            (b"", whole),
+        ]:
+            server = Script(bench, b"HTTP/1.1 200 OK\r\n" + head + b"\r\n", body)
+            answer = await http(bench, max_body=size).get("/", timeout_ms=20_000)
+            assert answer.body == whole
+            server.end()
+
+    play(story)
+
+
 def test_a_port_that_nobody_serves_delivered_nothing() -> None:
     async def story(bench: Bench) -> None:
         with pytest.raises(ServerGone) as caught:
@@ -96,8 +134,10 @@ def test_a_port_that_nobody_serves_delivered_nothing() -> None:
         (b"HTTP/1.1 200 OK\r\n",),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf",),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhalf",),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",),
+        (b"HTTP/1.1 100 Continue\r\n\r\n",),
     ],
-    ids=["at once", "in the head", "in the body", "in a chunk"],
+    ids=["at once", "in the head", "in the body", "in a chunk", "between chunks", "before the answer"],
 )
 def test_a_server_that_hangs_up_early_is_an_error_not_an_answer(pieces: tuple[bytes, ...]) -> None:
     async def story(bench: Bench) -> None:
@@ -121,6 +161,18 @@ def test_a_server_that_hangs_up_early_is_an_error_not_an_answer(pieces: tuple[by
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n65\r\n" + b"x" * 101,
         b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 101,
         b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000,
+        b"HTTP/1.1 200 OK\r\nX: " + b"x" * 70_000 + b"\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 40_000,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhiXX0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nName: \0\r\n\r\n",
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+        b"HTTP/2 200\r\n\r\n",
+        b"\r\n\r\n",
     ],
 )
 def test_what_is_no_answer_or_too_much_of_one_is_refused(answer: bytes) -> None:
