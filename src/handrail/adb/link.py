@@ -13,7 +13,7 @@ ACCEPT_HINT = 'Unlock the phone and accept the debugging prompt (tick "always al
 
 
 class Stream(Protocol):
-    """One open service: bytes both ways, for one reader and one writer at a time."""
+    """One open service: bytes both ways. Several writers take turns, and so do several readers."""
 
     async def read(self) -> bytes:
         """What came next; b"" once the other side has closed. Raises `DeviceError` when the line broke."""

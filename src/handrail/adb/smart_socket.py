@@ -34,7 +34,9 @@ class SmartSocket(asyncio.Protocol):
         self._inbox = ByteQueue()
         self._held = b""
         self._transport: asyncio.Transport | None = None
-        self._writable: asyncio.Future[None] | None = None
+        self._writing = asyncio.Lock()
+        self._writable = asyncio.Event()
+        self._writable.set()
 
     # asyncio's side
 
@@ -62,12 +64,10 @@ class SmartSocket(asyncio.Protocol):
         self.resume_writing()
 
     def pause_writing(self) -> None:
-        self._writable = asyncio.get_running_loop().create_future()
+        self._writable.clear()
 
     def resume_writing(self) -> None:
-        if self._writable is not None and not self._writable.done():
-            self._writable.set_result(None)
-        self._writable = None
+        self._writable.set()
 
     # the stream
 
@@ -78,11 +78,11 @@ class SmartSocket(asyncio.Protocol):
         return data
 
     async def write(self, data: bytes) -> None:
-        if self._writable is not None:
-            await self._writable
-        if self._transport is None or self._inbox.ended:
-            raise lost("the device or the adb server closed the stream and takes no more input")
-        self._transport.write(data)
+        async with self._writing:
+            await self._writable.wait()
+            if self._transport is None or self._inbox.ended:
+                raise lost("the device or the adb server closed the stream and takes no more input")
+            self._transport.write(data)
 
     async def close(self) -> None:
         self._inbox.end()

@@ -1,4 +1,7 @@
-"""One service on a direct connection: flow control and the end of it. Knows no handshake and no sockets."""
+"""One service on a direct connection: flow control and the end of it. Knows no handshake and no sockets.
+
+`ByteQueue` keeps what has arrived and was not read yet; the adb server's sockets use it too.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +42,11 @@ class DirectStream:
         self._carrier = carrier
         self._inbox = ByteQueue()
         self._owed = False
-        self._credit = False
         self._closed = False
         self._error: Exception | None = None
-        self._credited: asyncio.Future[None] | None = None
+        self._writing = asyncio.Lock()
+        self._credit = asyncio.Event()
+        """Set when the device has taken the last WRTE, and when no WRTE will go any more."""
 
     # the user's side
 
@@ -53,12 +57,16 @@ class DirectStream:
         return data
 
     async def write(self, data: bytes) -> None:
+        """All of it, or an error. Several writers get their turns in the order in which they came."""
         view = memoryview(data)
         step = min(self._carrier.max_payload, WRITE_SIZE)
-        for at in range(0, len(view), step):
-            await self._may_write()
-            self._credit = False
-            self._carrier.send(Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
+        async with self._writing:
+            for at in range(0, len(view), step):
+                await self._credit.wait()
+                if self._closed:
+                    raise self._error or _over(self.service)
+                self._credit.clear()
+                self._carrier.send(Command.WRTE, self.local, self.remote, bytes(view[at : at + step]))
 
     async def close(self) -> None:
         if not self._closed:
@@ -66,27 +74,14 @@ class DirectStream:
             self._finish(None)
         self._inbox.drop()
 
-    async def _may_write(self) -> None:
-        while not self._credit:
-            if self._closed:
-                raise self._error or AdbCommandError(
-                    f"the device closed {self.service[:80]!r} and takes no more input",
-                    hint="Read what it said before it closed.",
-                    command=self.service[:80],
-                    delivery="unknown",
-                )
-            self._credited = asyncio.get_running_loop().create_future()
-            await self._credited
-
     # the connection's side
 
     def acknowledge(self, remote: int) -> None:
         """An OKAY: the first one takes the stream, every one lets the next WRTE go."""
         self.remote = self.remote or remote
-        self._credit = True
         if not self.taken.done():
             self.taken.set_result(None)
-        self._wake_writer()
+        self._credit.set()
 
     def deliver(self, data: bytes) -> None:
         """A WRTE. It is answered when it is known whether the stream goes on."""
@@ -109,15 +104,10 @@ class DirectStream:
 
     def _finish(self, error: Exception | None) -> None:
         self._closed = True
-        self._credit = False
         self._error = error
         self._carrier.forget(self)
         self._inbox.end(error)
-        self._wake_writer()
-
-    def _wake_writer(self) -> None:
-        if self._credited is not None and not self._credited.done():
-            self._credited.set_result(None)
+        self._credit.set()
 
 
 def _refused(service: str) -> AdbCommandError:
@@ -129,30 +119,39 @@ def _refused(service: str) -> AdbCommandError:
     )
 
 
-class ByteQueue:
-    """A queue of bytes with an end. One reader at a time."""
+def _over(service: str) -> AdbCommandError:
+    return AdbCommandError(
+        f"the device closed {service[:80]!r} and takes no more input",
+        hint="Read what it said before it closed.",
+        command=service[:80],
+        delivery="unknown",
+    )
 
-    __slots__ = ("_error", "_parts", "_waiter", "ended", "size")
+
+class ByteQueue:
+    """A queue of bytes with an end."""
+
+    __slots__ = ("_error", "_news", "_parts", "ended", "size")
 
     def __init__(self) -> None:
         self.size = 0
         self.ended = False
         self._parts: deque[bytes] = deque()
-        self._waiter: asyncio.Future[None] | None = None
+        self._news = asyncio.Event()
         self._error: Exception | None = None
 
     def put(self, data: bytes) -> None:
         if data and not self.ended:
             self._parts.append(data)
             self.size += len(data)
-            self._wake()
+            self._news.set()
 
     def end(self, error: Exception | None = None) -> None:
         """Nothing follows; what is there can still be read, then `error` is raised."""
         if not self.ended:
             self.ended = True
             self._error = error
-            self._wake()
+            self._news.set()
 
     def drop(self) -> None:
         """Nobody will read what is left."""
@@ -166,12 +165,8 @@ class ByteQueue:
                 raise self._error
             if self.ended:
                 return b""
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
+            self._news.clear()
+            await self._news.wait()
         data = self._parts.popleft()
         self.size -= len(data)
         return data
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)

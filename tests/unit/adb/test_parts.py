@@ -10,11 +10,7 @@ from handrail.adb.adb_shell import Kept
 from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.stream import ByteQueue
 from handrail.clock import ManualClock
-
-
-async def turns() -> None:
-    for _ in range(5):
-        await asyncio.sleep(0)
+from tests.unit.adb.wires import turns
 
 
 def test_a_block_that_takes_too_long_is_interrupted() -> None:

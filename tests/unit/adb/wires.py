@@ -1,0 +1,63 @@
+"""The loop's end of a socket, without a socket: what a protocol writes is kept, nothing is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+
+class Socket:
+    """Keeps the options that were set on it."""
+
+    def __init__(self) -> None:
+        self.options: list[tuple[int, int, int]] = []
+
+    def setsockopt(self, level: int, name: int, value: int) -> None:
+        self.options.append((level, name, value))
+
+
+class Transport(asyncio.Transport):
+    """What a protocol did to it, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.socket = Socket()
+        self.writes: list[bytes] = []
+        self.after_write: Callable[[], None] = lambda: None
+        self.reading = True
+        self.closed = False
+        self.aborted = False
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self.socket if name == "socket" else default
+
+    def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
+        self.writes.append(bytes(data))
+        self.after_write()
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
+
+    def is_closing(self) -> bool:
+        return self.closed or self.aborted
+
+    def close(self) -> None:
+        self.closed = True
+
+    def abort(self) -> None:
+        self.aborted = True
+
+    def took(self) -> bytes:
+        """All that was written since the last time."""
+        data, self.writes = b"".join(self.writes), []
+        return data
+
+
+async def turns() -> None:
+    """Let everything that can go on go on."""
+    for _ in range(5):
+        await asyncio.sleep(0)
