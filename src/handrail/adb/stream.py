@@ -10,7 +10,7 @@ from collections import deque
 from typing import Protocol
 
 from handrail.adb.wire import Command
-from handrail.errors import AdbCommandError
+from handrail.errors import AdbCommandError, AdbConnectionError
 
 UNREAD_MAX = 256 << 10
 """Unread bytes above which the device gets no OKAY: a reader that never reads fills no memory."""
@@ -84,7 +84,14 @@ class DirectStream:
         self._credit.set()
 
     def deliver(self, data: bytes) -> None:
-        """A WRTE. It is answered when it is known whether the stream goes on."""
+        """A WRTE. It is answered when it is known whether the stream goes on.
+
+        A device that writes on while its OKAY is withheld would fill the memory: it is cut off.
+        """
+        if self._owed and self._inbox.size > UNREAD_MAX:
+            self._carrier.send(Command.CLSE, self.local, self.remote)
+            self.hang_up(_flood(self.service))
+            return
         self._inbox.put(data)
         self._owed = True
         self._carrier.answer_soon(self)
@@ -124,6 +131,14 @@ def _over(service: str) -> AdbCommandError:
         f"the device closed {service[:80]!r} and takes no more input",
         hint="Read what it said before it closed.",
         command=service[:80],
+        delivery="unknown",
+    )
+
+
+def _flood(service: str) -> AdbConnectionError:
+    return AdbConnectionError(
+        f"the device sends more of {service[:80]!r} than was asked for",
+        hint="What listens there breaks adb's rules: reconnect the phone.",
         delivery="unknown",
     )
 

@@ -1,4 +1,4 @@
-"""The small parts by themselves: a limit of time, a queue of bytes, output that is kept."""
+"""The small parts by themselves: a limit of time, output that is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from handrail.adb.adb_shell import Kept
 from handrail.adb.deadline import Deadline, Expired
-from handrail.adb.stream import ByteQueue
 from handrail.clock import ManualClock
 from tests.unit.adb.wires import turns
 
@@ -81,34 +80,6 @@ def test_a_cancellation_together_with_the_limit_is_a_cancellation() -> None:
         await clock.advance(100)
         with pytest.raises(asyncio.CancelledError):
             await task
-
-    asyncio.run(story())
-
-
-def test_what_arrived_before_the_end_is_read_before_the_error() -> None:
-    async def story() -> None:
-        inbox = ByteQueue()
-        inbox.put(b"a")
-        inbox.end(OSError("gone"))
-        inbox.put(b"too late")
-        assert await inbox.get() == b"a"
-        with pytest.raises(OSError, match="gone"):
-            await inbox.get()
-
-    asyncio.run(story())
-
-
-def test_a_reader_wakes_when_something_comes() -> None:
-    async def story() -> None:
-        inbox = ByteQueue()
-        reading = asyncio.ensure_future(inbox.get())
-        await turns()
-        assert not reading.done()
-        inbox.put(b"x")
-        assert await reading == b"x"
-        inbox.end()
-        assert await inbox.get() == b""
-        assert inbox.size == 0
 
     asyncio.run(story())
 

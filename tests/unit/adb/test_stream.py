@@ -1,89 +1,251 @@
-"""One stream by itself: whose turn it is to write, what waits to be read, and how it ends."""
+"""One stream by itself: how it is taken, whose turn it is to write, and how it is closed."""
 
 from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from handrail.adb.stream import DirectStream
 from handrail.adb.wire import Command
-from tests.unit.adb.wires import turns
+from handrail.errors import AdbCommandError, DeviceOffline
+from tests.unit.adb.lone_stream import CLSE, KEPT, LOCAL, REMOTE, Recorder, deliver, with_stream
+from tests.unit.adb.wires import now, turns
+
+# being taken
 
 
-class Recorder:
-    """A connection that keeps what a stream sends."""
+def test_the_first_okay_takes_the_stream_and_gives_the_devices_id() -> None:
+    async def story(stream: DirectStream, _: Recorder) -> None:
+        assert (stream.local, stream.remote, stream.service) == (LOCAL, 0, "tcp:1")
+        assert not stream.taken.done()
+        stream.acknowledge(REMOTE)
+        assert stream.remote == REMOTE
+        await now(stream.taken)
+        stream.acknowledge(8)
+        assert stream.remote == REMOTE
 
-    def __init__(self, max_payload: int = 1 << 20) -> None:
-        self.max_payload = max_payload
-        self.sent: list[tuple[int, int, int, bytes]] = []
-        self.unanswered: list[DirectStream] = []
-        self.forgotten: list[DirectStream] = []
+    with_stream(story, taken=False)
 
-    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
-        self.sent.append((command, arg0, arg1, payload))
 
-    def answer_soon(self, stream: DirectStream) -> None:
-        self.unanswered.append(stream)
+def test_a_service_that_is_closed_before_it_was_taken_was_refused() -> None:
+    async def story(_: DirectStream, line: Recorder) -> None:
+        stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
+        stream.hang_up()
+        with pytest.raises(AdbCommandError) as caught:
+            await now(stream.taken)
+        shown = "tcp:1" + "x" * 75
+        assert caught.value.message == f"the device refused to open '{shown}'"
+        assert caught.value.hint.startswith("Nothing on the phone serves it: check")
+        assert caught.value.details == {"command": shown, "delivery": "not_delivered"}
+        assert line.forgotten == [stream]
 
-    def forget(self, stream: DirectStream) -> None:
-        self.forgotten.append(stream)
+    with_stream(story)
+
+
+def test_a_line_that_breaks_before_the_service_was_taken_says_so_itself() -> None:
+    async def story(stream: DirectStream, _: Recorder) -> None:
+        broken = DeviceOffline("gone")
+        stream.hang_up(broken)
+        with pytest.raises(DeviceOffline) as caught:
+            await now(stream.taken)
+        assert caught.value is broken
+
+    with_stream(story, taken=False)
+
+
+def test_a_refusal_that_nobody_waits_for_is_no_complaint() -> None:
+    async def story(stream: DirectStream, _: Recorder) -> None:
+        stream.hang_up()
+
+    with_stream(story, taken=False)
+
+
+def test_a_stream_whose_opener_was_cancelled_may_be_taken_or_refused() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        other = DirectStream(line, LOCAL + 1, "tcp:2")
+        for each in (stream, other):
+            each.taken.cancel()
+        stream.acknowledge(REMOTE)
+        assert stream.remote == REMOTE
+        other.hang_up()
+        assert line.forgotten == [other]
+
+    with_stream(story, taken=False)
+
+
+# writing
+
+
+def test_a_write_goes_as_one_packet() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        await now(stream.write(b"hello"))
+        assert line.took() == [(Command.WRTE, LOCAL, REMOTE, b"hello")]
+
+    with_stream(story)
+
+
+def test_nothing_is_written_before_the_device_has_taken_the_stream() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        writing = asyncio.ensure_future(stream.write(b"hello"))
+        await turns()
+        assert line.took() == []
+        stream.acknowledge(REMOTE)
+        await now(writing)
+        assert line.took() == [(Command.WRTE, LOCAL, REMOTE, b"hello")]
+
+    with_stream(story, taken=False)
+
+
+def test_every_write_waits_for_the_okay_of_the_one_before() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        await now(stream.write(b"one"))
+        second = asyncio.ensure_future(stream.write(b"two"))
+        await turns()
+        assert [packet[3] for packet in line.took()] == [b"one"]
+        assert not second.done()
+        stream.acknowledge(REMOTE)
+        await now(second)
+        assert [packet[3] for packet in line.took()] == [b"two"]
+
+    with_stream(story)
+
+
+@pytest.mark.parametrize(("agreed", "size"), [(4096, 4096), (KEPT - 1, KEPT - 1), (1 << 20, KEPT)])
+def test_a_long_write_is_cut_into_packets_that_leave_room_for_others(agreed: int, size: int) -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        data = bytes(range(256)) * (size // 128 + 1)
+        writing = asyncio.ensure_future(stream.write(data))
+        parts: list[bytes] = []
+        while not writing.done():
+            await turns()
+            (packet,) = line.took()
+            parts.append(packet[3])
+            stream.acknowledge(REMOTE)
+        assert {len(part) for part in parts[:-1]} == {size}
+        assert 0 < len(parts[-1]) <= size
+        assert b"".join(parts) == data
+
+    with_stream(story, max_payload=agreed)
+
+
+def test_nothing_to_write_is_no_packet() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        await now(stream.write(b""))
+        await now(stream.write(b"x"))
+        assert [packet[3] for packet in line.took()] == [b"x"]
+
+    with_stream(story)
 
 
 def test_of_two_writers_both_get_their_turn() -> None:
-    async def story() -> None:
-        line = Recorder()
-        stream = DirectStream(line, 1, "tcp:1")
-        stream.acknowledge(7)
-        await stream.write(b"first")
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        await now(stream.write(b"first"))
         waiting = [asyncio.ensure_future(stream.write(text)) for text in (b"second", b"third")]
-        await turns()
-        stream.acknowledge(7)
-        await turns()
-        stream.acknowledge(7)
-        await turns()
-        assert [packet[3] for packet in line.sent] == [b"first", b"second", b"third"]
+        for text in (b"first", b"second", b"third"):
+            await turns()
+            assert [packet[3] for packet in line.took()] == [text]
+            stream.acknowledge(REMOTE)
         assert all(task.done() for task in waiting)
 
-    asyncio.run(story())
+    with_stream(story)
 
 
 def test_one_writers_pieces_are_not_mixed_with_anothers() -> None:
-    async def story() -> None:
-        line = Recorder(max_payload=2)
-        stream = DirectStream(line, 1, "tcp:1")
+    async def story(stream: DirectStream, line: Recorder) -> None:
         both = asyncio.gather(stream.write(b"aabb"), stream.write(b"cc"))
         for _ in range(3):
-            stream.acknowledge(7)
             await turns()
-        await both
-        assert [packet[3] for packet in line.sent] == [b"aa", b"bb", b"cc"]
+            stream.acknowledge(REMOTE)
+        await now(both)
+        assert [packet[3] for packet in line.took()] == [b"aa", b"bb", b"cc"]
 
-    asyncio.run(story())
+    with_stream(story, max_payload=2)
 
 
 def test_a_writer_that_gives_up_leaves_its_turn_to_the_next() -> None:
-    async def story() -> None:
-        line = Recorder()
-        stream = DirectStream(line, 1, "tcp:1")
-        first = asyncio.ensure_future(stream.write(b"first"))
-        second = asyncio.ensure_future(stream.write(b"second"))
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        first, second = (asyncio.ensure_future(stream.write(text)) for text in (b"first", b"second"))
         await turns()
         first.cancel()
-        stream.acknowledge(7)
-        await second
-        assert [packet[3] for packet in line.sent] == [b"second"]
+        stream.acknowledge(REMOTE)
+        await now(second)
+        assert [packet[3] for packet in line.took()] == [b"second"]
 
-    asyncio.run(story())
+    with_stream(story, taken=False)
 
 
-def test_of_two_readers_both_get_something() -> None:
-    async def story() -> None:
-        stream = DirectStream(Recorder(), 1, "tcp:1")
-        stream.acknowledge(7)
-        readers = [asyncio.ensure_future(stream.read()) for _ in range(2)]
+def test_all_writers_learn_that_the_device_closed() -> None:
+    async def story(_: DirectStream, line: Recorder) -> None:
+        stream = DirectStream(line, LOCAL, "tcp:1" + "x" * 90)
+        waiting = [asyncio.ensure_future(stream.write(b"x")) for _ in range(3)]
         await turns()
-        stream.deliver(b"a")
-        await turns()
-        stream.deliver(b"b")
-        assert await asyncio.gather(*readers) == [b"a", b"b"]
+        stream.acknowledge(REMOTE)
+        stream.hang_up()
+        shown = "tcp:1" + "x" * 75
+        for writing in (*waiting, stream.write(b"later"), stream.write(b"later")):
+            with pytest.raises(AdbCommandError) as caught:
+                await now(writing)
+            assert caught.value.message == f"the device closed '{shown}' and takes no more input"
+            assert caught.value.hint == "Read what it said before it closed."
+            assert caught.value.details == {"command": shown, "delivery": "unknown"}
+        assert line.took() == []
 
-    asyncio.run(story())
+    with_stream(story)
+
+
+def test_writers_learn_why_the_line_broke() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        await now(stream.write(b"x"))
+        waiting = asyncio.ensure_future(stream.write(b"y"))
+        await turns()
+        broken = DeviceOffline("gone")
+        stream.hang_up(broken)
+        for writing in (waiting, stream.write(b"z")):
+            with pytest.raises(DeviceOffline) as caught:
+                await now(writing)
+            assert caught.value is broken
+        assert [packet[3] for packet in line.took()] == [b"x"]
+
+    with_stream(story)
+
+
+# closing
+
+
+def test_closing_tells_the_device_once_and_drops_what_nobody_read() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        deliver(stream, line, bytes(KEPT + 1))
+        await now(stream.close())
+        assert (line.took(), line.forgotten) == ([CLSE], [stream])
+        await now(stream.close())
+        assert line.took() == []
+        assert await now(stream.read()) == b""
+        assert line.took() == []
+        with pytest.raises(AdbCommandError, match="takes no more input"):
+            await now(stream.write(b"x"))
+
+    with_stream(story)
+
+
+def test_closing_ends_a_reader_that_waits() -> None:
+    async def story(stream: DirectStream, _: Recorder) -> None:
+        reading = asyncio.ensure_future(stream.read())
+        await turns()
+        await now(stream.close())
+        assert await now(reading) == b""
+
+    with_stream(story)
+
+
+def test_a_stream_that_the_device_closed_is_closed_without_a_word() -> None:
+    async def story(stream: DirectStream, line: Recorder) -> None:
+        deliver(stream, line, b"last words")
+        stream.hang_up()
+        line.took()
+        assert line.forgotten == [stream]
+        await now(stream.close())
+        assert line.took() == []
+        assert await now(stream.read()) == b""
+
+    with_stream(story)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 
 class Socket:
@@ -55,6 +57,14 @@ class Transport(asyncio.Transport):
         """All that was written since the last time."""
         data, self.writes = b"".join(self.writes), []
         return data
+
+
+async def now(work: Awaitable[Result]) -> Result:
+    """What this gives, for which nothing else may be needed: one that would wait for ever fails at once."""
+    task = asyncio.ensure_future(work)
+    await turns()
+    assert task.done(), "it still waits"
+    return await task
 
 
 async def turns() -> None:

@@ -1,0 +1,73 @@
+"""A stream without a connection: what it sends is kept, and nothing is left to the loop's own complaints."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from handrail.adb.stream import DirectStream
+from handrail.adb.wire import Command
+
+LOCAL, REMOTE = 3, 7
+KEPT = 262_144
+"""Unread bytes up to which the device is let go on, and the most of one WRTE."""
+OKAY = (Command.OKAY, LOCAL, REMOTE, b"")
+CLSE = (Command.CLSE, LOCAL, REMOTE, b"")
+
+
+class Recorder:
+    """A connection that keeps what a stream sends."""
+
+    def __init__(self, max_payload: int = 1 << 20) -> None:
+        self.max_payload = max_payload
+        self.sent: list[tuple[int, int, int, bytes]] = []
+        self.unanswered: list[DirectStream] = []
+        self.forgotten: list[DirectStream] = []
+
+    def send(self, command: Command, arg0: int, arg1: int, payload: bytes = b"") -> None:
+        self.sent.append((command, arg0, arg1, payload))
+
+    def answer_soon(self, stream: DirectStream) -> None:
+        self.unanswered.append(stream)
+
+    def forget(self, stream: DirectStream) -> None:
+        self.forgotten.append(stream)
+
+    def answer(self) -> None:
+        """What the connection does when all that came with a packet has been handled."""
+        for stream in self.unanswered:
+            stream.answer()
+        self.unanswered.clear()
+
+    def took(self) -> list[tuple[int, int, int, bytes]]:
+        sent, self.sent = self.sent, []
+        return sent
+
+
+def with_stream(
+    story: Callable[[DirectStream, Recorder], Awaitable[None]], *, taken: bool = True, **options: int
+) -> None:
+    """A stream that the device has taken. Nothing may be left to the loop's own complaints."""
+    complaints: list[dict[str, Any]] = []
+
+    async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        line = Recorder(**options)
+        stream = DirectStream(line, LOCAL, "tcp:1")
+        if taken:
+            stream.acknowledge(REMOTE)
+        await story(stream, line)
+        del stream, line
+        gc.collect()
+
+    asyncio.run(whole())
+    assert not complaints
+
+
+def deliver(stream: DirectStream, line: Recorder, *parts: bytes) -> None:
+    """WRTEs, each of which is handled before the next one."""
+    for part in parts:
+        stream.deliver(part)
+        line.answer()
