@@ -147,7 +147,7 @@ class AdbdConnection(asyncio.Protocol):
         stream = self._streams.get(packet.arg1)
         if stream is None or stream.remote not in (0, packet.arg0 or stream.remote):
             return
-        if packet.command == Command.OKAY:
+        if packet.command == Command.OKAY and packet.arg0:
             stream.acknowledge(packet.arg0)
         elif packet.command == Command.WRTE and stream.remote:
             stream.deliver(packet.payload)
@@ -155,7 +155,9 @@ class AdbdConnection(asyncio.Protocol):
             stream.hang_up()
 
     def _answer_abandoned(self, packet: Packet) -> None:
-        self._abandoned.discard(packet.arg1)
+        """The device has taken it, and is told that nobody wants it any more; or it has refused."""
+        if packet.command in (Command.OKAY, Command.CLSE):
+            self._abandoned.remove(packet.arg1)
         if packet.command == Command.OKAY:
             self.send(Command.CLSE, packet.arg1, packet.arg0)
 

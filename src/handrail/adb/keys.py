@@ -10,6 +10,7 @@ import base64
 import getpass
 import os
 import socket
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ def load_keys(env: Mapping[str, str] = os.environ) -> list[PrivateKey]:
         return found
     for path in homes:
         with suppress(OSError):
-            return [make_key(path)]
+            return [_make_or_read(path)]
     raise AdbConnectionError(
         "no adb key can be read or written on this host",
         hint="Make ~/.android writable, or set ANDROID_USER_HOME to a folder that is.",
@@ -129,14 +130,31 @@ def _user_and_host() -> str:
     return f"{user}@{socket.gethostname()}"
 
 
+def _make_or_read(path: Path) -> PrivateKey:
+    """Of several links that find no key at the same time, one makes it and all use it."""
+    try:
+        return make_key(path)
+    except FileExistsError:
+        if path.is_file():
+            return read_key(path)
+        raise
+
+
 def make_key(path: Path) -> PrivateKey:
-    """A new key, and its public half beside it; nobody but the owner may read the file."""
+    """A new key, and its public half beside it; nobody but the owner may read the file.
+
+    It appears whole, and one that is there already is never written over.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = generate(_user_and_host())
     pem = key.rsa.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(pem)
+    handle, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)  # only the owner may read it
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(pem)
+        os.link(draft, path)
+    finally:
+        os.unlink(draft)
     path.with_name(path.name + ".pub").write_bytes(key.public().rstrip(b"\0"))
     return key
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from handrail.adb.stream import DirectStream
 from handrail.adb.wire import Command
+from tests.unit.adb.wires import run_without_complaints
 
 LOCAL, REMOTE = 3, 7
 KEPT = 262_144
@@ -50,20 +48,15 @@ def with_stream(
     story: Callable[[DirectStream, Recorder], Awaitable[None]], *, taken: bool = True, **options: int
 ) -> None:
     """A stream that the device has taken. Nothing may be left to the loop's own complaints."""
-    complaints: list[dict[str, Any]] = []
 
     async def whole() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
         line = Recorder(**options)
         stream = DirectStream(line, LOCAL, "tcp:1")
         if taken:
             stream.acknowledge(REMOTE)
         await story(stream, line)
-        del stream, line
-        gc.collect()
 
-    asyncio.run(whole())
-    assert not complaints
+    run_without_complaints(whole)
 
 
 def deliver(stream: DirectStream, line: Recorder, *parts: bytes) -> None:

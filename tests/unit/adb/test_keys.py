@@ -7,6 +7,7 @@ import secrets
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,21 @@ def test_a_key_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         make_key(path)
     assert path.read_bytes() == before
+
+
+def test_links_that_find_no_key_at_the_same_time_use_the_same_one(tmp_path: Path) -> None:
+    env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
+    with ThreadPoolExecutor(4) as threads:
+        found = [keys[0] for keys in threads.map(lambda _: load_keys(env), range(4))]
+    assert len({key.rsa.public_key().public_numbers().n for key in found}) == 1
+    assert sorted(file.name for file in tmp_path.rglob("*")) == ["adbkey", "adbkey.pub", "android"]
+
+
+def test_a_folder_in_the_keys_place_is_gone_round(tmp_path: Path) -> None:
+    (tmp_path / "android" / "adbkey").mkdir(parents=True)
+    env = {"ANDROID_USER_HOME": str(tmp_path / "android"), "HOME": str(tmp_path)}
+    assert load_keys(env)
+    assert (tmp_path / ".android" / "adbkey").is_file()
 
 
 def test_a_token_of_another_size_is_not_signed(key: PrivateKey) -> None:

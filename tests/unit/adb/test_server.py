@@ -1,4 +1,4 @@
-"""The adb server: started when nobody answers, asked for devices, and what its refusals mean."""
+"""The adb server: started when nobody answers, asked for devices and for services on them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.server import Listed, Server, find_adb, parse_devices
-from handrail.adb.smart_socket import refusal
 from handrail.clock import SystemClock
-from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline
 from handrail.sim.adbd.server import Served, serve
 from handrail.sim.phone import Phone
 from tests.driver.conftest import free_port
@@ -193,27 +192,6 @@ def test_lists_of_devices_are_read_with_every_state() -> None:
     assert found[0].props == {"product": "sdk", "model": "Pixel", "device": "emu", "transport_id": "1"}
     assert found[3] == Listed("????????????", "no permissions", {"usb": "1-4", "transport_id": "4"})
     assert parse_devices("") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("device offline", DeviceOffline),
-        ("device unauthorized.\nThis adb server's $ADB_VENDOR_KEYS is not set", DeviceOffline),
-        ("device still authorizing", DeviceOffline),
-        ("insufficient permissions for device", DeviceOffline),
-        ("device 'x' not found", AdbConnectionError),
-        ("no devices/emulators found", AdbConnectionError),
-        ("more than one device/emulator", AdbConnectionError),
-        ("closed", AdbCommandError),
-        ("unknown host service", AdbCommandError),
-    ],
-)
-def test_every_refusal_has_its_error(text: str, kind: type[DeviceError]) -> None:
-    error = refusal(text, "shell:x", "x")
-    assert type(error) is kind
-    assert error.details["delivery"] == "not_delivered"
-    assert error.hint
 
 
 def test_adb_is_found_where_the_environment_says(tmp_path: Path) -> None:

@@ -3,27 +3,243 @@
 from __future__ import annotations
 
 import asyncio
+import socket as sockets
 from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.smart_socket import SmartSocket
-from tests.unit.adb.wires import Transport, turns
+from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
+from tests.unit.adb.wires import Transport, now, run_without_complaints, turns
+
+KEPT = 262_144
+"""Unread bytes up to which the socket is read on."""
+HINT = "`handrail devices` shows whether the phone is still there."
+CUT = "the adb server closed the connection in the middle of its answer"
+TWO = ("host:transport:x", "tcp:9")
+Story = Callable[[SmartSocket, Transport], Awaitable[None]]
 
 
-def play(story: Callable[[SmartSocket, Transport], Awaitable[None]], *requests: str) -> None:
-    """A socket whose requests have been granted, unless some are named here."""
+def play(story: Story, *requests: str) -> None:
+    """A socket whose only request has been granted; or one that has just sent the first of these."""
 
     async def whole() -> None:
         transport = Transport()
-        socket = SmartSocket(requests or ["shell:x"], "emulator-5554")
+        socket = SmartSocket(requests or ["shell:x"], "x")
         socket.connection_made(transport)
         if not requests:
             socket.data_received(b"OKAY")
             transport.took()
         await story(socket, transport)
 
-    asyncio.run(whole())
+    run_without_complaints(whole)
+
+
+async def failure(work: Awaitable[object]) -> DeviceError:
+    with pytest.raises(DeviceError) as caught:
+        await now(work)
+    return caught.value
+
+
+# requests
+
+
+def test_a_request_goes_with_its_length_and_is_answered() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        assert transport.socket.options == [(sockets.IPPROTO_TCP, sockets.TCP_NODELAY, 1)]
+        assert (transport.took(), socket.asked) == (b"000chost:version", 1)
+        assert not socket.granted.done()
+        socket.data_received(b"OKAY0004")
+        await now(socket.granted)
+        socket.data_received(b"00290003abc")
+        assert [await now(socket.text()), await now(socket.text())] == ["0029", "abc"]
+        assert transport.took() == b""
+
+    play(story, "host:version")
+
+
+def test_a_service_is_asked_for_once_the_device_was_granted() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        assert (transport.took(), socket.asked) == (b"0010host:transport:x", 1)
+        for byte in b"OKA":
+            socket.data_received(bytes([byte]))
+        assert transport.took() == b""
+        socket.data_received(b"Y")
+        assert (transport.took(), socket.asked) == (b"0006exec:\xff", 2)
+        assert not socket.granted.done()
+        socket.data_received(b"OKAYOKAY")
+        await now(socket.granted)
+        assert await now(socket.read()) == b"OKAY"
+
+    play(story, "host:transport:x", "exec:\udcff")
+
+
+def test_both_grants_may_come_at_once() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        socket.data_received(b"OKAYOKAYhello")
+        await now(socket.granted)
+        assert transport.writes == [b"0010host:transport:x", b"0005tcp:9"]
+        assert await now(socket.read()) == b"hello"
+
+    play(story, *TWO)
+
+
+def test_the_longest_request_has_four_digits() -> None:
+    async def story(_: SmartSocket, transport: Transport) -> None:
+        assert transport.took().startswith(b"ffffxxx")
+
+    play(story, "x" * REQUEST_MAX)
+
+
+def test_a_refusal_names_what_was_refused() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        for piece in (b"OKAY", b"FA", b"IL", b"0006", b"close"):
+            socket.data_received(piece)
+            assert not socket.granted.done()
+        socket.data_received(b"d and more")
+        error = await failure(socket.granted)
+        assert error.message == "x refused 'tcp:9': closed"
+
+    play(story, *TWO)
+
+
+@pytest.mark.parametrize("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
+def test_something_else_at_the_port_is_told_apart(said: bytes) -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(said)
+        error = await failure(socket.granted)
+        shown = said[4:] or said
+        assert error.message == f"what listens there is no adb server: it said {shown!r}"
+        assert isinstance(error, AdbConnectionError)
+        assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
+
+    play(story, "host:version")
+
+
+def test_a_text_of_no_length_is_no_answer() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(b"what")
+        assert (await failure(socket.text())).message.endswith("it said b'what'")
+
+    play(story)
+
+
+@pytest.mark.parametrize(("grants", "delivery"), [(b"", "not_delivered"), (b"OKAY", "unknown")])
+@pytest.mark.parametrize("lost", [True, False])
+def test_before_the_last_request_nothing_was_delivered(grants: bytes, delivery: str, lost: bool) -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(grants)
+        if lost:
+            socket.connection_lost(OSError("reset"))
+        else:
+            assert socket.eof_received() is False
+        error = await failure(socket.granted)
+        assert error.message == ("the adb server hung up: reset" if lost else CUT)
+        assert (error.hint, error.details) == (HINT, {"delivery": delivery})
+
+    play(story, *TWO)
+
+
+def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.eof_received()
+        socket.connection_lost(OSError("reset"))
+
+    play(story, *TWO)
+
+
+def test_answers_that_come_after_a_cancellation_are_no_complaint() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        socket.granted.cancel()
+        transport.took()
+        socket.data_received(b"OKAY")
+        socket.eof_received()
+        assert transport.took() == b""
+
+    play(story, *TWO)
+
+
+# reading
+
+
+def test_the_socket_is_read_on_only_while_little_lies_unread() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        socket.data_received(bytes(KEPT))
+        assert transport.reading
+        socket.data_received(b"a")
+        assert not transport.reading
+        socket.data_received(b"b")
+        await now(socket.read())
+        assert transport.reading
+        assert [await now(socket.read()), await now(socket.read())] == [b"a", b"b"]
+
+    play(story)
+
+
+def test_the_socket_stays_paused_while_too_much_lies_unread() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        for part in (b"a", b"b", bytes(KEPT)):
+            socket.data_received(part)
+        await now(socket.read())
+        assert not transport.reading
+        await now(socket.read())
+        assert transport.reading
+
+    play(story)
+
+
+def test_a_service_that_ends_is_read_to_its_end() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(b"last words")
+        socket.eof_received()
+        socket.connection_lost(None)
+        assert [await now(socket.read()), await now(socket.read())] == [b"last words", b""]
+
+    play(story)
+
+
+def test_a_reader_learns_that_the_server_hung_up() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        reading = asyncio.ensure_future(socket.read())
+        await turns()
+        socket.connection_lost(OSError("reset"))
+        error = await failure(reading)
+        assert (error.message, error.details["delivery"]) == ("the adb server hung up: reset", "unknown")
+        assert (await failure(socket.read())) is error
+
+    play(story)
+
+
+def test_too_much_after_the_socket_was_lost_pauses_nothing() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        socket.data_received(bytes(KEPT + 1))
+        socket.connection_lost(None)
+        assert len(await now(socket.read())) == KEPT + 1
+        assert not transport.reading
+
+    play(story)
+
+
+@pytest.mark.parametrize("said", [b"", b"00", b"0004", b"0004abc"])
+def test_an_answer_that_breaks_off_is_an_error(said: bytes) -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(said)
+        socket.eof_received()
+        error = await failure(socket.text())
+        assert (error.message, error.hint, error.details) == (CUT, HINT, {"delivery": "unknown"})
+
+    play(story)
+
+
+# writing
+
+
+def test_a_write_goes_at_once() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        await now(socket.write(b"hello"))
+        assert transport.took() == b"hello"
+
+    play(story)
 
 
 def test_a_writer_that_gave_up_takes_nobody_along() -> None:
@@ -39,7 +255,7 @@ def test_a_writer_that_gave_up_takes_nobody_along() -> None:
         await turns()
         assert transport.took() == b""
         socket.resume_writing()
-        await asyncio.gather(second, third)
+        await now(asyncio.gather(second, third))
         assert transport.took() == b"secondthird"
 
     play(story)
@@ -55,19 +271,97 @@ def test_writers_wait_again_when_the_first_of_them_filled_the_socket() -> None:
         await turns()
         assert transport.took() == b"first"
         socket.resume_writing()
-        await asyncio.gather(*writing)
+        await now(asyncio.gather(*writing))
         assert transport.took() == b"second"
 
     play(story)
 
 
-def test_a_writer_wakes_when_the_socket_is_lost() -> None:
-    async def story(socket: SmartSocket, _: Transport) -> None:
+@pytest.mark.parametrize("end", ["lost", "closed by it", "closed by us"])
+def test_writers_learn_that_the_socket_is_gone(end: str) -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
         socket.pause_writing()
-        writing = asyncio.ensure_future(socket.write(b"x"))
+        waiting = asyncio.ensure_future(socket.write(b"x"))
         await turns()
-        socket.connection_lost(None)
-        with pytest.raises(Exception, match="takes no more input"):
-            await writing
+        if end == "lost":
+            socket.connection_lost(None)
+        else:
+            await now(socket.close()) if end == "closed by us" else socket.eof_received()
+            socket.resume_writing()
+        for writing in (waiting, socket.write(b"y")):
+            error = await failure(writing)
+            assert error.message == "the device or the adb server closed the stream and takes no more input"
+            assert (error.hint, error.details) == (HINT, {"delivery": "unknown"})
+        assert transport.took() == b""
 
     play(story)
+
+
+def test_closing_drops_what_nobody_read() -> None:
+    async def story(socket: SmartSocket, transport: Transport) -> None:
+        socket.data_received(b"unread")
+        await now(socket.close())
+        assert transport.closed
+        socket.data_received(b"late")
+        assert await now(socket.read()) == b""
+        socket.connection_lost(None)
+        await now(socket.close())
+
+    play(story)
+
+
+# what refusals mean
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message", "hint", "details"),
+    [
+        ("device offline", DeviceOffline, "x is offline: device offline", "", {"state": "offline"}),
+        ("device\nstill connecting", DeviceOffline, "x is offline: device still", "", {"state": "offline"}),
+        (
+            "device unauthorized.\nSee keys",
+            DeviceOffline,
+            "x has not authorised this host: device unauthorized. See keys",
+            "Unlock the phone",
+            {"state": "unauthorized"},
+        ),
+        ("device still authorizing", DeviceOffline, "x has not", "Unlock", {"state": "unauthorized"}),
+        ("failed to authenticate to x", DeviceOffline, "x has not", "Unlock", {"state": "unauthorized"}),
+        (
+            "insufficient permissions for device",
+            DeviceOffline,
+            "x can't be opened by the adb server: insufficient permissions for device",
+            "Give your user access to the USB device",
+            {"state": "no permissions"},
+        ),
+        ("device 'x' not found", AdbConnectionError, "x: device 'x' not found", "", {}),
+        ("no devices/emulators found", AdbConnectionError, "x: no devices", "", {}),
+        ("more than one device/emulator", AdbConnectionError, "x: more than one", "", {}),
+        (
+            "closed",
+            AdbCommandError,
+            "x refused 'shell:",
+            "`closed` means that nothing on the phone serves it.",
+            {"command": "shell:" + "x" * 74},
+        ),
+        (
+            "unknown host service",
+            AdbCommandError,
+            "x refused 'shell:" + "x" * 74 + "': unknown host service",
+            "Read the text after the colon.",
+            {"command": "shell:" + "x" * 74},
+        ),
+    ],
+)
+def test_every_refusal_has_its_error(
+    said: str, kind: type[DeviceError], message: str, hint: str, details: dict[str, str]
+) -> None:
+    error = refusal(said, "shell:" + "x" * 90, "x")
+    assert type(error) is kind
+    assert error.message.startswith(message)
+    assert error.hint.startswith(hint)
+    assert error.details == {**details, "delivery": "not_delivered"}
+
+
+def test_a_refusal_without_a_device_is_the_servers() -> None:
+    assert refusal("no", "host:version", "").message == "the adb server refused 'host:version': no"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -65,6 +66,23 @@ async def now(work: Awaitable[Result]) -> Result:
     await turns()
     assert task.done(), "it still waits"
     return await task
+
+
+def run_without_complaints(story: Callable[[], Awaitable[None]]) -> None:
+    """A story after which the loop has nothing to tell, such as an exception that nobody fetched."""
+    complaints: list[dict[str, Any]] = []
+
+    async def whole() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        await story()
+        gc.collect()
+
+    gc.freeze()  # what was there before takes no part, which makes collecting quick
+    try:
+        asyncio.run(whole())
+    finally:
+        gc.unfreeze()
+    assert not complaints
 
 
 async def turns() -> None:

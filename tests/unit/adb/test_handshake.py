@@ -1,0 +1,255 @@
+"""A connection by itself, from its first word to the device's welcome, and how it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from handrail.adb.wire import (
+    MAX_PAYLOAD,
+    VERSION,
+    Auth,
+    Command,
+    Packet,
+    checksum,
+    encode,
+)
+from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
+from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection
+from tests.unit.adb.wires import now
+
+TOKEN = b"twenty bytes, random"
+CHALLENGE = Packet(Command.AUTH, Auth.TOKEN, 0, TOKEN)
+FEATURES = b"host::features=shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,sendrecv_v2"
+
+
+async def failure(lone: Lone) -> HandrailError:
+    with pytest.raises(HandrailError) as caught:
+        await now(lone.connection.welcome)
+    return caught.value
+
+
+# the first words
+
+
+def test_this_side_speaks_first_and_says_what_it_can() -> None:
+    async def story(lone: Lone) -> None:
+        assert lone.transport.socket.options == [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)]
+        hello = Packet(Command.CNXN, VERSION, MAX_PAYLOAD, FEATURES)
+        assert lone.transport.took() == encode(hello, summed=True)
+        assert checksum(FEATURES)
+        connection = lone.connection
+        assert (connection.online, connection.usable, connection.offered) == (False, False, False)
+        assert (connection.max_payload, connection.name) == (4096, NAME)
+        assert connection.banner == ("", {}, ())
+        assert not connection.welcome.done()
+
+    with_connection(story, welcome=None)
+
+
+def test_the_welcome_says_what_the_device_can() -> None:
+    async def story(lone: Lone) -> None:
+        connection = lone.connection
+        await now(connection.welcome)
+        assert (connection.online, connection.usable) == (True, True)
+        assert connection.banner == ("device", {"ro.product.name": "old"}, ("cmd", "shell_v2"))
+
+    with_connection(story)
+
+
+@pytest.mark.parametrize(
+    ("offered", "agreed"), [(0, 4096), (4097, 4097), (1 << 20, 1 << 20), (1 << 24, 1 << 20)]
+)
+def test_packets_are_as_long_as_both_sides_take(offered: int, agreed: int) -> None:
+    async def story(lone: Lone) -> None:
+        assert lone.connection.max_payload == agreed
+
+    with_connection(story, welcome=Packet(Command.CNXN, VERSION, offered, BANNER))
+
+
+@pytest.mark.parametrize(("version", "summed"), [(VERSION, False), (VERSION - 1, True), (VERSION + 1, False)])
+def test_only_an_old_device_gets_and_owes_checksums(version: int, summed: bool) -> None:
+    async def story(lone: Lone) -> None:
+        lone.connection.send(Command.CLSE, 1, 2, b"payload")
+        assert lone.transport.took() == encode(Packet(Command.CLSE, 1, 2, b"payload"), summed=summed)
+        lone.comes(Packet(Command.OKAY, 1, 2, b"payload"))
+        assert lone.connection.usable is not summed
+
+    with_connection(story, welcome=Packet(Command.CNXN, version, MAX_PAYLOAD, BANNER))
+
+
+# keys
+
+
+async def signed(lone: Lone) -> list[Packet]:
+    """What was sent once the keys are there, which a thread reads."""
+    ring = lone.connection._ring
+    assert ring is not None
+    await asyncio.wait({ring})
+    return lone.sent()
+
+
+def test_every_key_signs_once_and_then_the_first_is_offered() -> None:
+    readers: list[int] = []
+
+    def keys() -> Sequence[Key]:
+        readers.append(threading.get_ident())
+        return (Key("one"), Key("two"))
+
+    async def story(lone: Lone) -> None:
+        lone.transport.took()
+        for name in (b"one", b"two"):
+            lone.comes(CHALLENGE)
+            answer = Packet(Command.AUTH, Auth.SIGNATURE, 0, name + b" signs " + TOKEN)
+            assert await signed(lone) == [answer]
+            assert not lone.connection.offered
+        lone.comes(CHALLENGE)
+        assert await signed(lone) == [Packet(Command.AUTH, Auth.PUBLIC_KEY, 0, b"one in public")]
+        assert lone.connection.offered
+        lone.comes(CHALLENGE, CHALLENGE)
+        assert await signed(lone) == []
+        assert len(readers) == 1
+        assert readers[0] != threading.get_ident()
+        assert not lone.connection.welcome.done()
+
+    with_connection(story, welcome=None, keys=keys)
+
+
+def test_only_a_token_is_signed() -> None:
+    async def story(lone: Lone) -> None:
+        lone.transport.took()
+        for kind in (Auth.SIGNATURE, Auth.PUBLIC_KEY, 0, 4):
+            lone.comes(Packet(Command.AUTH, kind, 0, TOKEN))
+        assert lone.connection._ring is None
+        assert lone.sent() == []
+
+    with_connection(story, welcome=None, keys=lambda: [Key("one")])
+
+
+@pytest.mark.parametrize("size", [0, 19, 21])
+def test_a_token_of_another_size_is_not_signed(size: int) -> None:
+    async def story(lone: Lone) -> None:
+        lone.comes(Packet(Command.AUTH, Auth.TOKEN, 0, bytes(size)))
+        assert (await failure(lone)).message == f"{NAME} does not speak ADB: its token has {size} bytes"
+        assert lone.connection._ring is None
+
+    with_connection(story, welcome=None, keys=lambda: [Key("one")])
+
+
+def test_a_link_without_keys_says_so() -> None:
+    async def story(lone: Lone) -> None:
+        lone.comes(CHALLENGE)
+        await signed(lone)
+        assert (await failure(lone)).message == f"{NAME} asks for a key, and this link was given none"
+
+    with_connection(story, welcome=None)
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_keys_that_can_not_be_had_end_the_connection(coded: bool) -> None:
+    def keys() -> Sequence[Key]:
+        raise AdbConnectionError("damaged") if coded else RuntimeError("unknown")
+
+    async def story(lone: Lone) -> None:
+        lone.comes(CHALLENGE)
+        await signed(lone)
+        error = await failure(lone)
+        expected = "damaged" if coded else "this host's adb keys can't be used: RuntimeError('unknown')"
+        assert error.message == expected
+        assert isinstance(error, AdbConnectionError if coded else DeviceOffline)
+        assert lone.transport.aborted
+
+    with_connection(story, welcome=None, keys=keys)
+
+
+def test_a_program_that_ends_while_keys_are_read_is_no_complaint() -> None:
+    async def story(lone: Lone) -> None:
+        lone.comes(CHALLENGE)
+        ring = lone.connection._ring
+        assert ring is not None
+        ring.cancel()
+        await asyncio.wait({ring})
+
+    with_connection(story, welcome=None, keys=lambda: [Key("one")])
+
+
+# the end
+
+
+def test_a_device_that_wants_tls_is_for_the_adb_server() -> None:
+    async def story(lone: Lone) -> None:
+        lone.comes(Packet(Command.STLS, 0x01000000, 0))
+        error = await failure(lone)
+        assert error.message == f"{NAME} wants TLS (wireless debugging)"
+        assert error.hint == "Use the adb server for this phone."
+        assert (error.retryable, error.details) == (False, {"delivery": "not_delivered"})
+        assert lone.transport.aborted
+
+    with_connection(story, welcome=None)
+
+
+def test_bytes_that_are_no_adb_end_the_connection() -> None:
+    async def story(lone: Lone) -> None:
+        lone.connection.data_received(b"HTTP/1.1 400 Bad Request\r\n")
+        error = await failure(lone)
+        assert error.message.startswith(f"{NAME} does not speak ADB: magic ")
+        assert (error.retryable, lone.transport.aborted) == (False, True)
+
+    with_connection(story, welcome=None)
+
+
+def test_more_than_was_agreed_ends_the_connection() -> None:
+    async def story(lone: Lone) -> None:
+        lone.comes(Packet(Command.WRTE, 1, 2, bytes(1 << 20)))
+        assert lone.connection.usable
+        lone.comes(Packet(Command.WRTE, 1, 2, bytes((1 << 20) + 1)))
+        assert (lone.connection.online, lone.transport.aborted) == (False, True)
+
+    with_connection(story)
+
+
+@pytest.mark.parametrize(("why", "added"), [(None, ""), (OSError("reset"), ": reset")])
+def test_a_connection_that_is_dropped_may_be_tried_again(why: Exception | None, added: str) -> None:
+    async def story(lone: Lone) -> None:
+        lone.connection.connection_lost(why)
+        error = await failure(lone)
+        assert error.message == f"{NAME} dropped the connection{added}"
+        assert (error.retryable, error.details) == (True, {"delivery": "not_delivered"})
+        lone.transport.took()
+        lone.connection.send(Command.CLSE, 1, 2)
+        lone.comes(Packet(Command.CNXN, VERSION, MAX_PAYLOAD, BANNER))
+        assert not lone.connection.usable
+        assert lone.sent() == []
+
+    with_connection(story, welcome=None)
+
+
+def test_a_connection_that_this_side_ends_is_not_tried_again() -> None:
+    async def story(lone: Lone) -> None:
+        lone.connection.abort()
+        error = await failure(lone)
+        assert error.message == f"the connection to {NAME} was closed"
+        assert (error.retryable, lone.transport.aborted) == (False, True)
+        lone.connection.connection_lost(None)
+        assert await failure(lone) is error
+
+    with_connection(story, welcome=None)
+
+
+def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:
+    async def story(lone: Lone) -> None:
+        lone.connection.abort()
+
+    with_connection(story, welcome=None)
+
+
+def test_a_connection_that_is_closing_is_not_used() -> None:
+    async def story(lone: Lone) -> None:
+        lone.transport.close()
+        assert (lone.connection.online, lone.connection.usable) == (True, False)
+
+    with_connection(story)
