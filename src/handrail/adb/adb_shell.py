@@ -1,4 +1,4 @@
-"""The `Shell` over a `Link`: which service runs a command, its deadline, and its end on the device.
+"""The `Shell` over a `Link`: which service runs a command, its input and output, and its end on the device.
 
 Closing a v2 stream makes adbd hang up the shell's own pid and nothing else. So a program takes the shell's
 place (`exec`), and a script carries a mark by which its whole process group is found and killed.

@@ -1,4 +1,4 @@
-"""Files to and from a device by the `sync:` service. Knows records, not packets; nothing is held whole.
+"""Files to and from a device by the `sync:` service. Knows records, not packets; no file is held whole.
 
 Version 2 requests are used where the device offers them, as the stock client does.
 """

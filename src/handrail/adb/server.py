@@ -1,6 +1,6 @@
-"""The adb server: which devices it knows, and services on one of them. For USB and shared phones.
+"""The adb server: where its program is, which devices it knows, and a `Link` to one of them.
 
-One socket per request; nothing is kept open but what somebody reads.
+For USB and shared phones. One socket per request; nothing is kept open but what somebody reads.
 """
 
 from __future__ import annotations

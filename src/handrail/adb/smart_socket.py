@@ -1,7 +1,7 @@
 """One socket to the adb server: a request with its length in hex, OKAY or FAIL, then a service's bytes.
 
 A socket serves one request, or one transport and one service on it. The server drops what is sent before
-its OKAY, so requests can't be sent ahead.
+its OKAY, so requests can't be sent ahead. `refusal` says what the server's FAIL texts mean.
 """
 
 from __future__ import annotations
