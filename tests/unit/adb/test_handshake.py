@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from handrail.adb.connection import AdbdConnection
 from handrail.adb.wire import (
     MAX_PAYLOAD,
     VERSION,
@@ -20,7 +21,7 @@ from handrail.adb.wire import (
 )
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
 from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection
-from tests.unit.adb.wires import now
+from tests.unit.adb.wires import now, run_without_complaints
 
 TOKEN = b"twenty bytes, random"
 CHALLENGE = Packet(Command.AUTH, Auth.TOKEN, 0, TOKEN)
@@ -238,6 +239,18 @@ def test_a_connection_that_this_side_ends_is_not_tried_again() -> None:
         assert await failure(lone) is error
 
     with_connection(story, welcome=None)
+
+
+def test_a_connection_that_was_never_made_can_be_ended() -> None:
+    async def story() -> None:
+        connection = AdbdConnection(NAME, list)
+        assert not connection.usable
+        connection.send(Command.CLSE, 1, 2)
+        connection.abort()
+        with pytest.raises(DeviceOffline, match="was closed"):
+            await now(connection.welcome)
+
+    run_without_complaints(story)
 
 
 def test_a_failure_that_nobody_waits_for_is_no_complaint() -> None:

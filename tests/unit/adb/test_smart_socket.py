@@ -51,8 +51,9 @@ def test_a_request_goes_with_its_length_and_is_answered() -> None:
         assert not socket.granted.done()
         socket.data_received(b"OKAY0004")
         await now(socket.granted)
-        socket.data_received(b"00290003abc")
-        assert [await now(socket.text()), await now(socket.text())] == ["0029", "abc"]
+        socket.data_received(b"0029000bhello \xff you!")
+        answers = [await now(socket.text()), await now(socket.text())]
+        assert answers == ["0029", "hello \N{REPLACEMENT CHARACTER} you"]
         assert transport.took() == b""
 
     play(story, "host:version")
@@ -96,11 +97,20 @@ def test_a_refusal_names_what_was_refused() -> None:
         for piece in (b"OKAY", b"FA", b"IL", b"0006", b"close"):
             socket.data_received(piece)
             assert not socket.granted.done()
-        socket.data_received(b"d and more")
+        socket.data_received(b"d")
         error = await failure(socket.granted)
         assert error.message == "x refused 'tcp:9': closed"
 
     play(story, *TWO)
+
+
+def test_a_refusal_ends_where_its_length_says() -> None:
+    async def story(socket: SmartSocket, _: Transport) -> None:
+        socket.data_received(b"FAIL0010no \xff such device and more")
+        error = await failure(socket.granted)
+        assert error.message == "x refused 'tcp:9': no \N{REPLACEMENT CHARACTER} such device"
+
+    play(story, "tcp:9")
 
 
 @pytest.mark.parametrize("said", [b"HTTP", b"FAIL00zz", b"okay", b"\0\0\0\0"])
@@ -232,6 +242,15 @@ def test_an_answer_that_breaks_off_is_an_error(said: bytes) -> None:
 
 
 # writing
+
+
+def test_nothing_is_written_to_a_server_that_was_never_reached() -> None:
+    async def story() -> None:
+        socket = SmartSocket(["shell:x"])
+        assert "takes no more input" in (await failure(socket.write(b"x"))).message
+        await now(socket.close())
+
+    run_without_complaints(story)
 
 
 def test_a_write_goes_at_once() -> None:
