@@ -140,7 +140,8 @@ def test_nobody_at_the_port_is_said_at_once() -> None:
         link = Direct("127.0.0.1", free_port(), clock=ManualClock())
         with pytest.raises(AdbConnectionError, match="Connection refused") as caught:
             await link.open("shell:x")
-        assert caught.value.details["delivery"] == "not_delivered"
+        assert caught.value.message == f"nobody answers at {link.serial}: Connection refused"
+        assert caught.value.details == {"delivery": "not_delivered", "tried_ms": 0}
         await link.close()
 
     asyncio.run(story())
@@ -175,6 +176,8 @@ def test_an_offline_phone_is_given_up_after_a_while_that_the_error_tells() -> No
         served.phone.faults.add("offline")
         with pytest.raises(DeviceOffline, match=r"does not answer \(tried for 0\.\d s\)") as caught:
             await link.open("exec:echo")
+        assert caught.value.message.startswith(f"{link.serial} takes connections and does not answer")
+        assert caught.value.hint == "It may be starting up; try again, or reconnect it."
         assert caught.value.details["state"] == "offline"
         assert caught.value.details["delivery"] == "not_delivered"
         served.phone.faults.clear()
@@ -284,8 +287,9 @@ def test_a_known_key_needs_nobody(key: PrivateKey) -> None:
 def test_a_key_that_nobody_accepts_is_unauthorised_with_a_hint(key: PrivateKey) -> None:
     async def story() -> None:
         async with phone(auth=True) as served, linked(served, keys=[key], patience_ms=300) as link:
-            with pytest.raises(DeviceOffline, match="not authorised") as caught:
+            with pytest.raises(DeviceOffline) as caught:
                 await link.open("exec:echo")
+            assert caught.value.message.startswith(f"{link.serial} has not authorised this host")
             assert "accept the debugging prompt" in caught.value.hint
             assert caught.value.details["state"] == "unauthorized"
             assert caught.value.details["delivery"] == "not_delivered"
