@@ -28,8 +28,8 @@ from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
 from handrail.engine.leases import Leases
 from handrail.engine.memory import Known, Memory, Refs
-from handrail.engine.permissions import Gate, Permissions
 from handrail.engine.policy import Policy
+from handrail.engine.policy.permissions import Gate, Permissions
 from handrail.engine.script import ScriptExecutor
 from handrail.engine.script.allow import DEFAULT
 from handrail.engine.secrets import Secrets, system_keyring

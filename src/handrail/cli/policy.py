@@ -13,10 +13,9 @@ import click
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.permissions import Permissions
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
 from handrail.engine.policy.defaults import rulings
-from handrail.engine.policy.permissions import is_agents
+from handrail.engine.policy.permissions import Permissions, is_agents
 from handrail.engine.policy.read import PARTS
 from handrail.engine.policy.rule import Pattern, Rule, unreachable
 from handrail.protocol.read import read_action

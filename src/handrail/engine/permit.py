@@ -15,8 +15,8 @@ from handrail.engine.approval.approvals import USABLE_MS
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import Aim, aim
-from handrail.engine.permissions import Gate
 from handrail.engine.policy import Resolved, Subject, Verdict
+from handrail.engine.policy.permissions import Gate
 from handrail.engine.pressed import touched
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Secrets

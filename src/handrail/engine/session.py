@@ -23,8 +23,8 @@ from handrail.engine.leases import Held, Leases
 from handrail.engine.lifecycle import failed, live
 from handrail.engine.look.looks import Looks
 from handrail.engine.memory import Known, Memory, Refs
-from handrail.engine.permissions import Gate
 from handrail.engine.permit import Permit
+from handrail.engine.policy.permissions import Gate
 from handrail.engine.queue import Queue, Turn, Work
 from handrail.engine.record import Record
 from handrail.engine.report import envelope_of

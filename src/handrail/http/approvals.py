@@ -19,8 +19,8 @@ from handrail.clock import iso_time
 from handrail.desk.desk import Desk
 from handrail.desk.questions import Recall, Remember
 from handrail.engine.approval import Approval
-from handrail.engine.permissions import Permissions
 from handrail.engine.policy import Span
+from handrail.engine.policy.permissions import Permissions
 from handrail.errors import InvalidAction
 from handrail.http.auth import Visitor
 from handrail.http.responses import json_object, number

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.permissions import Permissions
+from handrail.engine.policy.permissions import Permissions
 from handrail.protocol.actions import ACTIONS
 from tests.unit.cli.command import Handrail
 

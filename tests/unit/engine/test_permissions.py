@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handrail.engine.permissions import Gate, Permissions
 from handrail.engine.policy import Policy
-from handrail.engine.policy.permissions import agent_key, policy_key
+from handrail.engine.policy.permissions import Gate, Permissions, agent_key, policy_key
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, policy, subject
@@ -128,7 +127,7 @@ def test_a_file_that_everybody_can_write_is_not_believed(kept: Permissions) -> N
 WRITER = """
 import sys
 from pathlib import Path
-from handrail.engine.permissions import Permissions
+from handrail.engine.policy.permissions import Permissions
 kept = Permissions(Path(sys.argv[1]))
 for number in range(20):
     kept.remember("shell", f"{sys.argv[2]} {number}", allow=True)

@@ -9,8 +9,7 @@ import pytest
 
 from handrail.clock import ManualClock
 from handrail.desk.questions import permission_key
-from handrail.engine.permissions import Permissions
-from handrail.engine.policy.permissions import agent_key
+from handrail.engine.policy.permissions import Permissions, agent_key
 from handrail.http.approvals import recall_from, remember_in
 from handrail.http.auth import GUESS_WINDOW_MS, MOST_ADDRESSES, MOST_GUESSES, Guesses, Visitor, agent_name
 from handrail.http.desk_file import DeskFile
