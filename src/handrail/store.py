@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,16 +37,24 @@ def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
     row = db.execute(with_version, (part,)).fetchone()
     if row is not None and row[0] >= len(steps):
         return
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         row = db.execute(with_version, (part,)).fetchone()
         for step in steps[row[0] if row else 0 :]:
             for statement in filter(str.strip, step.split(";")):
                 db.execute(statement)
         db.execute("INSERT OR REPLACE INTO parts VALUES (?, ?)", (part, len(steps)))
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All of it or nothing. A full disk ends a transaction by itself: then there is nothing to take back."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
-        db.execute("ROLLBACK")
+        if db.in_transaction:
+            db.execute("ROLLBACK")
         raise
 
 
@@ -69,14 +78,8 @@ class Store:
         return await asyncio.get_running_loop().run_in_executor(self._worker, self._transact, work)
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            done = work(self._db)
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        return done
+        with transaction(self._db):
+            return work(self._db)
 
     def close(self) -> None:
         self._worker.submit(self._db.close).result()

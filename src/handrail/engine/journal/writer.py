@@ -17,7 +17,7 @@ from typing import Any
 from handrail.engine.journal.head import EMPTY, Head, HeadFile
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
 from handrail.errors import HandrailError
-from handrail.store import connect
+from handrail.store import connect, transaction
 
 LINGER_SEC = 0.05
 """How long a note that nobody waits for may wait for company."""
@@ -172,17 +172,11 @@ class Writer:
 
     def _commit(self, db: sqlite3.Connection, batch: list[Work]) -> Appended | None:
         entries = [work.entry for work in batch if work.entry is not None]
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(db):
             appended = append(db, self._head, entries) if entries else None
             for work in batch:
                 if work.statement is not None:
                     db.execute(*work.statement)
-            db.execute("COMMIT")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            raise
         return appended
 
     def _refused(self, batch: list[Work], why: str) -> None:
