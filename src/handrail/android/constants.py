@@ -1,7 +1,7 @@
 """Numbers and names of the device surface in one place, most of them seed 003's; the unit is in the name.
 
 Each is followed by one line that says why; `docs/devices.md` lists them all from here. What tells loading is
-in `tree/loading.py`, keys are in `keys.py`, network presets in `network.py`.
+in `tree/loading.py`, keys are in `keys.py`, network presets in `settings.py`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,6 @@ DOUBLE_TAP_GAP_MS = 100
 """Android takes two taps for one double tap when 40 to 300 ms lie between them."""
 LONG_PRESS_TIMEOUT_MS = 500
 """How long `input draganddrop` holds before it moves; the duration that it is given includes the hold."""
-KEYBOARD_SETTLE_MS = 300
-"""The keyboard slides in or out; what is above it moves for as long."""
-SCROLL_SETTLE_MS = 300
-"""After a swipe a list still flings; a look before that reads positions that no longer hold."""
-SCROLL_TO_MAX_SCROLLS = 10
-"""How far `scroll_to` goes before it gives up, unless it is told otherwise."""
-PINCH_DURATION_MS = 300
-"""Two fingers apart or together."""
-ROTATE_DURATION_MS = 400
-"""Two fingers round a centre."""
 LOGCAT_LINES = 200
 """What a log read returns at most unless it is told otherwise: about one screenful of a crash."""
 GRPC_PORT_OFFSET = 3_000

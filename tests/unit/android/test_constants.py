@@ -1,21 +1,28 @@
-"""Where the vocabulary has a default of its own, it is the same number."""
+"""The numbers of the device surface: each is read somewhere, and equals the vocabulary's default for it."""
 
 from __future__ import annotations
 
-import pytest
+import ast
+from pathlib import Path
 
 from handrail.android import constants
-from handrail.protocol.actions import ACTIONS
+from handrail.protocol.observe import GetLogs
+
+SRC = Path(constants.__file__).parents[1]
 
 
-@pytest.mark.parametrize(
-    ("action", "field", "constant"),
-    [
-        ("pinch", "duration_ms", "PINCH_DURATION_MS"),
-        ("rotate", "duration_ms", "ROTATE_DURATION_MS"),
-        ("scroll_to", "max_scrolls", "SCROLL_TO_MAX_SCROLLS"),
-        ("get_logs", "max_lines", "LOGCAT_LINES"),
-    ],
-)
-def test_a_default_of_the_vocabulary_is_the_named_constant(action: str, field: str, constant: str) -> None:
-    assert ACTIONS[action].model_fields[field].default == getattr(constants, constant)
+def test_every_constant_is_read_by_the_program() -> None:
+    own = Path(constants.__file__)
+    read = {
+        node.name if isinstance(node, ast.alias) else node.attr
+        for path in SRC.rglob("*.py")
+        if path != own
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.alias | ast.Attribute)
+    }
+    written = {name for name in vars(constants) if name.isupper()} - {"TIMEOUT_MS"}
+    assert written - read == set()
+
+
+def test_a_log_is_read_as_long_as_the_vocabulary_says() -> None:
+    assert GetLogs.model_fields["max_lines"].default == constants.LOGCAT_LINES

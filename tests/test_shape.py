@@ -1,0 +1,60 @@
+"""The shape of the source: no public name means two things, no file is too large or too small to be a room."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "handrail"
+OURS = [path for path in sorted(ROOT.rglob("*.py")) if "sim" not in path.relative_to(ROOT).parts]
+LARGEST, SMALLEST = 400, 40
+GENERATED = {"cli/index.py", "engine/short_forms.py"}
+SMALL: dict[str, str] = {
+    "adb/device.py": "the pair of a link and its shell, which everything above adb is given",
+    "agent/models/anthropic.py": "loads one SDK, which the other maker's users do not have",
+    "agent/models/openai.py": "loads one SDK, which the other maker's users do not have",
+    "cli/completion.py": "a command that imports nothing else",
+    "surface/names.py": "pure: what a device's name tells by its shape alone",
+}
+"""Files under forty lines, each with its reason."""
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def test_no_public_class_name_is_used_twice() -> None:
+    found = defaultdict(set)
+    for path in OURS:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(name(path))
+    assert {one: sorted(places) for one, places in found.items() if len(places) > 1} == {}
+
+
+@pytest.mark.parametrize("path", OURS, ids=name)
+def test_a_file_holds_one_idea(path: Path) -> None:
+    assert lines(path) <= LARGEST or name(path) in GENERATED
+
+
+def test_a_file_under_forty_lines_has_a_reason() -> None:
+    small = {name(path) for path in OURS if lines(path) < SMALLEST and path.name != "__init__.py"}
+    assert small == SMALL.keys()
+
+
+def test_only_the_two_matches_are_longer_than_sixty_lines() -> None:
+    long = {
+        f"{name(path)}:{node.name}"
+        for path in OURS
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= 60
+    }
+    assert long <= {"engine/execute.py:execute", "desk/reduce.py:reduce"}
