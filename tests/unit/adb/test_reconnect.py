@@ -13,13 +13,16 @@ from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
 from tests.unit.adb.lone_connection import WELCOME, Lone
 from tests.unit.adb.wires import now, run_without_complaints, turns
 
+PATIENCE_MS = 10_000
+"""What a link has by itself."""
+
 
 class Played(Direct):
     """Every try waits at a gate, and then fails with what is left in `errors`, or comes up."""
 
-    def __init__(self, *errors: DeviceError, open_gate: bool = True, patience_ms: float = 10_000) -> None:
+    def __init__(self, *errors: DeviceError, open_gate: bool = True, **options: float) -> None:
         self.clock = ManualClock()
-        super().__init__("phone", 5555, keys=[], clock=self.clock, patience_ms=patience_ms)
+        super().__init__("phone", 5555, keys=[], clock=self.clock, **options)
         self.errors = list(errors)
         self.tries: list[tuple[float, float]] = []
         self.ended: list[str] = []
@@ -67,7 +70,7 @@ def test_pauses_get_longer_up_to_two_seconds_until_patience_ends() -> None:
         link = Played(*[gone() for _ in range(20)])
         error = await given_up(link)
         times = [0, 50, 150, 350, 750, 1550, 3150, 5150, 7150, 9150]
-        assert link.tries == [(at, 10_000 - at) for at in times]
+        assert link.tries == [(at, PATIENCE_MS - at) for at in times]
         assert (error.message, error.hint) == ("it is gone (tried for 9.2 s)", "Wait.")
         assert error.details == {"state": "offline", "tried_ms": 9150}
         assert type(error) is DeviceOffline
@@ -205,9 +208,10 @@ def test_who_is_cancelled_while_the_link_is_closed_stays_cancelled() -> None:
         link = Played(open_gate=False)
         waiting = asyncio.ensure_future(link.check())
         await turns()
+        closing = asyncio.ensure_future(link.close())
         waiting.cancel()
-        await turns()
+        await now(closing)
         assert waiting.cancelled()
-        await now(link.close())
+        assert link.ended == ["cancelled"]
 
     run_without_complaints(story)
