@@ -12,10 +12,11 @@ from typing import Any
 
 from handrail.dialects.rules import unknown_name
 from handrail.mcp.seeds import SEEDS, seed
-from handrail.protocol.act import Act
+from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import input_schema, object_of, reason_if, summary
-from handrail.protocol.traits import Effect
+from handrail.protocol.describe import model_tool, object_of, reason_if
+from handrail.protocol.observe import Check
+from handrail.protocol.traits import Effect, Profile, Semantic
 
 TEXT = {"type": "string"}
 FLAG = {"type": "boolean"}
@@ -36,29 +37,27 @@ class Tool:
         return listed | ({"annotations": self.annotations} if self.annotations else {})
 
 
-CORE = (
-    "devices", "connect", "get_ui_tree", "what_changed", "screenshot", "get_state", "tap", "long_press",
-    "swipe", "type_text", "press_key", "scroll_to", "start_app", "restart_app", "stop_app", "wait_for",
-    "expect", "run_flow", "request_human_auth",
-)  # fmt: skip
-FLOW = (
-    "devices", "connect", "get_ui_tree", "screenshot", "wait_for", "expect", "run_flow", "request_human_auth",
-)  # fmt: skip
-DEBUG = (
-    "get_logs", "get_shared_prefs", "query_db", "set_network", "open_url", "install_app", "reset_app",
-    "grant_permission", "revoke_permission", "set_orientation", "set_clipboard", "shell",
-)  # fmt: skip
+def _kinds(profile: Profile) -> tuple[str, ...]:
+    """The actions of a profile: those that look first, those that wait or ask last."""
+    found = (kind for kind, cls in ACTIONS.items() if profile in cls.traits.tools)
+    return tuple(sorted(found, key=lambda kind: _ORDER.get(ACTIONS[kind].traits.semantic, 1)))
+
+
+_ORDER: dict[Semantic, int] = {"observation": 0, "control": 2}
+_FIRST = ("devices", "connect")
+_LAST = ("expect", "run_flow")
+CORE = (*_FIRST, *_kinds("core"), *_LAST)
+_MORE = tuple(
+    kind for kind, cls in ACTIONS.items() if kind not in CORE and not issubclass(cls, Check | DeskAct)
+)
+"""`expect` stands for the checks, `desk` for what the desk does."""
 
 PROFILES: dict[str, tuple[str, ...]] = {
     "core": CORE,
-    "flow": FLOW,
-    "debug": (*CORE, *DEBUG),
+    "flow": (*_FIRST, *_kinds("flow"), *_LAST),
+    "debug": (*CORE, *_kinds("debug")),
     "desk": (*CORE, "desk"),
-    "all": (
-        *CORE,
-        *(kind for kind in ACTIONS if kind not in (*CORE, *DESK_ACTIONS) and not kind.startswith("expect_")),
-        "desk",
-    ),
+    "all": (*CORE, *_MORE, "desk"),
 }
 """Native profiles; `core,debug` is both."""
 
@@ -92,60 +91,14 @@ def native_tool(name: str) -> Tool:
     if name in _OWN:
         return _OWN[name]
     cls = ACTIONS[name]
-    effect = cls.traits.effect
-    return Tool(name, _WORDS.get(name) or summary(cls), _schema(cls), annotations_of(effect))
-
-
-def _schema(cls: type[Act]) -> dict[str, Any]:
-    kind = cls.model_fields["type"].default
-    return input_schema(cls, shown=_SHOWN.get(kind), words=_FIELD_WORDS.get(kind, {}), more=_MORE.get(kind))
-
-
-_WORDS = {
-    "get_ui_tree": "Read the screen as text with refs. Actions tell what changed: read only when lost.",
-    "what_changed": "Read what changed since your last answer.",
-    "wait_for": "Wait until something is visible or absent, or an app is in front.",
-    "type_text": "Type into a field and read it back.",
-    "press_key": "Press back, home, enter, recents, another key's name or a KEYCODE_*.",
-    "swipe": "Swipe in a direction, or between two points.",
-    "request_human_auth": "Ask the person to allow or provide something; waits for the answer.",
-    "get_state": "Read app in front, keyboard, battery, network, orientation.",
-}
-"""Where the docstring's first line is longer than a model needs."""
-_SHOWN: dict[str, str] = {
-    "get_ui_tree": "find within only_interactive format",
-    "what_changed": "",
-    "screenshot": "marks",
-    "swipe": "direction target from to",
-    "scroll_to": "target direction within",
-    "start_app": "package",
-    "wait_for": "timeout_ms",
-    "request_human_auth": "capability instruction",
-    "query_db": "package database query write",
-}
-"""Fields that are advertised, where others are accepted and rarely worth their tokens."""
-_FIELD_WORDS: dict[str, Mapping[str, str]] = {
-    "swipe": {"direction": "of the finger", "from": "x,y", "to": "x,y"},
-    "scroll_to": {"direction": "where the content lies"},
-    "get_ui_tree": {"find": "only lines with this text"},
-    "screenshot": {"marks": "draw the refs"},
-    "type_text": {"target": "default: the focused field", "clear": "empty it first", "submit": "press enter"},
-}
-_AFTERWARDS = {"expect": {"type": "string", "description": "to be visible afterwards"}}
-_MORE: dict[str, dict[str, Any]] = {
-    "wait_for": {"visible": TEXT, "absent": TEXT, "app": TEXT},
-    "press_key": {"key": TEXT, **_AFTERWARDS},
-    "tap": _AFTERWARDS,
-    "type_text": _AFTERWARDS,
-    "start_app": _AFTERWARDS,
-}
-"""Fields in another form than the vocabulary's, and the check that saves a second call."""
+    words, schema = model_tool(cls)
+    return Tool(name, words, schema, annotations_of(cls.traits.effect))
 
 
 def _own(
     name: str, description: str, fields: Mapping[str, Any], effect: Effect, required: Iterable[str] = ()
 ) -> Tool:
-    schema = object_of(fields, required) if effect == "read" else reason_if(True, fields, required)
+    schema = reason_if(effect != "read", fields, required)
     return Tool(name, description, schema, annotations_of(effect))
 
 

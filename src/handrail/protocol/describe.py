@@ -1,6 +1,6 @@
 """An action class as words: the one source of the docs, the CLI's help and the tools' texts.
 
-`input_schema` is the smallest JSON Schema that a model needs. What it leaves out is still accepted.
+`model_tool` is what a model needs to know of an action. What its schema leaves out is still accepted.
 """
 
 from __future__ import annotations
@@ -108,23 +108,28 @@ def kind_of(schema: dict[str, Any]) -> str:
 
 REASON = {"type": "string", "description": "what I do and why"}
 TARGET = "@ref, x,y or text"
+_AFTERWARDS = {"type": "string", "description": "to be visible afterwards"}
 _HIDDEN = frozenset({"reason", "device", "expect", "monitorId"})
 _SHORT_FORMS = {"target": TARGET, "selector": TARGET, "condition": "visible text", "point": "x,y"}
 
 
-def input_schema(
-    cls: type[Act],
-    *,
-    shown: str | None = None,
-    words: Mapping[str, str] | None = None,
-    more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """`shown` names the fields that are advertised (all own ones otherwise), `words` describes some."""
+def model_tool(cls: type[Act], *, always_reason: bool = False) -> tuple[str, dict[str, Any]]:
+    """An action as a model is told it: in words, and as the smallest JSON Schema.
+
+    Whatever touches the device takes a reason; with `always_reason` all does, or its own words instead.
+    """
+    view = cls.traits.model
     own = [one for one in describe(cls).fields if one.name not in _HIDDEN]
-    chosen = own if shown is None else [one for one in own if one.name in shown.split()]
-    fields = {one.name: _slim_field(one, (words or {}).get(one.name)) for one in chosen} | dict(more or {})
+    chosen = own if view.shown is None else [one for one in own if one.name in view.shown.split()]
+    fields = {one.name: _slim_field(one, view.fields.get(one.name)) for one in chosen}
+    fields |= {name: {"type": "string"} for name in view.texts}
+    if view.expects:
+        fields["expect"] = _AFTERWARDS
     required = [one.name for one in chosen if one.presence == "required"]
-    return reason_if(cls.traits.effect != "read", fields, required)
+    if always_reason and not view.gives_reason:
+        return view.words or summary(cls), object_of(fields, fields)
+    needs_reason = always_reason or cls.traits.effect != "read"
+    return view.words or summary(cls), reason_if(needs_reason, fields, required)
 
 
 def reason_if(is_needed: bool, fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:

@@ -266,7 +266,11 @@ class WaitForStable(Act):
     """When to give up."""
 
 
-class ExpectVisible(Act):
+class Check(Act):
+    """One that only tells whether something holds. `expect` of MCP is all of them."""
+
+
+class ExpectVisible(Check):
     """Check that an element can be seen."""
 
     traits = Traits(
@@ -286,7 +290,7 @@ class ExpectVisible(Act):
     """How long it may take to come."""
 
 
-class ExpectAbsent(Act):
+class ExpectAbsent(Check):
     """Check that an element can't be seen."""
 
     traits = Traits(
@@ -306,7 +310,7 @@ class ExpectAbsent(Act):
     """How long it may take to go."""
 
 
-class ExpectText(Act):
+class ExpectText(Check):
     """Check the text of an element."""
 
     traits = Traits(
@@ -335,7 +339,7 @@ class ExpectText(Act):
         return self
 
 
-class ExpectState(Act):
+class ExpectState(Check):
     """Check a property of an element."""
 
     traits = Traits(
@@ -361,7 +365,7 @@ class ExpectState(Act):
     """How long it may take."""
 
 
-class ExpectScreen(Act):
+class ExpectScreen(Check):
     """Check which screen is shown, by fingerprint or by activity."""
 
     traits = Traits(
@@ -389,7 +393,7 @@ class ExpectScreen(Act):
         return self
 
 
-class ExpectApp(Act):
+class ExpectApp(Check):
     """Check which app is in front."""
 
     traits = Traits(

@@ -81,7 +81,7 @@ class ModelView:
     expects: bool = False
     """Advertises `expect`: the check that saves a second call."""
     gives_reason: bool = True
-    """False where the action's own message says why."""
+    """False where the action's own fields say why: they are required instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
