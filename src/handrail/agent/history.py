@@ -85,7 +85,7 @@ def _done(action: AnyAction, envelope: Envelope) -> str:
 def _tried(action: AnyAction, envelope: Envelope) -> str:
     """What did not go well is named by what was asked for: there may be no element at all."""
     if isinstance(action, TypeText):
-        return "type_text"
+        return action.type
     target = getattr(action, "target", None)
     aim = getattr(target, "text", None) or getattr(target, "handle", None) if target is not None else None
     label = _label(envelope) or (quoted(cut(clean(str(aim)), _LABEL))[1:-1] if aim else "")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from handrail.protocol.observe import Finish
+
 Mode = Literal["tools", "text"]
 """`tools`: the vocabulary is the tool schema. `text`: openpocket JSON in plain text."""
 
@@ -53,6 +55,11 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     problem: str = ""
     """Why there is no action, in words that can be told to the model."""
+
+
+def finished(message: str) -> Reply:
+    """The end of a run, for models that are programs."""
+    return Reply("", Finish(message=message).to_dict(), "")
 
 
 class AgentModel(Protocol):

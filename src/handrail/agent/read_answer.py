@@ -13,7 +13,7 @@ from typing import Any
 
 from handrail.agent.model import Reply
 from handrail.dialects.arguments import spelled
-from handrail.dialects.openpocket import SHAPES, find_action, normalise
+from handrail.dialects.openpocket import SHAPES, TOOL_NAMES, find_action, normalise
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.read import action_from
@@ -21,7 +21,6 @@ from handrail.protocol.target import Point
 
 _HARMLESS = frozenset({"durationMs", "timeoutSec", "capability", "instruction", "message"})
 """Fields of OpenPocket's actions whose defaults decide nothing."""
-_ALSO = {"type_text": "type"}
 _ENDS = ("target", "from_", "to")
 
 
@@ -55,7 +54,7 @@ def _choose(given: dict[str, Any]) -> Choice:
         return Choice(_native(kind, given))
     except InvalidAction as error:
         native = error
-    seed = _ALSO.get(kind, kind)
+    seed = TOOL_NAMES.get(kind, kind)
     if seed not in SHAPES or (kind in ACTIONS and "target" in given):
         return Choice(None, f"{native.message}. {native.hint}")
     return _by_seed({**given, "type": seed})

@@ -18,10 +18,13 @@ from handrail.agent.run_folder import RunFolder
 from handrail.clock import iso_time
 from handrail.engine.journal import Journal
 from handrail.errors import InvalidAction
+from handrail.protocol.act import Act
+from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
+from handrail.protocol.observe import GetUiTree, Screenshot
 from handrail.protocol.read import action_from
 
-_READS = frozenset({"get_ui_tree", "screenshot"})
+_LOOKS: tuple[type[Act], ...] = (GetUiTree, Screenshot)
 """What the loop does by itself; alone they are no step."""
 
 
@@ -74,8 +77,7 @@ def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Agent
     looks: list[str] = []
     for events in lives:
         first = events[0]
-        kind = (first.get("action") or {}).get("type")
-        if kind in _READS:
+        if ACTIONS.get(_kind(first)) in _LOOKS:
             looks.append(first["action_id"])
             continue
         number += 1
@@ -85,6 +87,10 @@ def _recovered(lives: Sequence[list[dict[str, Any]]], number: int) -> list[Agent
         note = "Looked at the screen; the run was interrupted before anything was chosen."
         made.append(AgentStep(number + 1, "", None, "unfinished", note, action_ids=tuple(looks)))
     return made
+
+
+def _kind(event: Mapping[str, Any]) -> str:
+    return str((event.get("action") or {}).get("type"))
 
 
 def _step(events: list[dict[str, Any]], number: int, ids: tuple[str, ...]) -> AgentStep:

@@ -11,7 +11,7 @@ import yaml
 
 from handrail.errors import InvalidAction
 from handrail.protocol.observe import WaitFor
-from handrail.protocol.read import action_from
+from handrail.protocol.read import read_as
 from handrail.protocol.target import Condition
 
 LONGEST = 20_000
@@ -48,14 +48,13 @@ def read_condition(given: str | Mapping[str, Any]) -> Condition:
     if isinstance(given, str):
         value = _mapping(given) if given.lstrip().startswith("{") or _NAMED.match(given) else given
     try:
-        made = action_from({"type": "wait_for", "condition": value})
+        return read_as(WaitFor, {"condition": value}).condition
     except InvalidAction as error:
         raise InvalidAction(
             error.message.replace("condition", "until", 1),
             path=str(error.details.get("path", "")).replace("condition", "until", 1),
             hint="A text that must be seen, or a condition such as `app: com.android.settings`.",
         ) from None
-    return made.condition if isinstance(made, WaitFor) else Condition(visible=value)
 
 
 def _mapping(text: str) -> Any:

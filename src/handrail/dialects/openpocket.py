@@ -14,11 +14,12 @@ from typing import Any
 from pydantic_core import from_json
 
 from handrail.dialects.lenient import Lenient
-from handrail.dialects.openpocket_actions import SHAPES, Normalised, normalise, write_action
+from handrail.dialects.openpocket_actions import SHAPES, TOOL_NAMES, Normalised, normalise, write_action
 
 __all__ = [
     "MAX_CHARS",
     "SHAPES",
+    "TOOL_NAMES",
     "ModelStep",
     "Normalised",
     "find_action",
@@ -34,7 +35,7 @@ MAX_CHARS = 200_000
 _CANDIDATES = 40
 _FENCE = re.compile(r"```[\w-]*\s*\n?")
 _MARKUP = re.compile(r"(\[|`{3}[\w-]*|<[\w|:/-]{1,40}>)\s*$")
-_CALL = re.compile(r"\b(" + "|".join([*SHAPES, "type_text"]) + r")\s*\(")
+_CALL = re.compile(r"\b(" + "|".join([*SHAPES, *TOOL_NAMES]) + r")\s*\(")
 RawAction = tuple[dict[str, Any], str, list[str]]  # payload, thought, repairs
 
 _LAYERS = (
@@ -103,7 +104,7 @@ def find_action(text: str, kinds: Collection[str] = SHAPES.keys()) -> RawAction 
 
 def _kind_of(payload: Mapping[str, Any]) -> Any:
     kind = payload.get("type")
-    return "type" if kind == "type_text" else kind if isinstance(kind, str) else None
+    return TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
 
 
 def _objects(text: str) -> Iterator[tuple[dict[str, Any], list[str]]]:
@@ -203,7 +204,7 @@ def _read_call(text: str) -> tuple[dict[str, Any], list[str]] | None:
     call = _CALL.search(text)
     if not call:
         return None
-    kind = "type" if call[1] == "type_text" else call[1]
+    kind = TOOL_NAMES.get(call[1], call[1])
     reader = Lenient(text, call.end() - 1)
     arguments = reader.value()
     if isinstance(arguments, list):

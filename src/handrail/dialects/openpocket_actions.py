@@ -73,7 +73,8 @@ SHAPES: dict[str, Shape] = {
 
 _COORDINATES = {"x", "y", "x1", "y1", "x2", "y2"}
 _NEVER_EMPTY = {"packageName", "command", "script"}
-_TOOL_NAMES = {"type_text": "type"}  # the seed's tool of this name makes the action `type`
+TOOL_NAMES = {"type_text": "type"}
+"""The seed's tool of this name makes the action `type`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ def normalise(payload: Any) -> Normalised:
     """Exactly seed 000's normalisation, on anything."""
     given = payload if isinstance(payload, Mapping) else {}
     kind = given.get("type")
-    kind = _TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
+    kind = TOOL_NAMES.get(kind, kind) if isinstance(kind, str) else None
     if kind not in SHAPES:
         wait = {"type": "wait", "durationMs": 1000}
         return Normalised(

@@ -6,19 +6,21 @@ It says in words that help what pydantic found: the wire's own path, what is wro
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from handrail.errors import InvalidAction
+from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction
 from handrail.protocol.model import camel
 from handrail.protocol.target import Selector
 
+A = TypeVar("A", bound=Act)
 MAX_BYTES = 8_000_000
 """Larger input is refused unread: a picture in a window fits, a flood does not."""
 
@@ -38,6 +40,11 @@ def action_from(value: Any) -> AnyAction:
         return _by_its_class(value) or ACTION.validate_python(value)
     except ValidationError as error:
         raise invalid_action(error, value) from None
+
+
+def read_as(cls: type[A], fields: Mapping[str, Any]) -> A:
+    """An action of this class from its fields, in any form that `action_from` understands."""
+    return cast("A", action_from({**fields, "type": cls.model_fields["type"].default}))
 
 
 def _by_its_class(value: Any) -> AnyAction | None:

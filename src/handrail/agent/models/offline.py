@@ -9,10 +9,12 @@ import random
 import re
 from pathlib import Path
 
-from handrail.agent.model import Mode, Prompt, Reply
+from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.run_data import AgentStep
 from handrail.agent.run_folder import STEPS, RunFolder
 from handrail.errors import ExpectStateMismatch, InvalidAction
+from handrail.protocol.device import PressKey, Tap
+from handrail.protocol.target import Selector
 
 OVER = "The recording is over."
 
@@ -31,7 +33,7 @@ class RecordedModel:
         """Raises `ExpectStateMismatch` where the screen is another one than it was."""
         then = self._steps.get(prompt.step)
         if then is None:
-            return Reply("", {"type": "finish", "message": OVER}, "")
+            return finished(OVER)
         self._compare(then, fingerprint(prompt))
         if then.action is None:
             return Reply(then.thought, None, then.raw, problem=f"No action could be read: {then.told}")
@@ -103,8 +105,9 @@ class RandomTaps:
     async def step(self, prompt: Prompt) -> Reply:
         refs = visible_refs(prompt)
         if not refs:
-            return Reply("Nothing that could be tapped is visible.", {"type": "press_key", "key": "back"}, "")
-        return Reply("Anything will do.", {"type": "tap", "target": self._random.choice(refs)}, "")
+            return Reply("Nothing that could be tapped is visible.", PressKey(key="back").to_dict(), "")
+        chosen = Selector(ref=self._random.choice(refs))
+        return Reply("Anything will do.", Tap(target=chosen).to_dict(), "")
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -118,7 +121,7 @@ class Nothing:
     sees = False
 
     async def step(self, prompt: Prompt) -> Reply:  # noqa: ARG002 - it does not look
-        return Reply("", {"type": "finish", "message": "Nothing was done."}, "")
+        return finished("Nothing was done.")
 
     async def close(self) -> None:
         """Nothing is open."""

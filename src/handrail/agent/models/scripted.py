@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from handrail.agent.model import Mode, Prompt, Reply
+from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.read_answer import read_text
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
@@ -38,7 +38,7 @@ class ScriptedModel:
         at = prompt.step - 1 if self._at is None else self._at
         self._at = at + 1
         if at >= len(self._replies):
-            return Reply("", {"type": "finish", "message": OVER}, "")
+            return finished(OVER)
         return self._replies[at]
 
     async def close(self) -> None:

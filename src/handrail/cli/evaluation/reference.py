@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from handrail.agent.model import Mode, Prompt, Reply
+from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import screen_text
 from handrail.agent.models.scripted import read_script
 from handrail.cli.evaluation.task import filled
@@ -69,18 +69,14 @@ class Reference:
 
     async def step(self, prompt: Prompt) -> Reply:
         if prompt.step > len(self._plan):
-            return _finish(OVER)
+            return finished(OVER)
         planned = self._plan[prompt.step - 1]
         for name, pattern in planned.keep.items():
             found = pattern.search(screen_text(prompt))
             if found is None:
-                return _finish(f"The screen has nothing like {pattern.pattern}.")
+                return finished(f"The screen has nothing like {pattern.pattern}.")
             self._kept[name] = found[1]
         return replace(planned.reply, action=filled(dict(planned.reply.action or {}), self._kept))
 
     async def close(self) -> None:
         """Nothing is open."""
-
-
-def _finish(message: str) -> Reply:
-    return Reply("", {"type": "finish", "message": message}, "")
