@@ -15,10 +15,10 @@ from handrail.flow.problems import Problem
 from handrail.flow.shorthand import StepDraft
 from handrail.flow.variables import VariableReference, references
 from handrail.flow.yaml_text import is_point, is_ref
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.observe import Finish, Wait
 from handrail.protocol.read import nearest
 
-_AIMED = ("tap", "double_tap", "long_press", "type_text", "clear_text", "set_value", "scroll_to")
-"""Actions whose target is an element nearly always."""
 _HANDLES = ("ref", "element_id", "elementId")
 _ANCHORS = frozenset({
     "target", "from", "to", "within", "near", "left_of", "right_of", "above", "below", "leftOf", "rightOf",
@@ -80,7 +80,7 @@ def _unreachable(document: FlowDocument) -> Iterator[Problem]:
     for steps in lists:
         drafts = [one for one in steps if one]
         for one, following in pairwise(drafts):
-            if one.head == "finish" and one.fields.get("when") is None:
+            if ACTIONS.get(one.head) is Finish and one.fields.get("when") is None:
                 hint = "Remove them, or give `finish` a `when`."
                 yield _warning(
                     following.path, "and what follows is never reached", following.source, hint, "unreachable"
@@ -110,9 +110,14 @@ def _refs(node: Node, anchors: bool) -> Iterator[Scalar]:
 def _coordinates(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
         target = _action_field(draft, "target")
-        if draft.head in _AIMED and target is not None and _is_point(target):
+        if _touches(draft) and target is not None and _is_point(target):
             hint = "Name the element by id, text or description: it survives another screen size."
             yield _hint(f"{draft.path}.{draft.head}", "aims at a point", target, hint, "coordinates")
+
+
+def _touches(draft: StepDraft) -> bool:
+    cls = ACTIONS.get(draft.head)
+    return cls is not None and cls.traits.effect != "read"
 
 
 def _is_point(node: Node) -> bool:
@@ -123,11 +128,11 @@ def _is_point(node: Node) -> bool:
 
 def _fixed_waits(document: FlowDocument) -> Iterator[Problem]:
     for draft in every_draft(document.drafts):
-        if draft.head == "wait":
+        if ACTIONS.get(draft.head) is Wait:
             hint = (
                 "wait_for a condition, or wait_for_stable: faster when the phone is, and safe when it is not."
             )
-            yield _hint(f"{draft.path}.wait", "waits a fixed time", draft.source, hint, "fixed-wait")
+            yield _hint(f"{draft.path}.{draft.head}", "waits a fixed time", draft.source, hint, "fixed-wait")
 
 
 def _undeclared_devices(document: FlowDocument) -> Iterator[Problem]:

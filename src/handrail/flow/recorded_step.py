@@ -11,15 +11,16 @@ from handrail.engine.approval.request import MASKED
 from handrail.engine.journal.query import Shown
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS, AnyAction
-from handrail.protocol.device import Direction
+from handrail.protocol.device import Direction, Swipe
 from handrail.protocol.flow import Step
+from handrail.protocol.observe import Check, WaitFor
 from handrail.protocol.read import action_from
+from handrail.protocol.system import OpenUrl
+from handrail.protocol.traits import Pressed
 
 _ONCE = ("reason", "device")
 """Fields that belong to the moment."""
 _HANDLES = frozenset({"ref", "element_id"})
-_LEADS_ON = frozenset({"tap", "double_tap", "long_press", "press_key", "type_text", "open_url"})
-"""What may lead to another screen by which its success is known."""
 _ORDER = ("package", "class", "role", "id", "text", "description", "path", "bounds", "screen", "neighbours")
 _SECRET = re.compile(r"\$\{secret:")
 _UNWRITTEN = re.compile(rf"\$\{{secret:TYPED_\d+\}}|{MASKED}")
@@ -79,18 +80,20 @@ def recorded_step(shown: Shown) -> RecordedStep | None:
         fields[name] = _lasting(name, fields.get(name), drawn, envelope)
     if not succeeded or not _lasts(fields.get("expect")):
         fields.pop("expect", None)
-    fields |= _text(fields, drawn) | _expect(fields, _first(shown, "landmark"))
+    fields = {name: value for name, value in (fields | _text(fields, drawn)).items() if value is not None}
     try:
-        action = action_from({name: value for name, value in fields.items() if value is not None})
+        action = action_from(fields)
+        if expected := _expected(action, _first(shown, "landmark")):
+            action = action_from(fields | expected)
     except InvalidAction:  # its target was a ref, and nobody drew the element behind it
         return None
-    elements = {name: one["element"] for name, one in drawn.items() if fields.get(name) is not None}
+    elements = {name: one["element"] for name, one in drawn.items() if name in fields}
     return RecordedStep(
         action,
         elements,
         before=envelope.get("ui_fingerprint_before") or "",
         after=envelope.get("ui_fingerprint_after") or "",
-        scrolled=_scrolled(envelope) if action.type == "swipe" else None,
+        scrolled=_scrolled(envelope) if isinstance(action, Swipe) else None,
         optional=not succeeded,
     )
 
@@ -117,10 +120,13 @@ def _first(shown: Shown, key: str) -> dict[str, Any] | None:
 
 def _belongs(fields: Mapping[str, Any]) -> bool:
     """What touches the device, and the checks and waits that somebody made in words that last."""
-    kind = fields.get("type", "")
-    if kind.startswith("expect_") or (kind == "wait_for" and fields.get("timeout_ms") != 0):
-        return _lasts(fields)  # a wait of no time is only a look
-    return kind in ACTIONS and ACTIONS[kind].traits.effect in ("input", "system", "sensitive")
+    cls = ACTIONS.get(fields.get("type", ""))
+    if cls is None:
+        return False
+    is_wait = cls is WaitFor and fields.get("timeout_ms") != 0  # one of no time is only a look
+    if is_wait or issubclass(cls, Check):
+        return _lasts(fields)
+    return cls.traits.effect in ("input", "system", "sensitive")
 
 
 def _targets(fields: Mapping[str, Any]) -> list[str]:
@@ -171,10 +177,15 @@ def _secret_name(element: Mapping[str, Any]) -> str:
     return name if name[:1].isalpha() else "PASSWORD"
 
 
-def _expect(fields: Mapping[str, Any], landmark: Mapping[str, Any] | None) -> dict[str, Any]:
+def _expected(action: AnyAction, landmark: Mapping[str, Any] | None) -> dict[str, Any]:
     """What proves the step at a replay: the caller's own words, else what the new screen is known by."""
-    leads_on = fields["type"] in _LEADS_ON and (fields["type"] != "type_text" or fields.get("submit"))
-    if not landmark or fields.get("expect") or not leads_on:
+    if not landmark or action.expect or not _leads_on(action):
         return {}
     is_secret = any(_SECRET.search(str(words)) for words in landmark.values())
     return {} if is_secret else {"expect": {"visible": dict(landmark)}}
+
+
+def _leads_on(action: AnyAction) -> bool:
+    """Whether a new screen is what it was done for: something is pressed, or an address is opened."""
+    presses = action.traits.presses in (Pressed.TARGET, Pressed.FOCUS) and not action.only_types
+    return presses or isinstance(action, OpenUrl)

@@ -22,9 +22,10 @@ from handrail.flow.write import write
 from handrail.protocol.act import Act
 from handrail.protocol.device import ClearText, PressKey, ScrollTo, Swipe, Tap, TypeText
 from handrail.protocol.flow import Flow, Step
-from handrail.protocol.observe import WaitFor
+from handrail.protocol.observe import Check, WaitFor
 from handrail.protocol.system import StartApp
 from handrail.protocol.target import Condition, Selector
+from handrail.protocol.traits import Pressed
 
 _HOME = re.compile(r"launcher|\.home$|systemui")
 """Packages that are there without being started."""
@@ -149,8 +150,6 @@ def flow_text(
     return recording.text(name)
 
 
-_ALONE = frozenset({"scroll_to", "swipe"})
-"""They look for their own way."""
 _FEWEST, _MOST = 10, 100
 _SLACK = 3
 """Scrolls that are allowed for every swipe of the recording: another phone's screen may be smaller."""
@@ -159,7 +158,8 @@ _SLACK = 3
 def with_scroll_or_wait(steps: Sequence[RecordedStep], told: RecordedStep) -> list[RecordedStep]:
     """The steps before it. Swipes that brought its element into sight become one scroll to it."""
     target = getattr(told.action, "target", None)
-    if not steps or not isinstance(target, Selector) or told.action.type in _ALONE:
+    finds_its_way = told.action.traits.presses is Pressed.PATH
+    if not steps or not isinstance(target, Selector) or finds_its_way:
         return list(steps)
     swipes = _swipes(steps)
     if swipes and target.index is None:
@@ -184,7 +184,7 @@ def _scroll(target: Selector, swipes: Sequence[RecordedStep]) -> ScrollTo:
 
 def _came_late(last: RecordedStep, told: RecordedStep) -> bool:
     """The screen became another one by itself since the last step ended, and nobody waits for it yet."""
-    waits = last.action.type == "wait_for" or told.action.type.startswith("expect_")
+    waits = isinstance(last.action, WaitFor) or isinstance(told.action, Check)
     return not waits and bool(last.after and told.before) and last.after != told.before
 
 

@@ -50,6 +50,7 @@ def test_a_good_flow_has_no_problems(tmp_path: Path) -> None:
         ('[{"action": "tap", "target": {"ref": "@b1"}}]', ("warning", "stale-ref", 1)),
         ("- tap: 540,750", ("hint", "coordinates", 1)),
         ("- tap: {x: 540, y: 750}", ("hint", "coordinates", 1)),
+        ("- swipe: {direction: up, target: {x: 540, y: 750}}", ("hint", "coordinates", 1)),
         ("- wait: 500", ("hint", "fixed-wait", 1)),
         ("- parallel: {alice: [finish]}", ("warning", "undeclared-device", 1)),
         ("devices: [alice]\nsteps:\n  - tap: A\n    device: alcie", ("warning", "undeclared-device", 4)),
