@@ -78,6 +78,7 @@ class ActionCommand(NamedTuple):
     positional: tuple[str, ...]
     fields: tuple[Field, ...]
     example: str
+    gives_picture: bool = False
 
 '''
 
@@ -103,7 +104,9 @@ def _entry(cls: type[Act]) -> str:
     told = describe(cls)
     own = [one for one in told.fields if one.name not in ("reason", "device", "expect")]
     example = shlex.join(["handrail", *command_line(cls)])
-    return f"ActionCommand({told.type!r}, {told.text!r}, {positional(cls)!r}, {_fields(own)}, {example!r})"
+    more = ", gives_picture=True" if cls.traits.gives_picture else ""
+    words = f"{told.type!r}, {told.text!r}, {positional(cls)!r}"
+    return f"ActionCommand({words}, {_fields(own)}, {example!r}{more})"
 
 
 def _fields(fields: Iterable[DescribedField]) -> str:

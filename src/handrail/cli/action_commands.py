@@ -98,7 +98,7 @@ class _Command(click.Command):
 
 def _own_options(action: ActionCommand) -> list[click.Parameter]:
     made: list[click.Parameter] = [_option(one) for one in action.fields if one.name not in action.positional]
-    return [*made, _out()] if action.type == "screenshot" else made
+    return [*made, _out()] if action.gives_picture else made
 
 
 def _target_options(action: ActionCommand) -> list[click.Parameter]:

@@ -26,6 +26,7 @@ class ActionCommand(NamedTuple):
     positional: tuple[str, ...]
     fields: tuple[Field, ...]
     example: str
+    gives_picture: bool = False
 
 
 SELECTOR: tuple[Field, ...] = (
@@ -410,6 +411,7 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
             Field("marks", "boolean", "default false", "Draw the refs onto it."),
         ),
         "handrail screenshot --scale 0.5",
+        gives_picture=True,
     ),
     "get-logs": ActionCommand(
         "get_logs",

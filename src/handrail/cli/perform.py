@@ -179,6 +179,8 @@ def _handed_over_stopped_by_signals(door: LocalDoor) -> Iterator[None]:
 
 
 _PICTURE = "screenshotBase64"
+_OUTPUT = "stdout"
+"""What a command wrote is among the details of its envelope, and of no other."""
 
 
 def check_out(out: Path | None) -> None:
@@ -190,6 +192,7 @@ def check_out(out: Path | None) -> None:
 def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | None) -> None:
     """The answer, in the form that was asked for; `text` is what a person reads of it."""
     details = envelope.get("details") or {}
+    has_picture = _PICTURE in details
     if out is not None and envelope["success"]:
         details = _saved(details, out)
         if str(out) == "-":
@@ -199,9 +202,9 @@ def speak(envelope: dict[str, Any], text: str, *, as_json: bool, out: Path | Non
     elif not envelope["success"]:
         code, colon, rest = text.partition(":")
         click.echo(click.style(code, fg="red", bold=True) + colon + rest, err=True)
-    elif envelope["action_type"] in ("shell", "run_script"):
+    elif _OUTPUT in details:
         _pass_on(details)
-    elif envelope["action_type"] == "screenshot":
+    elif has_picture:
         _tell_picture(details if out is not None else _saved(details, _new_file()))
     else:
         _emphasise(text)

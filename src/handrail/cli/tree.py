@@ -9,7 +9,8 @@ import click
 
 from handrail.cli.output import print_json, read_input
 from handrail.errors import ElementNotInteractable, TreeParseError
-from handrail.protocol.read import action_from
+from handrail.protocol.device import Tap
+from handrail.protocol.read import read_as
 from handrail.tree.compact import CompactOptions, CompactResult, flags_of
 from handrail.tree.diff import LIMIT, diff_text
 from handrail.tree.diff import diff as compare
@@ -102,8 +103,7 @@ def _read(file: str) -> Screen:
 
 
 def _find(screen: Screen, target: str, registry: Registry) -> Node:
-    action: Any = action_from({"type": "tap", "target": target})
-    return find_element(screen, action.target, registry).receiver
+    return find_element(screen, read_as(Tap, {"target": target}).target, registry).receiver
 
 
 def _print_lines(text: str, wanted: str | None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import QueryDb
@@ -111,6 +111,23 @@ TOOLS: dict[str, ToolRule] = {
     ),
 }
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
+
+ROWS: dict[str, Row] = {
+    "connect": ("Connect to a device and start an app.", "packageName deviceId? backend? verbose:boolean?"),
+    "get_ui_tree": ("Read the screen with refs.", "format? depth:integer? onlyInteractive:boolean?"),
+    "run_flow": ("Run steps, each {action, target, …}; waits are built in.", "steps"),
+    "reset_app": ("Restart the app; its data stays.", "packageName?"),
+    "get_logs": ("Read the app's log.", "packageName? maxLines:integer?"),
+    "screenshot": ("Take a picture of the screen.", ""),
+    "device_info": ("Read screen size, density, Android version and model.", ""),
+    "get_shared_prefs": ("Read a preferences file of a debuggable app.", "file packageName?"),
+    "query_db": ("Run SQL in a database of a debuggable app.", "database query packageName?"),
+    "set_network": (
+        "Change the network.",
+        "preset? speed? delay? wifi:boolean? airplaneMode:boolean?",
+    ),
+}
+"""Each tool in words, and its parameters."""
 
 
 def read_step(step: Mapping[str, Any]) -> Step:

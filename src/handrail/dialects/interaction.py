@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol import device
 from handrail.protocol.act import Act
@@ -29,6 +29,25 @@ TOOLS: dict[str, ToolRule] = {
     "get_what_changed": ToolRule("what_changed", {"reason": "reason"}),
 }
 """The five interaction tools and the four that look."""
+
+ROWS: dict[str, Row] = {
+    "tap": ("Tap at a point. get_textual_state has the positions.", "x:number y:number reason"),
+    "long_press": (
+        "Hold a point: context menus, selection, the start of a drag.",
+        "x:number y:number duration:number? reason",
+    ),
+    "swipe": (
+        "Swipe from one point to another.",
+        "startX:number startY:number endX:number endY:number duration:number? reason",
+    ),
+    "type_text": ("Type into the focused field.", "text reason"),
+    "press_key": ("Press back, home, enter, recents, or a key code.", "key reason"),
+    "get_textual_state": ("Read every element of the screen as text, with bounds.", "reason?"),
+    "get_visual_state": ("Take a picture of the screen.", "reason?"),
+    "get_general_state": ("Read app in front, keyboard, battery, network, orientation.", "reason?"),
+    "get_what_changed": ("Read what changed since the last look.", "reason?"),
+}
+"""Each tool in words, and its parameters."""
 
 NO_CHANGE = "No change on screen."
 

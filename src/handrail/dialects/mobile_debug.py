@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
@@ -67,6 +67,44 @@ TOOLS: dict[str, ToolRule] = {
     ),
 }
 """Tools whose meaning is one action."""
+
+NATIVE = {name: rule.native for name, rule in TOOLS.items()} | {"wait_for_ui": "wait_for"}
+"""The native action of each tool."""
+
+_ANY = "platform? deviceId?"
+_APP = f"appId {_ANY}"
+ROWS: dict[str, Row] = {
+    "tap": ("Tap at a point.", f"x:number y:number {_ANY}"),
+    "tap_element": ("Tap an element by the id that wait_for_ui gave.", "elementId"),
+    "swipe": ("Swipe.", f"x1:number y1:number x2:number y2:number duration:number {_ANY}"),
+    "scroll_to_element": (
+        "Scroll until an element is visible.",
+        f"selector direction? maxScrolls:number? scrollAmount:number? {_ANY}",
+    ),
+    "type_text": ("Type into the focused field.", f"text {_ANY}"),
+    "press_back": ("Press back.", _ANY),
+    "start_app": ("Start an app.", _APP),
+    "restart_app": ("Stop an app and start it again.", _APP),
+    "terminate_app": ("Stop an app.", _APP),
+    "reset_app_data": ("Delete an app's data.", _APP),
+    "install_app": ("Install an APK.", f"appPath {_ANY}"),
+    "adjust_control": (
+        "Set a slider or picker.",
+        f"selector targetValue property? tolerance:number? maxAttempts:number? {_ANY}",
+    ),
+    "get_ui_tree": ("Read the screen.", _ANY),
+    "get_logs": ("Read the log.", f"appId? level? limit:number? {_ANY}"),
+    "capture_screenshot": ("Take a picture of the screen.", _ANY),
+    "wait_for_ui": (
+        "Wait for an element.",
+        f"selector condition? timeout_ms:number? poll_interval_ms:number? {_ANY}",
+    ),
+    "wait_for_screen_change": ("Wait until the screen is another one.", f"timeoutMs:number? {_ANY}"),
+    "expect_screen": ("Check which screen is shown.", f"fingerprint? screen? {_ANY}"),
+    "expect_element_visible": ("Check that an element is visible.", f"selector timeout_ms:number? {_ANY}"),
+    "expect_state": ("Check a property of an element.", f"selector property expected {_ANY}"),
+}
+"""Each tool in words, and its parameters."""
 
 WAIT_CONDITIONS = {"exists": "visible", "visible": "visible", "clickable": "visible", "not_exists": "absent"}
 

@@ -15,6 +15,9 @@ from handrail.protocol.read import action_from, nearest, nearest_kind
 
 _FRACTIONS = {"value", "tolerance", "scale", "start_angle_deg", "end_angle_deg"}
 
+Row = tuple[str, str]
+"""What a tool does, and its parameters: `x:number y:number duration:number? reason`."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:

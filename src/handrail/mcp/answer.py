@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.dialects.interaction import NO_CHANGE
 from handrail.engine.answer import answer_text
-from handrail.protocol.observe import GetUiTree, Screenshot, WhatChanged
+from handrail.protocol.observe import GetUiTree, WhatChanged
 from handrail.tree.diff import diff_text
 
 if TYPE_CHECKING:
@@ -81,14 +81,17 @@ def tell(
     ours, data = _halves(action, envelope, text)
     if not _navigated(envelope):
         data = _BOX.sub(r"\1", data)
-    parts = [_meanwhile(runtime, session, known, envelope), data, _whole(runtime, session, known, envelope)]
-    data = "\n".join(part for part in parts if part)
+    missed = _meanwhile(runtime, session, known, action, envelope)
+    whole = _whole(runtime, session, known, action, envelope)
+    data = "\n".join(part for part in (missed, data, whole) if part)
     if data == NO_CHANGE:  # our words
         ours, data = "\n".join(filter(None, [ours, data])), ""
     _remember(session, known, action, envelope)
     picture = (envelope.details or {}).get(PICTURE)
     return Answer(
-        text="\n".join(part for part in (ours + _scaled(envelope), FRAME if data else "", data) if part),
+        text="\n".join(
+            part for part in (ours + _scaled(action, envelope), FRAME if data else "", data) if part
+        ),
         images=(picture,) if picture else (),
         is_error=not envelope.success,
         envelope=envelope,
@@ -110,7 +113,7 @@ def _with_refs(envelope: Envelope) -> Envelope:
 def _halves(action: AnyAction, envelope: Envelope, text: str) -> tuple[str, str]:
     """Ours and the device's. Within ours the device's words are quoted, and have no lines of their own."""
     if action.traits.semantic == "observation" and envelope.success and envelope.details:
-        return ("", text) if not isinstance(action, Screenshot) else (text, "")
+        return (text, "") if action.traits.gives_picture else ("", text)
     for mark in _OUTPUT:
         head, found, output = text.partition(mark)
         if found:
@@ -127,10 +130,12 @@ def _looked(envelope: Envelope) -> bool:
     return bool(envelope.ui_fingerprint_after or envelope.ui_fingerprint_before)
 
 
-def _meanwhile(runtime: Runtime, session: Session, known: CallerState, envelope: Envelope) -> str:
+def _meanwhile(
+    runtime: Runtime, session: Session, known: CallerState, action: AnyAction, envelope: Envelope
+) -> str:
     """What this caller has missed between its last answer and this action."""
     seen, before = known.seen.get(session.serial), envelope.revision_before
-    is_told = _navigated(envelope) or envelope.action_type in ("get_ui_tree", "what_changed")
+    is_told = _navigated(envelope) or isinstance(action, GetUiTree | WhatChanged)
     if not seen or not before or seen == before or is_told or not _looked(envelope):
         return ""
     looks = session.looks
@@ -141,9 +146,11 @@ def _meanwhile(runtime: Runtime, session: Session, known: CallerState, envelope:
     return f"{MEANWHILE}\n{runtime.secrets.redact(diff_text(missed))}\n" if missed else ""
 
 
-def _whole(runtime: Runtime, session: Session, known: CallerState, envelope: Envelope) -> str:
+def _whole(
+    runtime: Runtime, session: Session, known: CallerState, action: AnyAction, envelope: Envelope
+) -> str:
     """The screen, for whoever was never shown it or can't be told what changed."""
-    if not _looked(envelope) or _navigated(envelope) or envelope.action_type == "get_ui_tree":
+    if not _looked(envelope) or _navigated(envelope) or isinstance(action, GetUiTree):
         return ""
     seen = known.seen.get(session.serial)
     if seen is not None and session.looks.at_revision(int(seen[1:])) is not None:
@@ -167,9 +174,9 @@ def _is_all(action: GetUiTree) -> bool:
     return not (action.find or action.within or action.depth or action.only_interactive or action.since)
 
 
-def _scaled(envelope: Envelope) -> str:
+def _scaled(action: AnyAction, envelope: Envelope) -> str:
     """Coordinates are the screen's, whatever the size of the picture."""
-    scale = (envelope.details or {}).get("scale") if envelope.action_type == "screenshot" else None
+    scale = (envelope.details or {}).get("scale") if action.traits.gives_picture else None
     if scale in (None, 1):
         return ""
     return f" The picture is {scale} of that size; coordinates are the screen's."

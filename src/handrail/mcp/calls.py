@@ -137,14 +137,15 @@ async def native(call: Call) -> Answer:
 
             return await run_flow(call)
         case "expect":
-            return await _act(call, expectation_of(call.arguments))
+            return await act(call, expectation_of(call.arguments))
         case "desk":
             return await act_on_desk(call)
         case name:
-            return await _act(call, action_of(name, call.arguments))
+            return await act(call, action_of(name, call.arguments))
 
 
-async def _act(call: Call, action: AnyAction) -> Answer:
+async def act(call: Call, action: AnyAction) -> Answer:
+    """Do an action on the caller's phone, and tell it by what the caller knows already."""
     session = await call.state.session(call.caller, action.device)
     known = call.state.of(call.caller)
     if isinstance(action, WhatChanged) and action.since is None and session.serial in known.seen:

@@ -21,10 +21,11 @@ from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import Answer, data_of
 from handrail.mcp.approvals import Attendant
-from handrail.mcp.calls import Call, call, native
+from handrail.mcp.calls import Call, act, call
 from handrail.mcp.seeds import SEEDS
 from handrail.mcp.state import DoorState, Progress
 from handrail.mcp.tools import Tool, tools
+from handrail.protocol.observe import GetUiTree
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -173,7 +174,7 @@ async def resource_text(state: DoorState, caller: Caller, uri: str) -> tuple[str
 async def _screen(state: DoorState, caller: Caller) -> str:
     """Read afresh; what the caller's tools have told it stays as it is."""
     seen = dict(state.of(caller).seen)
-    answer = await native(Call(state, caller, "get_ui_tree", {}))
+    answer = await act(Call(state, caller, SCREEN, {}), GetUiTree())
     state.of(caller).seen = seen
     return answer.text
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from handrail.dialects.rules import unknown_name
+from handrail.dialects.rules import Row, unknown_name
 from handrail.mcp.seeds import SEEDS, seed
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
@@ -146,10 +146,6 @@ _OWN: dict[str, Tool] = {
         ),
     )
 }
-
-
-Row = tuple[str, str]
-"""What it does, and its parameters: `x:number y:number duration:number? reason`."""
 
 
 def seed_tool(name: str, row: Row, native: str, kinds: Mapping[str, Any] | None = None) -> Tool:

@@ -116,6 +116,7 @@ class Screenshot(Act):
         verdict=ALLOW,
         says="Took a screenshot.",
         tools=("core", "flow"),
+        gives_picture=True,
         model=ModelView(shown="marks", fields={"marks": "draw the refs"}),
     )
     example = {"type": "screenshot", "scale": 0.5, "marks": False}

@@ -109,6 +109,8 @@ class Traits:
     """None: full for what touches the device, none for the rest."""
     leaves_app: bool = False
     """The app in front is left or ended on purpose: that its process is gone is no crash."""
+    gives_picture: bool = False
+    """Its answer holds a picture, which a command writes to a file."""
     tools: tuple[Profile, ...] = ()
     model: ModelView = ModelView()
 

@@ -10,13 +10,16 @@ from handrail.errors import ERRORS, InvalidAction
 from handrail.flow.document import loads
 from handrail.mcp.answer import PICTURE, Answer, data_of
 from handrail.mcp.flows import run
-from handrail.mcp.tools import Row, seed_tool
+from handrail.mcp.tools import seed_tool
+from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetState, GetUiTree, QueryDb, Screenshot
+from handrail.protocol.system import RestartApp, StartApp
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
     from handrail.errors import HandrailError
     from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
+    from handrail.protocol.actions import AnyAction
     from handrail.protocol.envelope import Envelope
 
 PREFIX = "agentest_"
@@ -25,26 +28,11 @@ _KINDS: dict[str, Any] = {
     "format": {"type": "string", "enum": ["compact", "full"]},
     "steps": {"type": "array", "items": {"type": "object"}},
 }
-ROWS: dict[str, Row] = {
-    "connect": ("Connect to a device and start an app.", "packageName deviceId? backend? verbose:boolean?"),
-    "get_ui_tree": ("Read the screen with refs.", "format? depth:integer? onlyInteractive:boolean?"),
-    "run_flow": ("Run steps, each {action, target, …}; waits are built in.", "steps"),
-    "reset_app": ("Restart the app; its data stays.", "packageName?"),
-    "get_logs": ("Read the app's log.", "packageName? maxLines:integer?"),
-    "screenshot": ("Take a picture of the screen.", ""),
-    "device_info": ("Read screen size, density, Android version and model.", ""),
-    "get_shared_prefs": ("Read a preferences file of a debuggable app.", "file packageName?"),
-    "query_db": ("Run SQL in a database of a debuggable app.", "database query packageName?"),
-    "set_network": (
-        "Change the network.",
-        "preset? speed? delay? wifi:boolean? airplaneMode:boolean?",
-    ),
-}
 
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [seed_tool(PREFIX + name, row, _native(name), _KINDS) for name, row in ROWS.items()]
+    return [seed_tool(PREFIX + name, row, _native(name), _KINDS) for name, row in dialect.ROWS.items()]
 
 
 def _native(name: str) -> str:
@@ -56,18 +44,19 @@ async def answer(call: Call) -> Answer:
     name = call.name.removeprefix(PREFIX)
     if name == "run_flow":
         return await _run_flow(call)
-    [step] = dialect.read_tool(name, _arguments(name, call.arguments), package=call.known.package)
-    session = await call.session(step.action.device)
+    [step] = dialect.read_tool(name, call.arguments, package=call.known.package)
+    action = _with_json(step.action)
+    session = await call.session(action.device)
     if name == "connect":
         call.known.device = session.serial
         call.known.package = call.arguments["packageName"]
-    envelope = await call.perform(step.action, session, step.settle)
+    envelope = await call.perform(action, session, step.settle)
     data = data_of(envelope)
     if not envelope.success:
         error = ERRORS[envelope.failure_code or "UNKNOWN"](envelope.message or "", hint=envelope.hint)
         return Answer(failure(name, error), (), True, envelope, data)
     picture = (envelope.details or {}).get(PICTURE)
-    first, *more = await _blocks(name, call, session, envelope)
+    first, *more = await _blocks(action, call, session, envelope)
     return Answer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
 
 
@@ -77,11 +66,11 @@ def failure(_: str, error: HandrailError) -> str:
     return _json({**written, "error": f"{written['error']} {error.hint}"})
 
 
-def _arguments(name: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Its full tree is JSON, which natively is the outline."""
-    if name == "get_ui_tree" and given.get("format") == "full":
-        return {**given, "format": "outline"}
-    return given
+def _with_json(action: AnyAction) -> AnyAction:
+    """AgenTest's full tree is JSON, which natively is the outline."""
+    if isinstance(action, GetUiTree) and action.format == "full":
+        return action.model_copy(update={"format": "outline"})
+    return action
 
 
 async def _run_flow(call: Call) -> Answer:
@@ -94,35 +83,35 @@ async def _run_flow(call: Call) -> Answer:
     return Answer(_json(trace), is_error=not record.trace.success, structured=trace)
 
 
-async def _blocks(name: str, call: Call, session: Session, envelope: Envelope) -> list[str]:
+async def _blocks(action: AnyAction, call: Call, session: Session, envelope: Envelope) -> list[str]:
     """Texts; the compact one as it is, everything else as JSON."""
     details = envelope.details or {}
-    match name:
-        case "connect":
+    match action:
+        case StartApp():
             return [_json(_connected(call, session, envelope)), _screen(call, session)]
-        case "reset_app":
+        case RestartApp():
             return [_screen(call, session)]
-        case "get_ui_tree" if "text" in details:
+        case GetUiTree() if "text" in details:
             return [details["text"]]
-        case "device_info":
+        case GetState():
             return [_json(await _device_info(session))]
         case _:
-            return [_json(_data(name, call, details))]
+            return [_json(_data(action, call, details))]
 
 
-def _data(name: str, call: Call, details: dict[str, Any]) -> Any:
+def _data(action: AnyAction, call: Call, details: dict[str, Any]) -> Any:
     given = {key: value for key, value in call.arguments.items() if value is not None}
     package = {"packageName": given.get("packageName") or call.known.package}
-    match name:
-        case "get_ui_tree":
+    match action:
+        case GetUiTree():
             return details["tree"]
-        case "get_logs":
+        case GetLogs():
             return {**package, "logs": details["logs"]}
-        case "screenshot":
+        case Screenshot():
             return {key: details[key] for key in ("width", "height", "scale")}
-        case "get_shared_prefs":
+        case GetSharedPrefs():
             return {**package, "file": given["file"], "content": details["xml"]}
-        case "query_db":
+        case QueryDb():
             return {**package, "database": given["database"], "query": given["query"], "rows": _rows(details)}
         case _:
             return {"applied": given, "message": "The network was changed."}

@@ -7,35 +7,17 @@ from typing import TYPE_CHECKING
 from handrail.dialects import interaction as dialect
 from handrail.engine.answer import answer_text
 from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text
-from handrail.mcp.tools import Row, seed_tool
+from handrail.mcp.tools import seed_tool
 
 if TYPE_CHECKING:
     from handrail.errors import HandrailError
     from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
 
-ROWS: dict[str, Row] = {
-    "tap": ("Tap at a point. get_textual_state has the positions.", "x:number y:number reason"),
-    "long_press": (
-        "Hold a point: context menus, selection, the start of a drag.",
-        "x:number y:number duration:number? reason",
-    ),
-    "swipe": (
-        "Swipe from one point to another.",
-        "startX:number startY:number endX:number endY:number duration:number? reason",
-    ),
-    "type_text": ("Type into the focused field.", "text reason"),
-    "press_key": ("Press back, home, enter, recents, or a key code.", "key reason"),
-    "get_textual_state": ("Read every element of the screen as text, with bounds.", "reason?"),
-    "get_visual_state": ("Take a picture of the screen.", "reason?"),
-    "get_general_state": ("Read app in front, keyboard, battery, network, orientation.", "reason?"),
-    "get_what_changed": ("Read what changed since the last look.", "reason?"),
-}
-
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [seed_tool(name, row, dialect.TOOLS[name].native) for name, row in ROWS.items()]
+    return [seed_tool(name, row, dialect.TOOLS[name].native) for name, row in dialect.ROWS.items()]
 
 
 def failure(_: str, error: HandrailError) -> str:

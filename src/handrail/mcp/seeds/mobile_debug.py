@@ -9,7 +9,7 @@ from handrail.dialects import mobile_debug as dialect
 from handrail.engine.look.resolve import aim
 from handrail.errors import TargetError
 from handrail.mcp.answer import PICTURE, Answer, data_of
-from handrail.mcp.tools import Row, seed_tool
+from handrail.mcp.tools import seed_tool
 from handrail.protocol.observe import GetUiTree, WaitFor
 
 if TYPE_CHECKING:
@@ -32,48 +32,11 @@ _KINDS: dict[str, Any] = {
     "expected": {"description": "a text, a number, true or false"},
     "targetValue": {"description": "a number or a label"},
 }
-_ANY = "platform? deviceId?"
-_APP = f"appId {_ANY}"
-ROWS: dict[str, Row] = {
-    "tap": ("Tap at a point.", f"x:number y:number {_ANY}"),
-    "tap_element": ("Tap an element by the id that wait_for_ui gave.", "elementId"),
-    "swipe": ("Swipe.", f"x1:number y1:number x2:number y2:number duration:number {_ANY}"),
-    "scroll_to_element": (
-        "Scroll until an element is visible.",
-        f"selector direction? maxScrolls:number? scrollAmount:number? {_ANY}",
-    ),
-    "type_text": ("Type into the focused field.", f"text {_ANY}"),
-    "press_back": ("Press back.", _ANY),
-    "start_app": ("Start an app.", _APP),
-    "restart_app": ("Stop an app and start it again.", _APP),
-    "terminate_app": ("Stop an app.", _APP),
-    "reset_app_data": ("Delete an app's data.", _APP),
-    "install_app": ("Install an APK.", f"appPath {_ANY}"),
-    "adjust_control": (
-        "Set a slider or picker.",
-        f"selector targetValue property? tolerance:number? maxAttempts:number? {_ANY}",
-    ),
-    "get_ui_tree": ("Read the screen.", _ANY),
-    "get_logs": ("Read the log.", f"appId? level? limit:number? {_ANY}"),
-    "capture_screenshot": ("Take a picture of the screen.", _ANY),
-    "wait_for_ui": (
-        "Wait for an element.",
-        f"selector condition? timeout_ms:number? poll_interval_ms:number? {_ANY}",
-    ),
-    "wait_for_screen_change": ("Wait until the screen is another one.", f"timeoutMs:number? {_ANY}"),
-    "expect_screen": ("Check which screen is shown.", f"fingerprint? screen? {_ANY}"),
-    "expect_element_visible": ("Check that an element is visible.", f"selector timeout_ms:number? {_ANY}"),
-    "expect_state": ("Check a property of an element.", f"selector property expected {_ANY}"),
-}
 
 
 def tools() -> list[Tool]:
     """As the seed lists them."""
-    return [seed_tool(name, row, _native(name), _KINDS) for name, row in ROWS.items()]
-
-
-def _native(name: str) -> str:
-    return dialect.TOOLS[name].native if name in dialect.TOOLS else "wait_for"
+    return [seed_tool(name, row, dialect.NATIVE[name], _KINDS) for name, row in dialect.ROWS.items()]
 
 
 async def answer(call: Call) -> Answer:
