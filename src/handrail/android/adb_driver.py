@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
 from typing import NoReturn
 
 from handrail.adb.device import AdbDevice
@@ -19,13 +21,12 @@ from handrail.errors import Unsupported
 from handrail.surface.values import Display, Facts, Foreground, IdleResult, Typed
 from handrail.tree.node import Screen
 
-SERVED = (
-    *("look", "screenshot", "foreground", "tap", "double_tap", "long_press", "swipe", "drag", "key"),
-    *("type_text", "clear_text"),
-)
 TWO_FINGERS = "none: adb's `input` has one finger"
 NO_EVENTS = "none: adb has no event stream"
 RARE_CLIPBOARD = "adb where the phone's build has `cmd clipboard`, else none"
+
+
+Primitive = Callable[..., Awaitable[object]]
 
 
 class AdbDriver:
@@ -80,12 +81,12 @@ class AdbDriver:
         await touch.send(self.shell, touch.drag(x1, y1, x2, y2, duration_ms), duration_ms)
 
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        self._one_finger("pinch", cx, cy, start_radius, end_radius, duration_ms)
+        self._one_finger(self.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
     async def rotate(
         self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
     ) -> None:
-        self._one_finger("rotate", cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
+        self._one_finger(self.rotate, cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
 
     async def key(self, key: str | int) -> None:
         await touch.send(self.shell, touch.key(key_code(key)))
@@ -103,13 +104,14 @@ class AdbDriver:
         await self._typist.set_clipboard(text)
 
     def channels(self) -> dict[str, str]:
-        return dict.fromkeys(SERVED, "adb") | {
-            "pinch": TWO_FINGERS,
-            "rotate": TWO_FINGERS,
-            "wait_idle": NO_EVENTS,
-            "get_clipboard": RARE_CLIPBOARD,
-            "set_clipboard": RARE_CLIPBOARD,
+        limits: dict[Primitive, str] = {
+            self.pinch: TWO_FINGERS,
+            self.rotate: TWO_FINGERS,
+            self.wait_idle: NO_EVENTS,
+            self.get_clipboard: RARE_CLIPBOARD,
+            self.set_clipboard: RARE_CLIPBOARD,
         }
+        return dict.fromkeys(_primitives(), "adb") | {one.__name__: why for one, why in limits.items()}
 
     def diagnostics(self) -> list[str]:
         return []
@@ -118,10 +120,16 @@ class AdbDriver:
         await self._dumper.tidy()
         await self.device.close()
 
-    def _one_finger(self, gesture: str, *_: object) -> NoReturn:
+    def _one_finger(self, gesture: Primitive, *_: object) -> NoReturn:
         raise Unsupported(
-            f"{gesture} needs two fingers, and adb's `input` has one",
+            f"{gesture.__name__} needs two fingers, and adb's `input` has one",
             hint="Use an emulator (gRPC), or the u2 helper for a pinch.",
             channel="adb",
             delivery="not_delivered",
         )
+
+
+def _primitives() -> list[str]:
+    """What is done with the screen, fingers, keys and text; facts are no primitives."""
+    found = [name for name, one in vars(AdbDriver).items() if iscoroutinefunction(one)]
+    return [name for name in found if name not in ("facts", "display", "close")]

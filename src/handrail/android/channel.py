@@ -34,71 +34,75 @@ class Channel:
         super().__init_subclass__()
         cls.can = frozenset(one for one in OFFERS if getattr(cls, one) is not getattr(Channel, one))
 
+    def has(self, *primitives: Callable[..., object]) -> bool:
+        """Whether it has all of these methods of its own: `channel.has(Channel.paste)`."""
+        return all(one.__name__ in self.can for one in primitives)
+
     # reads
 
     async def look(self) -> Screen:
-        self._refuse("look")
+        self._refuse(Channel.look)
 
     async def screenshot(self) -> bytes:
         """PNG, upright. What FLAG_SECURE hides is black here, or even visible: ask before."""
-        self._refuse("screenshot")
+        self._refuse(Channel.screenshot)
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult:
         """Needs an event stream: a channel that would have to poll has no such method."""
-        self._refuse("wait_idle", timeout_ms)
+        self._refuse(Channel.wait_idle, timeout_ms)
 
     async def get_clipboard(self) -> str:
-        self._refuse("get_clipboard")
+        self._refuse(Channel.get_clipboard)
 
     # fingers and keys
 
     async def tap(self, x: int, y: int) -> None:
-        self._refuse("tap", x, y)
+        self._refuse(Channel.tap, x, y)
 
     async def double_tap(self, x: int, y: int) -> None:
-        self._refuse("double_tap", x, y)
+        self._refuse(Channel.double_tap, x, y)
 
     async def long_press(self, x: int, y: int, duration_ms: int) -> None:
-        self._refuse("long_press", x, y, duration_ms)
+        self._refuse(Channel.long_press, x, y, duration_ms)
 
     async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        self._refuse("swipe", x1, y1, x2, y2, duration_ms)
+        self._refuse(Channel.swipe, x1, y1, x2, y2, duration_ms)
 
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        self._refuse("drag", x1, y1, x2, y2, duration_ms)
+        self._refuse(Channel.drag, x1, y1, x2, y2, duration_ms)
 
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        self._refuse("pinch", cx, cy, start_radius, end_radius, duration_ms)
+        self._refuse(Channel.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
     async def rotate(
         self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
     ) -> None:
-        self._refuse("rotate", cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
+        self._refuse(Channel.rotate, cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
 
     async def key(self, code: int) -> None:
         """One of Android's key codes; `Unsupported` for a key that this channel has no name for."""
-        self._refuse("key", code)
+        self._refuse(Channel.key, code)
 
     # text
 
     async def type_ascii(self, text: str) -> None:
         """Key events for printable ASCII, at the cursor. `Unsupported`, before anything is sent, for more."""
-        self._refuse("type_ascii", text)
+        self._refuse(Channel.type_ascii, text)
 
     async def set_text(self, text: str) -> None:
         """Any Unicode, in place of all that the focused field has; no keyboard is needed."""
-        self._refuse("set_text", text)
+        self._refuse(Channel.set_text, text)
 
     async def clear_field(self) -> None:
         """Empty the focused field."""
-        self._refuse("clear_field")
+        self._refuse(Channel.clear_field)
 
     async def set_clipboard(self, text: str) -> None:
-        self._refuse("set_clipboard", text)
+        self._refuse(Channel.set_clipboard, text)
 
     async def paste(self) -> None:
         """The clipboard, at the cursor of the focused field."""
-        self._refuse("paste")
+        self._refuse(Channel.paste)
 
     async def close(self) -> None:
         """Ends what was started for it on the phone; as often as one likes."""
@@ -110,12 +114,17 @@ class Channel:
             reason = f"the {self.name} channel types by keys, and {lost} of {len(text)} characters have none"
             raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
-    def _refuse(self, primitive: str, *_: object) -> NoReturn:
-        reason = f"the {self.name} channel has no {primitive}"
+    def _refuse(self, primitive: Callable[..., object], *_: object) -> NoReturn:
+        reason = f"the {self.name} channel has no {primitive.__name__}"
         raise Unsupported(reason, channel=self.name, delivery="not_delivered")
 
 
-OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - {"name", "can", "close"}
+OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) - {
+    "name",
+    "can",
+    "has",
+    "close",
+}
 
 
 Say = Callable[[str], None]

@@ -105,8 +105,9 @@ LETTERS: dict[Level, str] = {
     "verbose": "V", "debug": "D", "info": "I", "warn": "W", "error": "E", "fatal": "F"
 }  # fmt: skip
 FORMAT = ["-v", "threadtime", "-v", "epoch", "-v", "uid"]
-_NAMES = {"root": 0, "shell": 2000, "radio": 1001, "media": 1013, "wifi": 1010, "nfc": 1027}
+_USERS = (("root", 0), ("shell", 2000), ("radio", 1001), ("media", 1013), ("wifi", 1010), ("nfc", 1027))
 """Users that logcat writes by name, having at most five letters."""
+_UIDS = dict(_USERS)
 _LINE = re.compile(
     r" *(?P<seconds>\d+)\.(?P<part>\d{3})\d* +(?:(?P<uid>\w+) +)?(?P<pid>\d+) +(?P<tid>\d+) "
     r"(?P<level>[VDIWEFA]) (?P<tag>.*?) *: ?(?P<text>.*)"
@@ -146,7 +147,7 @@ def read_line(line: str) -> LogLine | None:
         found["level"].replace("A", "F"),
         found["tag"].strip(),
         found["text"],
-        int(uid) if uid.isdigit() else _NAMES.get(uid),
+        int(uid) if uid.isdigit() else _UIDS.get(uid),
     )
 
 

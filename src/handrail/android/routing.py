@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Literal, TypeVar, cast
+from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
@@ -28,10 +28,15 @@ from handrail.surface.values import Display, Facts, Foreground, IdleResult, Type
 from handrail.tree.node import Screen
 
 T = TypeVar("T")
-TWO_FINGERS = frozenset({"pinch", "rotate"})
-"""Gestures that adb alone does not have."""
+P = ParamSpec("P")
 Call = Callable[[Channel], Awaitable[T]]
-TEXT_WAYS = {"type_text": {"type_ascii", "set_text", "paste"}, "clear_text": {"clear_field"}}
+Primitive = Callable[Concatenate[Channel, P], Awaitable[T]]
+TWO_FINGERS = (Channel.pinch.__name__, Channel.rotate.__name__)
+"""Gestures that adb alone does not have."""
+TEXT_WAYS = {
+    Typist.type_text.__name__: {"type_ascii", "set_text", "paste"},
+    Typist.clear_text.__name__: {"clear_field"},
+}
 """What a channel must have to serve these; `Typed.way` says which way it was in the end."""
 
 
@@ -72,45 +77,45 @@ class RoutedDriver:
         return await self.adb.foreground()
 
     async def look(self) -> Screen:
-        return await self._read("look", Channel.look, self.adb.look)
+        return await self._read(Channel.look, Channel.look, self.adb.look)
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:
             return guarded(self.shell, channel.screenshot, READ_DEADLINE_MS)
 
-        return await self._read("screenshot", shot, self.adb.screenshot)
+        return await self._read(Channel.screenshot, shot, self.adb.screenshot)
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         async def idle(channel: Channel) -> IdleResult | None:
             return await channel.wait_idle(timeout_ms)
 
-        return await self._read("wait_idle", idle, lambda: self.adb.wait_idle(timeout_ms))
+        return await self._read(Channel.wait_idle, idle, lambda: self.adb.wait_idle(timeout_ms))
 
     async def tap(self, x: int, y: int) -> None:
-        await self._send("tap", x, y)
+        await self._send(Channel.tap, x, y)
 
     async def double_tap(self, x: int, y: int) -> None:
-        await self._send("double_tap", x, y)
+        await self._send(Channel.double_tap, x, y)
 
     async def long_press(self, x: int, y: int, duration_ms: int) -> None:
-        await self._send("long_press", x, y, duration_ms)
+        await self._send(Channel.long_press, x, y, duration_ms)
 
     async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        await self._send("swipe", x1, y1, x2, y2, duration_ms)
+        await self._send(Channel.swipe, x1, y1, x2, y2, duration_ms)
 
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
-        await self._send("drag", x1, y1, x2, y2, duration_ms)
+        await self._send(Channel.drag, x1, y1, x2, y2, duration_ms)
 
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
-        await self._send("pinch", cx, cy, start_radius, end_radius, duration_ms)
+        await self._send(Channel.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
     async def rotate(
         self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
     ) -> None:
-        await self._send("rotate", cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
+        await self._send(Channel.rotate, cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms)
 
     async def key(self, key: str | int) -> None:
-        await self._send("key", key_code(key))
+        await self._send(Channel.key, key_code(key))
 
     async def type_text(self, text: str) -> Typed:
         return await self._typist.type_text(text)
@@ -143,21 +148,24 @@ class RoutedDriver:
             await door.close()
         await self.adb.close()
 
-    async def _read(self, primitive: str, call: Call[T], by_adb: Callable[[], Awaitable[T]]) -> T:
-        return await self._route(primitive, call, by_adb, repeatable=True)
+    async def _read(
+        self, primitive: Callable[..., object], call: Call[T], by_adb: Callable[[], Awaitable[T]]
+    ) -> T:
+        return await self._route(primitive.__name__, call, by_adb, repeatable=True)
 
-    async def _send(self, primitive: str, *values: float) -> None:
-        """Input of this name, by the first channel that has it; it may try the next one only untouched."""
+    async def _send(self, primitive: Primitive[P, None], *values: P.args, **named: P.kwargs) -> None:
+        """This input, by the first channel that has it; it may try the next one only untouched."""
+        name = primitive.__name__
 
         def call(channel: Channel) -> Awaitable[None]:
-            return cast("Awaitable[None]", getattr(channel, primitive)(*values))
+            return cast("Awaitable[None]", getattr(channel, name)(*values, **named))
 
         async def by_adb() -> None:
-            if primitive in TWO_FINGERS:
-                raise self._nobody_can(primitive)
-            await getattr(self.adb, primitive)(*values)
+            if name in TWO_FINGERS:
+                raise self._nobody_can(name)
+            await getattr(self.adb, name)(*values, **named)
 
-        await self._route(primitive, call, by_adb, repeatable=False)
+        await self._route(name, call, by_adb, repeatable=False)
 
     async def _route(
         self, primitive: str, call: Call[T], by_adb: Callable[[], Awaitable[T]], *, repeatable: bool

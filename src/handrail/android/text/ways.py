@@ -119,7 +119,7 @@ class Paste:
             await self._clipboard.set_clipboard(text)
             if await self._clipboard.get_clipboard() != text:
                 raise Unsupported("the clipboard did not take the text")
-        if self._channel is not None and "paste" in self._channel.can:
+        if self._channel is not None and self._channel.has(Channel.paste):
             await self._channel.paste()
         else:
             await send(self._shell, key(_PASTE))
@@ -132,7 +132,7 @@ class Paste:
 
 def clipboards(shell: Shell, channels: Sequence[Channel]) -> list[tuple[Clipboard, Channel | None]]:
     """Who may have a clipboard, the quickest first; the channel is for its own paste."""
-    able = [channel for channel in channels if {"get_clipboard", "set_clipboard"} <= channel.can]
+    able = [channel for channel in channels if channel.has(Channel.get_clipboard, Channel.set_clipboard)]
     return [*((channel, channel) for channel in able), (ShellClipboard(shell), None)]
 
 

@@ -43,7 +43,7 @@ BANNED: dict[str, tuple[str, ...]] = {
 ADDED: dict[str, tuple[str, ...]] = {"sed": ("--sandbox",)}
 """Options that are put in front: sed's own e, r and w commands stop working."""
 
-ADB_COMMANDS = frozenset({"devices", "shell", "exec-out", "logcat", "get-state", "get-serialno", "version"})
+ADB_COMMANDS = ("devices", "shell", "exec-out", "logcat", "get-state", "get-serialno", "version")
 """No adb command that reads or writes files of this machine, opens ports on it, or runs another command."""
 ADB_OPTIONS = {"-s": 2, "-t": 2, "-d": 1, "-e": 1}
 """Options that choose a device, with the words they take."""
