@@ -50,12 +50,8 @@ class DeskAct(CamelModel, Act):
 
     model_config = CamelModel.model_config
     traits: ClassVar[Traits] = Traits(
-        effect="desk",
-        semantic="control",
-        needs=Capability.WINDOWS,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-    )
+        effect="desk", semantic="control", needs=Capability.WINDOWS, presses=Pressed.NOTHING, verdict=ALLOW,
+    )  # fmt: skip
 
     monitor_id: Name | None = None
     """The desk's monitor; the active one when absent."""

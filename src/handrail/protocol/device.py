@@ -24,17 +24,10 @@ class Tap(Act):
     """Tap an element or a point."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.TARGET,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Tapped {target:at}.",
-        shorthand="target",
-        tools=("core", "agent"),
-        model=ModelView(expects=True),
-    )
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
+        aims=("target",), verdict=ALLOW, says="Tapped {target:at}.", shorthand="target",
+        tools=("core", "agent"), model=ModelView(expects=True),
+    )  # fmt: skip
     example = {"type": "tap", "target": {"text": "Save"}}
     type: Literal["tap"] = "tap"
     target: Target
@@ -45,16 +38,10 @@ class DoubleTap(Act):
     """Tap twice, 100 ms apart."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.TARGET,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Double-tapped {target:at}.",
-        shorthand="target",
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
+        aims=("target",), verdict=ALLOW, says="Double-tapped {target:at}.", shorthand="target",
         tools=("agent",),
-    )
+    )  # fmt: skip
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
     type: Literal["double_tap"] = "double_tap"
     target: Target
@@ -65,16 +52,10 @@ class LongPress(Act):
     """Press and hold."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.TARGET,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Long-pressed {target:at} for {duration_ms} ms.",
-        shorthand="target",
-        tools=("core", "agent"),
-    )
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.TARGET,
+        aims=("target",), verdict=ALLOW, says="Long-pressed {target:at} for {duration_ms} ms.",
+        shorthand="target", tools=("core", "agent"),
+    )  # fmt: skip
     example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
     type: Literal["long_press"] = "long_press"
     target: Target
@@ -87,21 +68,14 @@ class Swipe(Act):
     """Move a finger over the screen or an element: a direction, or from one point to another."""
 
     traits = Traits(
-        effect="input",
-        semantic="navigation",
-        needs=Capability.TOUCH,
-        presses=Pressed.PATH,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Swiped[ {direction}][ on {target:at}][ from {from_}][ to {to}].",
-        shorthand="direction",
-        tools=("core", "agent"),
+        effect="input", semantic="navigation", needs=Capability.TOUCH, presses=Pressed.PATH, aims=("target",),
+        verdict=ALLOW, says="Swiped[ {direction}][ on {target:at}][ from {from_}][ to {to}].",
+        shorthand="direction", tools=("core", "agent"),
         model=ModelView(
-            "Swipe in a direction, or between two points.",
-            "direction target from to",
+            "Swipe in a direction, or between two points.", "direction target from to",
             {"direction": "of the finger", "from": "x,y", "to": "x,y"},
         ),
-    )
+    )  # fmt: skip
     example = {"type": "swipe", "direction": "up", "duration_ms": 300}
     type: Literal["swipe"] = "swipe"
     direction: Direction | None = None
@@ -130,14 +104,9 @@ class Drag(Act):
     """Pick something up, carry it to another place, and let go."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.PATH,
-        aims=("from_", "to"),
-        verdict=ALLOW,
-        says="Dragged from {from_:own} to {to:own}.",
-    )
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH,
+        aims=("from_", "to"), verdict=ALLOW, says="Dragged from {from_:own} to {to:own}.",
+    )  # fmt: skip
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
     type: Literal["drag"] = "drag"
     from_: Target
@@ -152,13 +121,9 @@ class Pinch(Act):
     """Two fingers towards or away from each other around a point: zoom."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.PATH,
-        verdict=ALLOW,
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
         says="Pinched at ({cx}, {cy}) from radius {start_radius} to {end_radius}.",
-    )
+    )  # fmt: skip
     example = {
         "type": "pinch",
         "cx": 540,
@@ -184,13 +149,9 @@ class Rotate(Act):
     """Two fingers turning around a point. 0° is right, 90° is down."""
 
     traits = Traits(
-        effect="input",
-        semantic="selection",
-        needs=Capability.TOUCH,
-        presses=Pressed.PATH,
-        verdict=ALLOW,
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
         says="Rotated at ({cx}, {cy}) from {start_angle_deg:g}° to {end_angle_deg:g}°.",
-    )
+    )  # fmt: skip
     example = {
         "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
         "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
@@ -214,17 +175,11 @@ class ScrollTo(Act):
     """Scroll until an element is visible; stops at the end of the list."""
 
     traits = Traits(
-        effect="input",
-        semantic="navigation",
-        needs=Capability.TOUCH,
-        presses=Pressed.PATH,
-        aims=("within",),
-        verdict=ALLOW,
-        says="Scrolled {direction} to {target:at}.",
-        shorthand="target",
+        effect="input", semantic="navigation", needs=Capability.TOUCH, presses=Pressed.PATH, aims=("within",),
+        verdict=ALLOW, says="Scrolled {direction} to {target:at}.", shorthand="target",
         tools=("core", "agent"),
         model=ModelView(shown="target direction within", fields={"direction": "where the content lies"}),
-    )
+    )  # fmt: skip
     example = {"type": "scroll_to", "target": {"text": "About phone"}, "direction": "down", "max_scrolls": 10}
     type: Literal["scroll_to"] = "scroll_to"
     target: Target
@@ -241,16 +196,9 @@ class SetValue(Act):
     """Set a slider, a picker or a spinner, and check that it took the value."""
 
     traits = Traits(
-        effect="input",
-        semantic="input",
-        needs=Capability.TOUCH,
-        presses=Pressed.TARGET,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Set {target:at} to {value}.",
-        shorthand="value",
-        tools=("agent",),
-    )
+        effect="input", semantic="input", needs=Capability.TOUCH, presses=Pressed.TARGET, aims=("target",),
+        verdict=ALLOW, says="Set {target:at} to {value}.", shorthand="value", tools=("agent",),
+    )  # fmt: skip
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
     type: Literal["set_value"] = "set_value"
     target: Target
@@ -265,25 +213,14 @@ class TypeText(Act):
     """Type text into a field and read it back."""
 
     traits = Traits(
-        effect="input",
-        semantic="input",
-        needs=Capability.TEXT,
-        presses=Pressed.FOCUS,
-        aims=("target",),
-        verdict=ALLOW,
-        says='Typed "{text}"[ into {target:at}].',
-        shorthand="text",
-        tools=("core", "agent"),
+        effect="input", semantic="input", needs=Capability.TEXT, presses=Pressed.FOCUS, aims=("target",),
+        verdict=ALLOW, says='Typed "{text}"[ into {target:at}].', shorthand="text", tools=("core", "agent"),
         model=ModelView(
             "Type into a field and read it back.",
-            fields={
-                "target": "default: the focused field",
-                "clear": "empty it first",
-                "submit": "press enter",
-            },
+            fields={"target": "default: the focused one", "clear": "empty it first", "submit": "press enter"},
             expects=True,
         ),
-    )
+    )  # fmt: skip
     example = {
         "type": "type_text",
         "text": "Ada",
@@ -310,16 +247,9 @@ class ClearText(Act):
     """Empty a field."""
 
     traits = Traits(
-        effect="input",
-        semantic="input",
-        needs=Capability.TEXT,
-        presses=Pressed.FOCUS,
-        aims=("target",),
-        verdict=ALLOW,
-        says="Cleared {target:at}.",
-        shorthand="target",
-        tools=("agent",),
-    )
+        effect="input", semantic="input", needs=Capability.TEXT, presses=Pressed.FOCUS, aims=("target",),
+        verdict=ALLOW, says="Cleared {target:at}.", shorthand="target", tools=("agent",),
+    )  # fmt: skip
     example = {"type": "clear_text", "target": {"ref": "@f1"}}
     type: Literal["clear_text"] = "clear_text"
     target: Target
@@ -334,20 +264,13 @@ class PressKey(Act):
     """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
 
     traits = Traits(
-        effect="input",
-        semantic="input",
-        needs=Capability.KEYS,
-        presses=Pressed.FOCUS,
-        verdict=ALLOW,
-        says="Pressed key: {key}.",
-        shorthand="key",
-        tools=("core", "agent"),
+        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.FOCUS, verdict=ALLOW,
+        says="Pressed key: {key}.", shorthand="key", tools=("core", "agent"),
         model=ModelView(
-            "Press back, home, enter, recents, another key's name or a KEYCODE_*.",
-            texts=("key",),
+            "Press back, home, enter, recents, another key's name or a KEYCODE_*.", texts=("key",),
             expects=True,
         ),
-    )
+    )  # fmt: skip
     example = {"type": "press_key", "key": "back"}
     type: Literal["press_key"] = "press_key"
     key: Key

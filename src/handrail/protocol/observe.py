@@ -31,19 +31,13 @@ class GetUiTree(Act):
     """Read the screen as text with refs."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Read the screen.",
-        tools=("core", "flow", "agent"),
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Read the screen.", tools=("core", "flow", "agent"),
         model=ModelView(
             "Read the screen as text with refs. Actions tell what changed: read only when lost.",
-            "find within only_interactive format",
-            {"find": "only lines with this text"},
+            "find within only_interactive format", {"find": "only lines with this text"},
         ),
-    )
+    )  # fmt: skip
     example = {
         "type": "get_ui_tree",
         "format": "compact",
@@ -72,15 +66,10 @@ class GetState(Act):
     """Read the device's general state: app in front, keyboard, battery, network, orientation."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.SETTINGS,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Read the device's state.",
-        tools=("core",),
+        effect="read", semantic="observation", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+        verdict=ALLOW, says="Read the device's state.", tools=("core",),
         model=ModelView("Read app in front, keyboard, battery, network, orientation."),
-    )
+    )  # fmt: skip
     example = {"type": "get_state"}
     type: Literal["get_state"] = "get_state"
 
@@ -89,16 +78,10 @@ class WhatChanged(Act):
     """Read what changed on the screen since the last look."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Compared the screen.",
-        shorthand="since",
-        tools=("core",),
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Compared the screen.", shorthand="since", tools=("core",),
         model=ModelView("Read what changed since your last answer.", ""),
-    )
+    )  # fmt: skip
     example = {"type": "what_changed", "since": "r12"}
     type: Literal["what_changed"] = "what_changed"
     since: Revision | None = None
@@ -109,16 +92,10 @@ class Screenshot(Act):
     """Take a picture of the screen."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Took a screenshot.",
-        tools=("core", "flow"),
-        gives_picture=True,
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Took a screenshot.", tools=("core", "flow"), gives_picture=True,
         model=ModelView(shown="marks", fields={"marks": "draw the refs"}),
-    )
+    )  # fmt: skip
     example = {"type": "screenshot", "scale": 0.5, "marks": False}
     type: Literal["screenshot"] = "screenshot"
     scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
@@ -131,15 +108,9 @@ class GetLogs(Act):
     """Read the device's log."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOGS,
-        presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE,
-        says="Read the log.",
-        shorthand="package",
-        tools=("debug",),
-    )
+        effect="read", semantic="observation", needs=Capability.LOGS, presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE, says="Read the log.", shorthand="package", tools=("debug",),
+    )  # fmt: skip
     example = {"type": "get_logs", "package": "com.handrail.notes", "level": "warn", "max_lines": 200}
     type: Literal["get_logs"] = "get_logs"
     package: Package | None = None
@@ -156,14 +127,9 @@ class GetSharedPrefs(Act):
     """Read a preferences file of a debuggable app."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.DATA,
-        presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE,
-        says="Read the preferences {file} of {package}.",
-        tools=("debug",),
-    )
+        effect="read", semantic="observation", needs=Capability.DATA, presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE, says="Read the preferences {file} of {package}.", tools=("debug",),
+    )  # fmt: skip
     example = {"type": "get_shared_prefs", "package": "com.handrail.notes", "file": "settings"}
     type: Literal["get_shared_prefs"] = "get_shared_prefs"
     package: Package
@@ -176,16 +142,11 @@ class QueryDb(Act):
     """Ask an SQLite database of a debuggable app."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.DATA,
-        presses=Pressed.NOTHING,
-        verdict=READS_PRIVATE,
-        says="Queried {database} of {package}.",
-        asks="{query} in {package}/{database}",
-        tools=("debug",),
+        effect="read", semantic="observation", needs=Capability.DATA, presses=Pressed.NOTHING,
+        verdict=READS_PRIVATE, says="Queried {database} of {package}.",
+        asks="{query} in {package}/{database}", tools=("debug",),
         model=ModelView(shown="package database query write"),
-    )
+    )  # fmt: skip
     example = {
         "type": "query_db", "package": "com.handrail.notes", "database": "notes.db",
         "query": "select count(*) from notes", "write": False,
@@ -209,14 +170,9 @@ class Wait(Act):
     """Wait a fixed time. wait_for and wait_for_stable are nearly always better."""
 
     traits = Traits(
-        effect="read",
-        semantic="control",
-        needs=None,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Waited {duration_ms} ms.",
-        shorthand="duration_ms",
-    )
+        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Waited {duration_ms} ms.", shorthand="duration_ms",
+    )  # fmt: skip
     example = {"type": "wait", "duration_ms": 1000}
     type: Literal["wait"] = "wait"
     duration_ms: WaitMs = 1000
@@ -227,20 +183,13 @@ class WaitFor(Act):
     """Wait until a condition holds."""
 
     traits = Traits(
-        effect="read",
-        semantic="control",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Waited for: {condition.kind}.",
-        shorthand="condition",
-        tools=("core", "flow", "agent"),
+        effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Waited for: {condition.kind}.", shorthand="condition", tools=("core", "flow", "agent"),
         model=ModelView(
-            "Wait until something is visible or absent, or an app is in front.",
-            "timeout_ms",
+            "Wait until something is visible or absent, or an app is in front.", "timeout_ms",
             texts=("visible", "absent", "app"),
         ),
-    )
+    )  # fmt: skip
     example = {"type": "wait_for", "condition": {"visible": {"text": "Saved"}}, "timeout_ms": 10000}
     type: Literal["wait_for"] = "wait_for"
     condition: Expectation
@@ -253,14 +202,9 @@ class WaitForStable(Act):
     """Wait until the screen rests and nothing loads."""
 
     traits = Traits(
-        effect="read",
-        semantic="control",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Waited for the screen to rest.",
-        shorthand="timeout_ms",
-    )
+        effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Waited for the screen to rest.", shorthand="timeout_ms",
+    )  # fmt: skip
     example = {"type": "wait_for_stable", "timeout_ms": 8000}
     type: Literal["wait_for_stable"] = "wait_for_stable"
     timeout_ms: WaitMs = 8_000
@@ -275,14 +219,9 @@ class ExpectVisible(Check):
     """Check that an element can be seen."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Checked that {target:at} is visible.",
-        shorthand="target",
-    )
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Checked that {target:at} is visible.", shorthand="target",
+    )  # fmt: skip
     example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 5000}
     type: Literal["expect_visible"] = "expect_visible"
     target: Target
@@ -295,14 +234,9 @@ class ExpectAbsent(Check):
     """Check that an element can't be seen."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Checked that {target:at} is absent.",
-        shorthand="target",
-    )
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Checked that {target:at} is absent.", shorthand="target",
+    )  # fmt: skip
     example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 5000}
     type: Literal["expect_absent"] = "expect_absent"
     target: Target
@@ -315,13 +249,9 @@ class ExpectText(Check):
     """Check the text of an element."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked the text of {target:at}.",
-    )
+    )  # fmt: skip
     example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 5000}
     type: Literal["expect_text"] = "expect_text"
     target: Target
@@ -344,13 +274,9 @@ class ExpectState(Check):
     """Check a property of an element."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked {property} of {target:at}.",
-    )
+    )  # fmt: skip
     example = {
         "type": "expect_state", "target": {"text": "Wi-Fi"}, "property": "checked", "value": True,
         "timeout_ms": 5000,
@@ -370,14 +296,9 @@ class ExpectScreen(Check):
     """Check which screen is shown, by fingerprint or by activity."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Checked which screen is shown.",
-        shorthand="fingerprint",
-    )
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Checked which screen is shown.", shorthand="fingerprint",
+    )  # fmt: skip
     example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 5000}
     type: Literal["expect_screen"] = "expect_screen"
     fingerprint: Name | None = None
@@ -398,14 +319,9 @@ class ExpectApp(Check):
     """Check which app is in front."""
 
     traits = Traits(
-        effect="read",
-        semantic="observation",
-        needs=Capability.LOOK,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Checked that {package} is in front.",
-        shorthand="package",
-    )
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Checked that {package} is in front.", shorthand="package",
+    )  # fmt: skip
     example = {"type": "expect_app", "package": "com.android.contacts", "timeout_ms": 5000}
     type: Literal["expect_app"] = "expect_app"
     package: Package
@@ -418,19 +334,13 @@ class RequestHumanAuth(Act):
     """Ask the person to allow or provide something, and wait for the answer."""
 
     traits = Traits(
-        effect="read",
-        semantic="control",
-        needs=None,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Asked the person: {instruction}",
-        shorthand="instruction",
-        tools=("core", "flow", "agent"),
+        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Asked the person: {instruction}", shorthand="instruction", tools=("core", "flow", "agent"),
         model=ModelView(
             "Ask the person to allow or provide something, or for information that is missing.",
             "capability instruction",
         ),
-    )
+    )  # fmt: skip
     example = {
         "type": "request_human_auth", "capability": "2fa",
         "instruction": "Enter the code from the message.", "timeout_sec": 300,
@@ -450,16 +360,10 @@ class Finish(Act):
     """End the task."""
 
     traits = Traits(
-        effect="read",
-        semantic="control",
-        needs=None,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="{message}",
-        shorthand="message",
-        tools=("agent",),
+        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="{message}", shorthand="message", tools=("agent",),
         model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
-    )
+    )  # fmt: skip
     example = {"type": "finish", "message": "Task finished."}
     type: Literal["finish"] = "finish"
     message: Text = "Task finished."

@@ -22,17 +22,10 @@ class StartApp(Act):
     """Start an app, or bring it to the front."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Started {package}.",
-        shorthand="package",
-        leaves_app=True,
-        tools=("core", "agent"),
+        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Started {package}.", shorthand="package", leaves_app=True, tools=("core", "agent"),
         model=ModelView(shown="package", expects=True),
-    )
+    )  # fmt: skip
     example = {"type": "start_app", "package": "com.android.contacts"}
     type: Literal["start_app"] = "start_app"
     package: Package
@@ -45,16 +38,10 @@ class StopApp(Act):
     """Stop an app's process."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE,
-        says="Stopped {package}.",
-        shorthand="package",
-        leaves_app=True,
+        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Stopped {package}.", shorthand="package", leaves_app=True,
         tools=("core", "agent"),
-    )
+    )  # fmt: skip
     example = {"type": "stop_app", "package": "com.android.contacts"}
     type: Literal["stop_app"] = "stop_app"
     package: Package
@@ -65,16 +52,10 @@ class RestartApp(Act):
     """Stop an app and start it again; its data stays."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE,
-        says="Restarted {package}.",
-        shorthand="package",
-        leaves_app=True,
+        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Restarted {package}.", shorthand="package", leaves_app=True,
         tools=("core",),
-    )
+    )  # fmt: skip
     example = {"type": "restart_app", "package": "com.android.contacts"}
     type: Literal["restart_app"] = "restart_app"
     package: Package
@@ -85,16 +66,10 @@ class ResetApp(Act):
     """Delete all data of an app, as if newly installed."""
 
     traits = Traits(
-        effect="sensitive",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it deletes all data of an app"),
-        says="Deleted all data of {package}.",
-        shorthand="package",
-        leaves_app=True,
-        tools=("debug",),
-    )
+        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it deletes all data of an app"), says="Deleted all data of {package}.",
+        shorthand="package", leaves_app=True, tools=("debug",),
+    )  # fmt: skip
     example = {"type": "reset_app", "package": "com.handrail.notes"}
     type: Literal["reset_app"] = "reset_app"
     package: Package
@@ -105,17 +80,10 @@ class InstallApp(Act):
     """Install an APK from this machine."""
 
     traits = Traits(
-        effect="sensitive",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=Ruling("ask", "deny", "it installs software"),
-        says="Installed {path}.",
-        asks="{path}",
-        shorthand="path",
-        leaves_app=True,
-        tools=("debug",),
-    )
+        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it installs software"), says="Installed {path}.", asks="{path}",
+        shorthand="path", leaves_app=True, tools=("debug",),
+    )  # fmt: skip
     example = {"type": "install_app", "path": "build/app-debug.apk"}
     type: Literal["install_app"] = "install_app"
     path: Name
@@ -126,17 +94,10 @@ class OpenUrl(Act):
     """Open a URL or deep link in the app that handles it."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
+        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
         verdict=Ruling("allow", "ask", "it opens an address for a caller on another machine", "always"),
-        says="Opened {url}.",
-        asks="{url}",
-        shorthand="url",
-        leaves_app=True,
-        tools=("debug", "agent"),
-    )
+        says="Opened {url}.", asks="{url}", shorthand="url", leaves_app=True, tools=("debug", "agent"),
+    )  # fmt: skip
     example = {"type": "open_url", "url": "https://example.org/help"}
     type: Literal["open_url"] = "open_url"
     url: Url
@@ -147,15 +108,9 @@ class SetNetwork(Act):
     """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.SETTINGS,
-        presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE,
-        says="Set the network: {given}.",
-        shorthand="preset",
-        tools=("debug",),
-    )
+        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Set the network: {given}.", shorthand="preset", tools=("debug",),
+    )  # fmt: skip
     example = {"type": "set_network", "preset": "offline"}
     type: Literal["set_network"] = "set_network"
     preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
@@ -187,15 +142,9 @@ class SetOrientation(Act):
     """Turn the screen, or let it turn by itself."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.SETTINGS,
-        presses=Pressed.NOTHING,
-        verdict=ALLOW,
-        says="Set the orientation to {orientation}.",
-        shorthand="orientation",
-        tools=("debug",),
-    )
+        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Set the orientation to {orientation}.", shorthand="orientation", tools=("debug",),
+    )  # fmt: skip
     example = {"type": "set_orientation", "orientation": "landscape"}
     type: Literal["set_orientation"] = "set_orientation"
     orientation: Literal["portrait", "landscape", "auto"]
@@ -206,15 +155,10 @@ class SetClipboard(Act):
     """Put text on the device's clipboard."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.CLIPBOARD,
-        presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE,
-        says="Put {text:count} characters on the clipboard.",
-        shorthand="text",
+        effect="system", semantic="system", needs=Capability.CLIPBOARD, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Put {text:count} characters on the clipboard.", shorthand="text",
         tools=("debug",),
-    )
+    )  # fmt: skip
     example = {"type": "set_clipboard", "text": "Ada Lovelace"}
     type: Literal["set_clipboard"] = "set_clipboard"
     text: Text
@@ -225,15 +169,10 @@ class GrantPermission(Act):
     """Give an app a runtime permission."""
 
     traits = Traits(
-        effect="sensitive",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
+        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
         verdict=Ruling("ask", "deny", "it widens what an app may do"),
-        says="Granted {permission} to {package}.",
-        asks="{permission} for {package}",
-        tools=("debug",),
-    )
+        says="Granted {permission} to {package}.", asks="{permission} for {package}", tools=("debug",),
+    )  # fmt: skip
     example = {
         "type": "grant_permission",
         "package": "com.handrail.gallery",
@@ -250,15 +189,10 @@ class RevokePermission(Act):
     """Take a runtime permission from an app."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.APPS,
-        presses=Pressed.NOTHING,
-        verdict=CHANGES_DEVICE,
-        says="Revoked {permission} from {package}.",
-        asks="{permission} for {package}",
-        tools=("debug",),
-    )
+        effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Revoked {permission} from {package}.",
+        asks="{permission} for {package}", tools=("debug",),
+    )  # fmt: skip
     example = {
         "type": "revoke_permission",
         "package": "com.handrail.gallery",
@@ -282,17 +216,11 @@ class Shell(Act):
     """Run a command on the device, its tokens quoted one by one, or `raw` by the device's own shell."""
 
     traits = Traits(
-        effect="system",
-        semantic="system",
-        needs=Capability.SHELL,
-        presses=Pressed.UNKNOWN,
+        effect="system", semantic="system", needs=Capability.SHELL, presses=Pressed.UNKNOWN,
         verdict=Ruling("ask", "deny", "a command on the device can do anything that adb can"),
-        says="Ran: {tokens:words}.",
-        asks="{command:command}",
-        shorthand="command",
-        leaves_app=True,
+        says="Ran: {tokens:words}.", asks="{command:command}", shorthand="command", leaves_app=True,
         tools=("debug",),
-    )
+    )  # fmt: skip
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
     type: Literal["shell"] = "shell"
     command: Annotated[
@@ -325,17 +253,10 @@ class RunScript(Act):
     """Run a script on the host, within the limits that policy sets."""
 
     traits = Traits(
-        effect="sensitive",
-        semantic="system",
-        needs=None,
-        presses=Pressed.UNKNOWN,
-        verdict=Ruling("ask", "deny", "it runs commands on this machine"),
-        says="Ran a script.",
-        asks="{script:lines}",
-        shorthand="script",
-        leaves_app=True,
-        tools=("agent",),
-    )
+        effect="sensitive", semantic="system", needs=None, presses=Pressed.UNKNOWN,
+        verdict=Ruling("ask", "deny", "it runs commands on this machine"), says="Ran a script.",
+        asks="{script:lines}", shorthand="script", leaves_app=True, tools=("agent",),
+    )  # fmt: skip
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
     type: Literal["run_script"] = "run_script"
     script: Annotated[str, Field(min_length=1, max_length=100_000)]
