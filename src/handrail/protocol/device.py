@@ -13,7 +13,7 @@ from handrail.protocol.act import Act
 from handrail.protocol.keys import Key, confirms, is_navigation, leaves_app
 from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
 from handrail.protocol.target import Place, Target
-from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Semantic, Traits
+from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
 
 Direction = Literal["up", "down", "left", "right"]
 Radius = Annotated[int, Field(strict=True, ge=1, le=32_767)]
@@ -277,7 +277,7 @@ class PressKey(Act):
     """A name, a KEYCODE_* constant or a key code."""
 
     @property
-    def semantic(self) -> Semantic:
+    def semantic(self) -> Literal["navigation", "input"]:
         return "navigation" if is_navigation(self.key) else "input"
 
     @property

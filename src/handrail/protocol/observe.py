@@ -10,7 +10,7 @@ from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Target
-from handrail.protocol.traits import ALLOW, Capability, Effect, ModelView, Pressed, Ruling, Traits
+from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
 FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]+$", max_length=255)]
@@ -162,7 +162,7 @@ class QueryDb(Act):
     """Allow statements that change data."""
 
     @property
-    def effect(self) -> Effect:
+    def effect(self) -> Literal["read", "sensitive"]:
         return "sensitive" if self.write else "read"
 
 

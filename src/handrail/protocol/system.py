@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Text, TimeoutSec
-from handrail.protocol.traits import ALLOW, Capability, Effect, ModelView, Pressed, Ruling, Traits
+from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 Package = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$", max_length=255)]
 Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_length=255)]
@@ -245,7 +245,7 @@ class Shell(Act):
         return shlex.split(self.command) if isinstance(self.command, str) else self.command
 
     @property
-    def effect(self) -> Effect:
+    def effect(self) -> Literal["system", "sensitive"]:
         return "sensitive" if self.raw else "system"
 
 
