@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -16,8 +17,7 @@ from handrail.config import Config
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
 from handrail.engine.policy.defaults import rulings
 from handrail.engine.policy.permissions import Permissions, is_agents
-from handrail.engine.policy.read import PARTS
-from handrail.engine.policy.rule import Pattern, Rule, unreachable
+from handrail.engine.policy.rule import Rule, unreachable
 from handrail.protocol.read import read_action
 from handrail.tree.quote import clean
 
@@ -49,14 +49,13 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
     """
     rules = Policy.load(file or _in_use())
     dead = unreachable(rules.rules)
-    verdict = None if action is None else _try(rules, action, at, **about)
+    tried = None if action is None else _subject(action, at, **about)
     if as_json:
-        print_json(_document(rules, dead, verdict))
+        print_json(_document(rules, dead, tried))
         return
     _print_rules(rules, dead, file)
-    if verdict is not None:
-        why = f" ({verdict.why})" if verdict.why else ""
-        click.echo(f"{verdict.kind}: {verdict.rule}{why}; remember: {verdict.remember}")
+    if tried is not None:
+        _print_trial(rules, tried)
 
 
 @policy.command()
@@ -131,7 +130,7 @@ def _in_use() -> Path | None:
     return path if path.exists() else None
 
 
-def _try(rules: Policy, action: str, at: str | None, **about: Any) -> Verdict:
+def _subject(action: str, at: str | None, **about: Any) -> Subject:
     element = Resolved(
         package=about["app"],
         label=about["label"],
@@ -139,7 +138,7 @@ def _try(rules: Policy, action: str, at: str | None, **about: Any) -> Verdict:
         role=about["role"],
         password=about["password"],
     )
-    subject = Subject.of(
+    return Subject.of(
         read_action(action),
         resolved=element,
         at_ms=_moment(at),
@@ -147,7 +146,6 @@ def _try(rules: Policy, action: str, at: str | None, **about: Any) -> Verdict:
         door=cast(Door, about["door"]),
         caller=cast(Caller, about["caller"]),
     )
-    return rules.decide(subject)
 
 
 def _moment(at: str | None) -> int:
@@ -174,39 +172,57 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
         click.echo(f"{len(rows)} rules, all of them reachable; then the built-in defaults.", err=True)
 
 
+def _print_trial(rules: Policy, tried: Subject) -> None:
+    """What became of each rule, then the verdict."""
+    decided_at = 0
+    for at, rule in enumerate(rules.rules, 1):
+        if missed := rule.misses(tried):
+            click.echo(f"{_title(rule, at)}: {'; '.join(map(str, missed))}")
+        elif decided_at:
+            click.echo(f"{_title(rule, at)}: matches too, but rule {decided_at} comes first")
+        else:
+            decided_at = at
+            click.echo(f"{_title(rule, at)}: matches")
+    verdict = rules.decide(tried)
+    why = f" ({verdict.why})" if verdict.why else ""
+    click.echo(f"{verdict.kind}: {verdict.rule}{why}; remember: {verdict.remember}")
+
+
+def _title(rule: Rule, at: int) -> str:
+    """`rule 2 "payments" (line 14)`, with what is known of it."""
+    number = f"rule {at}"
+    name = "" if rule.name == number else f' "{rule.name}"'
+    return f"{number}{name}{f' (line {rule.line})' if rule.line else ''}"
+
+
 def _parts(rule: Rule) -> str:
-    return " ".join(f"{name}={_plain(value)}" for name, value in _given(rule).items()) or "everything"
+    return " ".join(f"{part.name}={part.plain()}" for part in rule.parts) or "everything"
 
 
-def _given(rule: Rule) -> dict[str, Any]:
-    values = {name: getattr(rule, name) for name in PARTS}
-    return {name: value for name, value in values.items() if value not in ((), None)}
+def _document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
+    listed = [_entry(rule, dead.get(at), tried) for at, rule in enumerate(rules.rules)]
+    return {"rules": listed} if tried is None else {"rules": listed, "decides": _decided(rules.decide(tried))}
 
 
-def _plain(value: Any) -> Any:
-    """A part as it stands in the file."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value] if len(value) > 1 else _plain(value[0])
-    if isinstance(value, Pattern):
-        return value.text
-    return value if isinstance(value, bool | str) else str(value)
+def _entry(rule: Rule, never: str | None, tried: Subject | None) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "name": rule.name,
+        "verdict": rule.verdict,
+        "remember": rule.remember,
+        "match": {part.name: part.plain() for part in rule.parts},
+    }
+    entry |= {"why": rule.why} if rule.why else {}
+    entry |= {"line": rule.line} if rule.line else {}
+    entry |= {"unreachable": never} if never else {}
+    if tried is not None:
+        entry["missed"] = [asdict(missed) for missed in rule.misses(tried)]
+    return entry
 
 
-def _document(rules: Policy, dead: dict[int, str], verdict: Verdict | None) -> dict[str, Any]:
-    listed = []
-    for at, rule in enumerate(rules.rules):
-        match = {name: _plain(value) for name, value in _given(rule).items()}
-        entry: dict[str, Any] = {
-            "name": rule.name,
-            "verdict": rule.verdict,
-            "remember": rule.remember,
-            "match": match,
-        }
-        entry |= {"why": rule.why} if rule.why else {}
-        entry |= {"line": rule.line} if rule.line else {}
-        entry |= {"unreachable": dead[at]} if at in dead else {}
-        listed.append(entry)
-    decided = {} if verdict is None else {"decides": {
-        "verdict": verdict.kind, "rule": verdict.rule, "why": verdict.why, "remember": verdict.remember,
-    }}  # fmt: skip
-    return {"rules": listed, **decided}
+def _decided(verdict: Verdict) -> dict[str, str]:
+    return {
+        "verdict": verdict.kind,
+        "rule": verdict.rule,
+        "why": verdict.why,
+        "remember": verdict.remember,
+    }

@@ -74,6 +74,44 @@ def test_an_action_can_be_tried(handrail: Handrail, file: str, label: str, verdi
     assert (decided["verdict"], decided["rule"]) == (verdict, rule)
 
 
+def test_a_trial_says_of_every_rule_which_part_did_not_match_and_what_it_saw(
+    handrail: Handrail, file: str
+) -> None:
+    words = ["policy", "check", file, "--action", '{"type": "tap", "target": "540,750"}', "--label", "Save"]
+    assert handrail(*words).out.splitlines()[2:] == [
+        """rule 1 "pay" (line 2): label: 'Save' does not match 'Pay*'""",
+        """rule 2 "late" (line 9): label: 'Save' does not match 'Pay now'""",
+        "allow: built-in: tap; remember: never",
+    ]
+    tried = json.loads(handrail(*words, "--json").out)["rules"]
+    assert tried[0]["missed"] == [{"part": "label", "saw": ["Save"], "why": "'Save' does not match 'Pay*'"}]
+
+
+def test_a_trial_says_which_rules_match_and_which_of_them_comes_first(handrail: Handrail, file: str) -> None:
+    words = [
+        "policy",
+        "check",
+        file,
+        "--action",
+        '{"type": "tap", "target": "540,750"}',
+        "--label",
+        "Pay now",
+    ]
+    assert handrail(*words).out.splitlines()[2:] == [
+        'rule 1 "pay" (line 2): matches',
+        'rule 2 "late" (line 9): matches too, but rule 1 comes first',
+        "ask: pay (it costs money); remember: never",
+    ]
+    assert [rule["missed"] for rule in json.loads(handrail(*words, "--json").out)["rules"]] == [[], []]
+
+
+def test_a_rule_without_name_and_line_is_told_by_its_number(handrail: Handrail, tmp_path: Path) -> None:
+    path = tmp_path / "inline.toml"
+    path.write_text("rule = [{verdict = 'ask', door = 'mcp'}]")
+    done = handrail("policy", "check", str(path), "--action", '{"type": "get_state"}')
+    assert "rule 1: door: cli is not mcp\n" in done.out
+
+
 def test_a_trial_sees_who_asks_and_when(handrail: Handrail, tmp_path: Path) -> None:
     path = tmp_path / "night.toml"
     path.write_text("[[rule]]\nname = 'night'\ntime = '22:00-06:00'\ndoor = 'agent'\nverdict = 'deny'")
@@ -139,6 +177,15 @@ def test_a_damaged_file_of_answers_is_said_with_its_line(handrail: Handrail, hom
     done = handrail("policy", "permissions")
     assert done.code == 2
     assert "permissions.json:2: " in done.err
+
+
+def test_the_trial_on_the_page_on_safety_is_what_the_command_says(
+    handrail: Handrail, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(SAFETY.parents[1])
+    shown = re.search(r"```\n\$ handrail (policy check .*?)\n…\n(.*?)```", SAFETY.read_text(), flags=re.S)
+    assert shown
+    assert handrail(*shlex.split(shown[1])).out.endswith(shown[2])
 
 
 def commands() -> list[list[str]]:

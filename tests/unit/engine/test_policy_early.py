@@ -8,7 +8,8 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 from handrail.engine.policy import Policy, Resolved
-from handrail.engine.policy.rule import Pattern, Rule
+from handrail.engine.policy.parts import PARTS
+from handrail.engine.policy.rule import Rule
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, policy, subject
 
@@ -24,35 +25,30 @@ elements = st.builds(
     role=st.sampled_from(["button", "text_field"]),
     password=st.booleans(),
 )
-patterns = {
+values = {
     "action": ["tap", "t*", "type_text", "*", "get_*"],
     "app": ["com.bank", "com.*"],
     "label": ["Pay*", "*", "/save/"],
     "id": ["pay"],
     "device": ["emulator-*", "R58M"],
-}
-words = {
     "effect": ["input", "read", "system"],
     "door": ["mcp", "cli"],
     "caller": ["remote"],
     "role": ["button"],
+    "password": [True, False],
+    "secret": [True, False],
 }
 
 
 @st.composite
 def rules(draw: st.DrawFn) -> Rule:
-    parts: dict[str, Any] = {}
-    for name, texts in patterns.items():
-        if draw(st.integers(0, 3)) == 0:
-            parts[name] = (Pattern(draw(st.sampled_from(texts)), name == "label"),)
-    for name, values in words.items():
-        if draw(st.integers(0, 4)) == 0:
-            parts[name] = (draw(st.sampled_from(values)),)
-    for name in ("password", "secret"):
-        if draw(st.integers(0, 5)) == 0:
-            parts[name] = draw(st.booleans())
+    parts = [
+        PARTS[name].part(draw(st.sampled_from(known)))
+        for name, known in values.items()
+        if draw(st.integers(0, 3)) == 0
+    ]
     verdict = draw(st.sampled_from(["allow", "ask", "deny"]))
-    return Rule(verdict, f"r{draw(st.integers(0, 99))}", **parts)
+    return Rule(verdict, f"r{draw(st.integers(0, 99))}", parts=tuple(parts))
 
 
 actions = st.sampled_from([dict(cls.example) for cls in ACTIONS.values()])

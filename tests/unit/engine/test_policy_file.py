@@ -11,7 +11,7 @@ from handrail.engine.policy import Policy
 from handrail.engine.policy.read import READERS, parse_policy, read_policy
 from handrail.engine.policy.rule import unreachable
 from handrail.errors import InvalidAction
-from tests.unit.engine.policy_subjects import policy
+from tests.unit.engine.policy_subjects import button, policy, subject
 
 ROOT = Path(__file__).parents[3]
 
@@ -188,3 +188,11 @@ def test_an_allow_on_a_name_does_not_cover_a_limit_that_looks_at_more() -> None:
 
 def test_a_rule_whose_own_parts_exclude_each_other_never_decides() -> None:
     assert dead("[[rule]]\nverdict = 'deny'\naction = 'tap'\neffect = 'read'") == {0}
+
+
+def test_an_allow_that_excludes_password_fields_looks_at_the_screen_too() -> None:
+    allow = "[[rule]]\nverdict = 'allow'\npassword = false\n"
+    assert dead(allow + "[[rule]]\nverdict = 'ask'\npassword = false") == set()
+    rules = policy(allow + "[[rule]]\nname = 'it'\nverdict = 'ask'\npassword = false")
+    both = [button("Name"), button("Password", password=True)]
+    assert rules.decide(subject({"type": "drag", "from": "1,1", "to": "2,2"}, resolved=both)).rule == "it"

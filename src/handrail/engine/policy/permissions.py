@@ -187,12 +187,9 @@ def _checked(path: Path, text: str, pairs: object) -> Answers:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Where a key stands, however it was escaped; 1 if it can't be told."""
-    for written in (json.dumps(key, ensure_ascii=False), json.dumps(key)):
-        at = text.rfind(written)
-        if at >= 0:
-            return text.count("\n", 0, at) + 1
-    return 1
+    """Where a key stands for the last time, however it was escaped; 1 if it can't be told."""
+    at = max(text.rfind(json.dumps(key, ensure_ascii=ascii_only)) for ascii_only in (False, True))
+    return text.count("\n", 0, max(0, at)) + 1
 
 
 def _damaged(path: Path, why: str, hint: str = "", line: int | None = None) -> InvalidAction:

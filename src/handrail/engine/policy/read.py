@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from handrail.engine.policy.rule import DAYS, Pattern, Rule, Window
-from handrail.engine.policy.subject import SPANS, Caller, Door, Kind
+from handrail.engine.policy.parts import PARTS
+from handrail.engine.policy.rule import Rule
+from handrail.engine.policy.subject import SPANS, Kind
+from handrail.engine.policy.values import check_word, read_texts
 from handrail.errors import InvalidAction
-from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import nearest
-from handrail.protocol.target import Role
-from handrail.protocol.traits import Effect, Semantic
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]\s*(?:#.*)?")
 _MOST_RULES = 1_000
@@ -105,11 +105,13 @@ class _Reading:
         for key, value in table.items():
             try:
                 values[key] = READERS[key](value)
-            except (ValueError, re.error) as error:
+            except ValueError as error:
                 self._bad(prefix + key, str(error), line=self._line_of(key, line))
-        values["name"] = values.get("name") or f"rule {at + 1}"
         self._no_empty_memory(values, prefix, line)
-        return Rule(**values, line=line)
+        parts = [values.pop(name) for name in PARTS if name in values]
+        parts.sort(key=lambda part: part.key.needs_screen)  # what the act alone tells is cheaper to ask
+        values["name"] = values.get("name") or f"rule {at + 1}"
+        return Rule(**values, line=line, parts=tuple(parts))
 
     def _no_empty_memory(self, values: Mapping[str, Any], prefix: str, line: int | None) -> None:
         if values.get("remember", "never") != "never" and values["verdict"] != "ask":
@@ -118,7 +120,7 @@ class _Reading:
 
     def _texts(self, table: Mapping[str, Any], key: str, path: str) -> list[str]:
         try:
-            return texts(table.get(key, []))
+            return read_texts(table.get(key, []))
         except ValueError as error:
             self._bad(path, str(error))
 
@@ -153,108 +155,17 @@ class _Reading:
         )
 
 
-def texts(value: object) -> list[str]:
-    """One text or a list of them, none empty."""
-    found = [value] if isinstance(value, str) else value
-    if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
-        raise ValueError("must be a text or a list of texts")
-    return found
-
-
-def _given(value: object) -> list[str]:
-    found = texts(value)
-    if not found:
-        raise ValueError("is an empty list, which nothing could match; leave the key out to match everything")
-    return found
-
-
-def _words(known: Sequence[str]) -> Callable[[object], tuple[str, ...]]:
-    def read(value: object) -> tuple[str, ...]:
-        for word in (words := _given(value)):
-            if word not in known:
-                raise ValueError(_unknown(word, known))
-        return tuple(words)
-
-    return read
-
-
-def _word(known: Sequence[str]) -> Callable[[object], str]:
-    def read(value: object) -> str:
-        if not isinstance(value, str) or value not in known:
-            raise ValueError(_unknown(value, known))
-        return value
-
-    return read
-
-
-def _unknown(word: object, known: Sequence[str]) -> str:
-    close = nearest(word, known) if isinstance(word, str) else []
-    meant = f"; did you mean {' or '.join(close)}?" if close else ""
-    return f"{word!r:.60} is not one of {', '.join(known)}{meant}"
-
-
-def _patterns(*, ignore_case: bool = False) -> Callable[[object], tuple[Pattern, ...]]:
-    def read(value: object) -> tuple[Pattern, ...]:
-        patterns = tuple(Pattern(text, ignore_case) for text in _given(value))
-        for pattern in patterns:
-            try:
-                pattern.check()
-            except re.error as error:
-                raise ValueError(f"{pattern.text} is no regular expression: {error}") from None
-        return patterns
-
-    return read
-
-
-def _actions(value: object) -> tuple[Pattern, ...]:
-    patterns = _patterns()(value)
-    for pattern in patterns:
-        if not any(pattern.matches(kind) for kind in ACTIONS):
-            close = nearest(pattern.text, ACTIONS)
-            meant = f"; did you mean {' or '.join(close)}?" if close else "; `handrail actions` lists them"
-            raise ValueError(f"no action is called {pattern.text!r:.60}{meant}")
-    return patterns
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("must be a text")
     return value
 
 
-def _windows(value: object) -> tuple[Window, ...]:
-    return tuple(Window.read(text) for text in _given(value))
-
-
-PARTS: dict[str, Callable[[object], Any]] = {
-    "action": _actions,
-    "effect": _words(get_args(Effect)),
-    "semantic": _words(get_args(Semantic)),
-    "app": _patterns(),
-    "label": _patterns(ignore_case=True),
-    "id": _patterns(),
-    "role": _words(get_args(Role)),
-    "password": _flag,
-    "secret": _flag,
-    "host": _patterns(ignore_case=True),
-    "device": _patterns(),
-    "door": _words(get_args(Door)),
-    "caller": _words(get_args(Caller)),
-    "time": _windows,
-    "days": _words(DAYS),
-}
-"""What a rule may match on, and how each is read."""
-
 READERS: dict[str, Callable[[object], Any]] = {
-    **PARTS,
-    "verdict": _word(get_args(Kind)),
-    "remember": _word(SPANS),
+    **{name: key.part for name, key in PARTS.items()},
+    "verdict": partial(check_word, known=get_args(Kind)),
+    "remember": partial(check_word, known=SPANS),
     "name": _text,
     "why": _text,
 }
+"""Every key of a rule and how it is read."""
