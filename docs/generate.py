@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from handrail.cli.index import ACTION_COMMANDS
+from handrail.cli.policy import defaults_rows, markdown_table
+from handrail.engine.policy.parts import PARTS
 from handrail.errors import ERRORS, FAMILIES
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, DeviceAction
@@ -21,7 +23,7 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    return {"actions.md": actions_page(), "errors.md": errors_page()}
+    return {"actions.md": actions_page(), "errors.md": errors_page(), "safety.md": safety_page()}
 
 
 def actions_page() -> str:
@@ -103,6 +105,21 @@ def errors_page() -> str:
         again = "yes" if cls.retryable else "no"
         lines.append(f"| `{code}` | {cls.family} | {again} | {what} | {cls.hint} |")
     return "\n".join([*lines, ""])
+
+
+def safety_page() -> str:
+    """Written by hand but for its two tables."""
+    page = (HERE / "safety.md").read_text()
+    for mark, table in {"keys": keys_table(), "defaults": markdown_table(defaults_rows())}.items():
+        before, _, rest = page.partition(f"<!-- {mark} -->\n")
+        _, end, after = rest.partition(f"\n<!-- /{mark} -->")
+        page = f"{before}<!-- {mark} -->\n{table}{end}{after}"
+    return page
+
+
+def keys_table() -> str:
+    rows = [f"| `{key.name}` | {key.matches} | {key.takes} |" for key in PARTS.values()]
+    return "\n".join(["| key | matches | values |", "|---|---|---|", *rows])
 
 
 if __name__ == "__main__":
