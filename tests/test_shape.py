@@ -1,4 +1,4 @@
-"""The shape of the source: no public name means two things, no file is too large or too small to be a room."""
+"""The shape of the source: no public name means two things, no file is too large or too small."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_as_text_every_action_has_a_line_that_marks_what_may_be_left_out() -> No
     assert len(lines) == len(DEFAULT)
     [typed] = [line for line in lines if line.startswith("- type_text ")]
     assert "text: string;" in typed
-    assert "target?: string, default: the focused field" in typed
+    assert "target?: string, default: the focused one" in typed
     assert "reason" not in told_as_text()
 
 

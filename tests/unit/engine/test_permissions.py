@@ -1,10 +1,7 @@
-"""Remembered answers: a file for people, safe between processes, and closed to agents."""
+"""Remembered answers: what they are about, who may give them, how long they count; closed to agents."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.engine.policy import Policy
-from handrail.engine.policy.permissions import Gate, Permissions, agent_key, policy_key
+from handrail.engine.policy.permissions import Gate, Permissions, agent_key, is_agents, policy_key
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, policy, subject
@@ -43,35 +40,6 @@ def test_the_context_comes_before_the_tool(kept: Permissions) -> None:
     assert kept.lookup("open_url", "evil.example") is False
 
 
-def test_the_file_is_plain_json_for_its_owner_only(kept: Permissions) -> None:
-    kept.remember("shell", "pm list packages", allow=True)
-    kept.remember("open_url", "пример.example", allow=False)
-    assert json.loads(kept.path.read_text()) == {
-        "open_url:пример.example": "deny",
-        "shell:pm list packages": "allow",
-    }
-    assert "пример" in kept.path.read_text()
-    assert kept.path.stat().st_mode & 0o777 == 0o600
-    left = {one.name for one in kept.path.parent.iterdir()}
-    assert left == {"permissions.json", "permissions.json.lock"}
-
-
-def test_an_edit_by_hand_is_seen_at_once(kept: Permissions) -> None:
-    kept.remember("open_url", "a.example", allow=True)
-    kept.path.write_text('{\n  "open_url:a.example": "deny"\n}\n')
-    assert kept.lookup("open_url", "a.example") is False
-
-
-def test_a_link_to_the_file_stays_a_link(kept: Permissions, tmp_path: Path) -> None:
-    kept.path.parent.mkdir(parents=True)
-    real = tmp_path / "dotfiles.json"
-    real.write_text("{}")
-    kept.path.symlink_to(real)
-    kept.remember("shell", "ls", allow=True)
-    assert kept.path.is_symlink()
-    assert json.loads(real.read_text()) == {"shell:ls": "allow"}
-
-
 def test_an_answer_can_be_revoked(kept: Permissions) -> None:
     kept.remember("shell", "ls", allow=True)
     kept.forget("shell:ls")
@@ -84,63 +52,6 @@ def test_revoking_what_is_not_there_says_what_is(kept: Permissions) -> None:
         kept.forget("open_url:example.com")
     assert "open_url:example.org" in caught.value.hint
     assert kept.lookup("open_url", "example.org") is True
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ('{\n  "shell:ls" "allow"\n}', 2),
-        ('{\n  "shell:ls": "allow",\n  "shell:id": "maybe"\n}', 3),
-        ('{\n  "shell:ls": "allow",\n  "shell:ls": "deny"\n}', 3),
-        ('{\n  "shell:ls": {"a": 1}\n}', 2),
-        ("[]", 1),
-        ("3", 1),
-        ('["shell"]', 1),
-    ],
-)
-def test_a_damaged_file_is_an_error_with_its_line_and_is_left_alone(
-    kept: Permissions, text: str, line: int
-) -> None:
-    kept.path.parent.mkdir(parents=True)
-    kept.path.write_text(text)
-    for attempt in (lambda: kept.lookup("shell", "ls"), lambda: kept.remember("shell", "ls", allow=True)):
-        with pytest.raises(InvalidAction) as caught:
-            attempt()
-        assert f"permissions.json:{line}: " in caught.value.message
-    assert kept.path.read_text() == text
-
-
-def test_a_file_that_is_no_text_has_its_line_too(kept: Permissions) -> None:
-    kept.path.parent.mkdir(parents=True)
-    kept.path.write_bytes(b'{\n"shell:\xff": "allow"}')
-    with pytest.raises(InvalidAction, match=r"permissions\.json:2: not UTF-8"):
-        kept.all()
-
-
-def test_a_file_that_everybody_can_write_is_not_believed(kept: Permissions) -> None:
-    kept.remember("shell", "ls", allow=True)
-    kept.path.chmod(0o666)
-    with pytest.raises(InvalidAction, match="everybody"):
-        Permissions(kept.path).lookup("shell", "ls")
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from handrail.engine.policy.permissions import Permissions
-kept = Permissions(Path(sys.argv[1]))
-for number in range(20):
-    kept.remember("shell", f"{sys.argv[2]} {number}", allow=True)
-"""
-
-
-def test_processes_that_write_at_once_lose_nothing(kept: Permissions) -> None:
-    writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(kept.path), name])
-        for name in ("one", "two", "three")
-    ]
-    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
-    assert len(kept.all()) == 60
 
 
 nasty = st.text(min_size=1).filter(lambda text: text.strip())
@@ -279,3 +190,79 @@ def test_what_is_remembered_is_about_exactly_one_thing() -> None:
 def test_a_typed_text_is_not_part_of_what_is_remembered() -> None:
     typed = subject({"type": "type_text", "text": "hunter2"})
     assert "hunter2" not in typed.context
+
+
+def test_revoking_says_what_may_be_meant_or_where_answers_are_listed(kept: Permissions) -> None:
+    kept.remember("open_url", "example.org", allow=True)
+    with pytest.raises(InvalidAction) as near:
+        kept.forget("open_url:example.or")
+    assert near.value.hint == "Did you mean open_url:example.org?"
+    with pytest.raises(InvalidAction) as far:
+        kept.forget("zzz")
+    assert far.value.hint == "`handrail policy permissions` lists them."
+    assert (far.value.message, far.value.details["path"]) == ("'zzz' is not remembered", "key")
+
+
+def test_an_agents_answers_are_its_own(kept: Permissions) -> None:
+    assert kept.lookup_for_agent("a", "send", "mail") is None
+    assert kept.remember_for_agent("a", "send", None, False) == "agent:a:send"
+    assert kept.lookup_for_agent("a", "send") is False
+    assert kept.lookup_for_agent("a", "send", "mail") is False
+    assert kept.remember_for_agent("a", "send", "mail", True) == "agent:a:send:mail"
+    assert kept.lookup_for_agent("a", "send", "mail") is True
+    assert kept.lookup_for_agent("b", "send", "mail") is None
+    assert [is_agents(key) for key in kept.all()] == [True, True]
+    assert not is_agents("shell:agent:a")
+
+
+def test_keys_are_as_long_as_anybody_needs() -> None:
+    assert policy_key("shell", "x" * 2_000) == "shell:" + "x" * 2_000
+    with pytest.raises(InvalidAction) as caught:
+        policy_key("shell", "x" * 2_001)
+    assert caught.value.message == f"context: '{'x' * 40}…' is longer than 2000 characters"
+    assert (caught.value.details["path"], caught.value.hint) == ("context", "Nothing was remembered.")
+    for field, words in (("agent_id", (" ", "t")), ("tool", ("a", ""))):
+        with pytest.raises(InvalidAction) as empty:
+            agent_key(*words)
+        assert (empty.value.details["path"], "is empty" in empty.value.message) == (field, True)
+    assert agent_key("a:b", "50%", "c:d") == "agent:a%3Ab:50%25:c:d"
+    with pytest.raises(InvalidAction, match=r"^tool: 'Shell' is no action"):
+        policy_key("Shell")
+
+
+def test_a_remembered_answer_says_that_it_was_given_before(kept: Permissions) -> None:
+    asked = subject({"type": "shell", "command": "ls"})
+    gate = Gate(policy(ASK_SESSION), kept)
+    for allow, kind, word in ((True, "allow", "allowed"), (False, "deny", "denied")):
+        gate.remember(asked, gate.policy.decide(asked), "session", allow=allow)
+        verdict = gate.decide(asked)
+        assert (verdict.kind, verdict.why, verdict.rule) == (kind, f"{word} before: ls", "rule 1")
+
+
+def test_an_answer_of_the_session_comes_before_the_file(kept: Permissions) -> None:
+    asked = subject({"type": "shell", "command": "ls"})
+    gate = Gate(policy(ASK_ALWAYS), kept)
+    kept.remember("shell", "ls", allow=True)
+    gate.remember(asked, gate.policy.decide(asked), "session", allow=False)
+    assert gate.decide(asked).kind == "deny"
+
+
+def test_a_rule_for_the_session_does_not_read_the_file(kept: Permissions) -> None:
+    asked = subject({"type": "shell", "command": "ls"})
+    kept.remember("shell", "ls", allow=True)
+    assert Gate(policy(ASK_SESSION), kept).decide(asked).kind == "ask"
+    assert Gate(policy(ASK_ALWAYS), kept).decide(asked).kind == "allow"
+
+
+def test_without_a_file_an_answer_for_always_lasts_for_the_session() -> None:
+    asked, other = (subject({"type": "shell", "command": command}) for command in ("ls", "id"))
+    gate = Gate(policy(ASK_ALWAYS))
+    assert gate.decide(asked).kind == "ask"
+    assert gate.remember(asked, gate.decide(asked), "always", allow=True) == "always"
+    assert [gate.decide(one).kind for one in (asked, other)] == ["allow", "ask"]
+
+
+def test_what_is_free_is_free_early(kept: Permissions) -> None:
+    free = Gate(Policy(), kept).early(subject("get_state", resolved=None))
+    assert free is not None
+    assert free.kind == "allow"

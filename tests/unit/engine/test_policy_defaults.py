@@ -111,6 +111,10 @@ def test_hosts_of_the_policy_file_are_known() -> None:
         ("https://example.org@evil.com/", ""),
         ("https://exämple.org/", ""),
         ("https://[bad/", ""),
+        ("https://known.o\trg/", ""),
+        ("https://known.org/a b", ""),
+        ("https://known.org\\.evil.com/", ""),
+        ("https:///path", ""),
     ],
 )
 def test_a_host_counts_only_where_every_reader_agrees_on_it(url: str, host: str) -> None:

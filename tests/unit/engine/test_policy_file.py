@@ -11,7 +11,7 @@ from handrail.engine.policy import Policy
 from handrail.engine.policy.read import READERS, parse_policy, read_policy
 from handrail.engine.policy.rule import unreachable
 from handrail.errors import InvalidAction
-from tests.unit.engine.policy_subjects import button, policy, subject
+from tests.unit.engine.policy_subjects import policy
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,6 +24,7 @@ def refusal(text: str) -> InvalidAction:
 
 def test_without_a_file_the_defaults_stand_alone() -> None:
     assert Policy.load(None) == Policy()
+    assert not Policy().script.shell
 
 
 def test_the_example_loads_and_all_its_rules_can_decide() -> None:
@@ -33,8 +34,9 @@ def test_the_example_loads_and_all_its_rules_can_decide() -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidAction, match=r"absent\.toml"):
+    with pytest.raises(InvalidAction, match=r"absent\.toml") as caught:
         read_policy(tmp_path / "absent.toml")
+    assert caught.value.details["path"] == ""
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
 
 def test_a_syntax_error_has_its_line() -> None:
     failure = refusal("[[rule]]\nverdict = 'ask'\naction = \n")
-    assert failure.details["line"] == 3
+    assert (failure.details["line"], failure.details["path"]) == (3, "")
     assert failure.message.startswith("p.toml:3: ")
 
 
@@ -148,51 +150,106 @@ def test_a_file_that_nests_without_end_is_refused() -> None:
     assert "not valid TOML" in refusal("a = " + "[" * 100_000).message
 
 
-def dead(text: str) -> set[int]:
-    return set(unreachable(policy(text).rules))
+def test_a_rule_has_its_name_its_line_and_only_what_was_given() -> None:
+    first, second = policy(
+        "# mine\n[[rule]]\nverdict = 'ask'\n\n [[ rule ]] # two\nverdict = 'deny'\nname = 'n'"
+    ).rules
+    assert (first.name, first.line, first.why, first.remember, first.parts) == ("rule 1", 2, "", "never", ())
+    assert (second.name, second.line, second.verdict) == ("n", 5, "deny")
+
+
+def test_rules_written_inline_have_no_line() -> None:
+    [rule] = policy("rule = [{verdict = 'ask', name = ''}]").rules
+    assert (rule.line, rule.name) == (None, "rule 1")
+    failure = refusal("rule = [\n{verdict = 'ask', lable = 'x'},\n]")
+    assert "line" not in failure.details
+    assert failure.message == "p.toml: rule[0].lable: is not a known key"
 
 
 @pytest.mark.parametrize(
-    ("first", "later", "covered"),
+    ("body", "line"),
     [
-        ("", "action = 'tap'", True),
-        ("action = '*'", "action = 'tap'", True),
-        ("action = 't*'", "action = 'tap'", True),
-        ("action = 'tap'", "action = 't*'", False),
-        ("effect = 'input'", "action = 'tap'", True),
-        ("effect = 'system'", "action = 'shell'", False),
-        ("effect = ['system', 'sensitive']", "action = 'shell'", True),
-        ("app = 'com.*'", "app = 'com.bank'", True),
-        ("app = 'com.*'", "app = '/bank/'", False),
-        ("label = 'pay*'", "label = 'Pay now'\napp = 'com.a'", True),
-        ("label = 'Pay'", "", False),
-        ("door = ['mcp', 'cli']", "door = 'mcp'", True),
-        ("door = 'mcp'", "door = ['mcp', 'cli']", False),
-        ("password = true", "password = true", True),
-        ("password = true", "password = false", False),
-        ("time = '20:00-08:00'", "time = '22:00-06:00'", True),
-        ("time = '22:00-06:00'", "time = '20:00-08:00'", False),
-        ("time = '22:00-06:00'", "", False),
+        ("verdict = 'ask'\n\n  'lable' = 'Pay'", 4),
+        ('verdict = "ask"\n"lable"= 1', 3),
+        ("verdict = 'ask'\nlable.x = 1", 3),
+        ("verdict = 'ask'\nwhy = 'lable = 1'\nlable = 1", 4),
+        ("verdict = 'ask'\nlabels = 1", 3),
+        ("verdict = 'ask', lable = 1", None),
+        ("label = 'x'\n[[rule]]\nverdict = 'ask'", 1),
+        ("verdict = 'ask'\n\"la\\u0062le\" = 1\n[[rule]]\nlable = 1", 1),
+        ("verdict = 'ask'\n\"la\\u0062le\" = 1", 1),
+        ("verdict = 'deny'\nwhy = 'x'\nremember = 'always'", 4),
     ],
 )
-def test_a_rule_that_an_earlier_one_covers_never_decides(first: str, later: str, covered: bool) -> None:
-    text = f"[[rule]]\nverdict = 'deny'\n{first}\n[[rule]]\nverdict = 'ask'\n{later}"
-    assert (1 in dead(text)) is covered
+def test_a_key_is_found_below_its_own_header(body: str, line: int | None) -> None:
+    text = f"[[rule]]\n{body}\n" if line else f"rule = [{{{body}}}]"
+    failure = refusal(text)
+    assert failure.details.get("line") == line
+    assert failure.message.startswith(f"p.toml:{line}: rule[0]." if line else "p.toml: rule[0].")
 
 
-def test_an_allow_on_a_name_does_not_cover_a_limit_that_looks_at_more() -> None:
-    allow = "[[rule]]\nverdict = 'allow'\nlabel = 'Save'\n"
-    assert dead(allow + "[[rule]]\nverdict = 'ask'\nlabel = 'Save'") == set()
-    assert dead(allow + "[[rule]]\nverdict = 'allow'\nlabel = 'Save'") == {1}
+def test_what_is_wrong_names_the_file_and_where_to_read_more() -> None:
+    failure = refusal("[[rule]]\nverdict = 'ask'\nrole = 'knob'")
+    assert (failure.details["file"], failure.details["path"]) == ("p.toml", "rule[0].role")
+    assert failure.hint == "docs/safety.md has every key of a rule."
+    unlike = refusal("[[rule]]\nverdict = 'ask'\nqqqqq = 1")
+    assert unlike.hint.startswith("Known: action, effect, ")
+    assert refusal("a = ").details["file"] == "p.toml"
 
 
-def test_a_rule_whose_own_parts_exclude_each_other_never_decides() -> None:
-    assert dead("[[rule]]\nverdict = 'deny'\naction = 'tap'\neffect = 'read'") == {0}
+def test_a_file_is_called_policy_unless_it_has_another_name(tmp_path: Path) -> None:
+    with pytest.raises(InvalidAction, match=r"^policy\.toml:1: rules: "):
+        parse_policy("rules = 1")
+    path = tmp_path / "mine.toml"
+    path.write_text("[[rule]]\nverdict = 'ask'\nname = 'grüße'", encoding="utf-8")
+    assert [rule.name for rule in Policy.load(path).rules] == ["grüße"]
+    path.write_text("rules = 1")
+    with pytest.raises(InvalidAction) as caught:
+        read_policy(path)
+    assert caught.value.message.startswith(f"{path}:1: rules: ")
 
 
-def test_an_allow_that_excludes_password_fields_looks_at_the_screen_too() -> None:
-    allow = "[[rule]]\nverdict = 'allow'\npassword = false\n"
-    assert dead(allow + "[[rule]]\nverdict = 'ask'\npassword = false") == set()
-    rules = policy(allow + "[[rule]]\nname = 'it'\nverdict = 'ask'\npassword = false")
-    both = [button("Name"), button("Password", password=True)]
-    assert rules.decide(subject({"type": "drag", "from": "1,1", "to": "2,2"}, resolved=both)).rule == "it"
+def test_as_many_rules_as_anybody_writes_are_read() -> None:
+    assert len(policy("[[rule]]\nverdict = 'ask'\n" * 1_000).rules) == 1_000
+    failure = refusal("[[rule]]\nverdict = 'ask'\n" * 1_001)
+    assert failure.details["path"] == "rule"
+    assert "1001 rules are too many" in failure.message
+
+
+def test_rules_that_are_no_tables_are_refused() -> None:
+    assert refusal("rule = [1]").details["path"] == "rule"
+    assert refusal("[rule]\nverdict = 'ask'").details["path"] == "rule"
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("'sel'", "'sel' is not one of selection"),
+        ("'observe'", "did you mean observation?"),
+        ("'zzz'", "'zzz' is not one of selection, input, navigation, system, observation, control"),
+    ],
+)
+def test_an_unknown_word_is_told_with_those_that_are_known(word: str, says: str) -> None:
+    message = refusal(f"[[rule]]\nverdict = 'ask'\nsemantic = {word}").message
+    assert says in message
+    assert message.endswith("control") is ("zzz" in message)
+
+
+def test_a_pattern_for_no_action_says_which_may_be_meant_or_where_they_are_listed() -> None:
+    assert (
+        "called 'tapp'; did you mean tap"
+        in refusal("[[rule]]\nverdict = 'ask'\naction = ['tap', 'tapp']").message
+    )
+    assert "`handrail actions` lists them" in refusal("[[rule]]\nverdict = 'ask'\naction = 'qqqq*'").message
+
+
+def test_hosts_and_commands_may_be_left_out_and_are_texts() -> None:
+    assert (policy("").known_hosts, policy("").script.allow, policy("").script.shell) == (
+        frozenset(),
+        (),
+        False,
+    )
+    assert policy("known_hosts = []\n[script]").script.allow == ()
+    assert refusal("known_hosts = ['a', 1]").details["path"] == "known_hosts"
+    assert refusal("[script]\nallow = ['']").details["path"] == "script.allow"
+    assert policy("known_hosts = 'a.org'").known_hosts == {"a.org"}
