@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, Literal
 
-from handrail.engine.approval import Approval
+from handrail.engine.approval import AskedApproval
 from handrail.protocol.envelope import Envelope
 from tests.scenario.world import World, until
 
@@ -32,14 +32,14 @@ async def at_checkout(w: World) -> None:
     assert seen.success, seen.to_json()
 
 
-async def asked(w: World, count: int = 1) -> list[Approval]:
+async def asked(w: World, count: int = 1) -> list[AskedApproval]:
     """So many questions wait for an answer."""
 
-    async def waiting() -> list[Approval]:
+    async def waiting() -> list[AskedApproval]:
         found = await w.runtime.approvals.pending()
         return found if len(found) == count else []
 
-    found: list[Approval] = await until(waiting)
+    found: list[AskedApproval] = await until(waiting)
     return found
 
 

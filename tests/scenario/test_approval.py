@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.approval import Approval
+from handrail.engine.approval import AskedApproval
 from tests.scenario.people import BANK, PAY_RULE, answered, asked, at_checkout, command, found_in
 from tests.scenario.world import FastClock, World, play, world
 
@@ -76,7 +76,7 @@ def test_a_yes_for_one_action_is_useless_for_another(tmp_path: Path) -> None:
     play(story())
 
 
-async def approve_after(w: World, one: Approval, change: str) -> None:
+async def approve_after(w: World, one: AskedApproval, change: str) -> None:
     match change:
         case "another screen":
             w.phone.start_activity(package=SETTINGS)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from handrail.agent.task import Task
     from handrail.cli.agent_progress import AgentProgress
     from handrail.config import Config
-    from handrail.engine.approval import Approval
+    from handrail.engine.approval import AskedApproval
     from handrail.engine.desk_runner import DeskRunner
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
@@ -276,7 +276,7 @@ def _ask_between(runtime: Runtime, progress: AgentProgress) -> None:
 
     prompt = TerminalPrompt(runtime.approvals)
 
-    async def ask(one: Approval, token: str | None) -> None:
+    async def ask(one: AskedApproval, token: str | None) -> None:
         with progress.paused():
             await prompt(one, token)
 

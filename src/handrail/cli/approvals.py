@@ -14,7 +14,7 @@ import click
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.engine.approval import Approval, Approvals
+from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.policy import Span
 from handrail.store import Store
 from handrail.tree.quote import clean, cut
@@ -89,7 +89,7 @@ def _login() -> str:
         return f"uid {os.getuid()}"
 
 
-def _row(one: Approval, now: int) -> tuple[str, ...]:
+def _row(one: AskedApproval, now: int) -> tuple[str, ...]:
     state = one.state_at(now)
     left = duration(one.expires_ms - now) if state == "pending" else ""
     why = one.request.why or one.request.reason
@@ -97,7 +97,7 @@ def _row(one: Approval, now: int) -> tuple[str, ...]:
     return (one.id, state, duration(now - one.created_ms), left, device, _what(one), cut(clean(why), 120))
 
 
-def _what(one: Approval) -> str:
+def _what(one: AskedApproval) -> str:
     """Screen and model texts are a stranger's: nothing in them may steer a terminal."""
     label = f' "{cut(clean(one.request.label), 60)}"' if one.request.label else ""
     if one.request.kind == "human_auth":

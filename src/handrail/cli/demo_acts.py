@@ -36,7 +36,7 @@ from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone
 
 if TYPE_CHECKING:
-    from handrail.engine.approval import Approval
+    from handrail.engine.approval import AskedApproval
     from handrail.engine.session import Session
     from handrail.protocol.envelope import Envelope
 
@@ -248,7 +248,7 @@ async def payment(runtime: Runtime, session: Session, page: Page) -> None:
 
 
 def _person(runtime: Runtime, approved: bool, page: Page) -> Any:
-    async def answer(one: Approval, _token: str | None) -> None:
+    async def answer(one: AskedApproval, _token: str | None) -> None:
         page.say(f"? {one.request.instruction}  [{one.id}]")
         page.say(f"  handrail {'approve' if approved else 'reject'} {one.id}")
         await runtime.approvals.answer(one.id, approved, "you")

@@ -19,7 +19,7 @@ from handrail.cli.run_devices import Pool, Wanted, open_pool
 from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
-    from handrail.engine.approval import Approval
+    from handrail.engine.approval import AskedApproval
     from handrail.engine.events import Caller
     from handrail.flow.document import FlowDocument
     from handrail.flow.plan import FlowPlan
@@ -288,7 +288,7 @@ def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
 
     prompt = TerminalPrompt(runtime.approvals)
 
-    async def ask(one: Approval, token: str | None) -> None:
+    async def ask(one: AskedApproval, token: str | None) -> None:
         if prompt.is_possible:
             with progress.paused():
                 await prompt(one, token)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from handrail.engine.approval import Approval, Approvals
+from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.policy import Span
 from handrail.errors import HandrailError
 from handrail.tree.quote import clean, cut
@@ -42,7 +42,7 @@ class TerminalPrompt:
     def is_possible(self) -> bool:
         return self._source.isatty() and self._sink.isatty()
 
-    async def __call__(self, one: Approval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
+    async def __call__(self, one: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         self._show(one)
         if not self.is_possible:
             self._say(f"  Waiting. Answer with: handrail approve {one.id}  (or: handrail reject {one.id})\n")
@@ -55,7 +55,7 @@ class TerminalPrompt:
         except HandrailError as error:
             self._say(f"{error.message}\n")
 
-    async def _ask(self, one: Approval) -> None:
+    async def _ask(self, one: AskedApproval) -> None:
         while True:
             self._say(f"{_choices(one)} ")
             line = await self._line()
@@ -69,14 +69,14 @@ class TerminalPrompt:
             await self._approvals.answer(one.id, approved, "terminal", data=data, remember=span)
             return
 
-    async def _data(self, one: Approval) -> str | None:
+    async def _data(self, one: AskedApproval) -> str | None:
         self._say("What was asked for (empty for nothing): ")
         with self._without_echo() if one.request.is_secret else _as_it_is():
             line = await self._line()
         self._say("\n" if one.request.is_secret else "")
         return line.rstrip("\r\n") or None if line is not None else None
 
-    def _show(self, one: Approval) -> None:
+    def _show(self, one: AskedApproval) -> None:
         asked = one.request
         label = f' "{cut(clean(asked.label), 80)}"' if asked.label else ""
         lines = [
@@ -125,11 +125,11 @@ def _as_it_is() -> Iterator[None]:
     yield
 
 
-def _offers(one: Approval, span: Span) -> bool:
+def _offers(one: AskedApproval, span: Span) -> bool:
     return one.request.remember in ("always", span)
 
 
-def _choices(one: Approval) -> str:
+def _choices(one: AskedApproval) -> str:
     spans: list[tuple[Span, str]] = [("session", "[s] yes, for this session"), ("always", "[a] yes, always")]
     offered = [words for span, words in spans if _offers(one, span)]
     return ", ".join(["[y] yes, once", *offered, "[n] no:"])

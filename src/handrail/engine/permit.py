@@ -9,8 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark_screenshot
-from handrail.engine.approval import Approval as Asked
+from handrail.engine.approval import Answer, Approvals, AskedApproval, Request, digest_of, mark_screenshot
 from handrail.engine.approval.approvals import USABLE_MS
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look
@@ -166,7 +165,7 @@ class Permit:
         earlier = await self._asked_before(request, run.clock.now_ms())
         return await (self._approvals.ask(request) if earlier is None else self._approvals.resume(earlier.id))
 
-    async def _asked_before(self, request: Request, now: int) -> Asked | None:
+    async def _asked_before(self, request: Request, now: int) -> AskedApproval | None:
         for one in await self._approvals.history(_RECENT):
             if one.request.digest != request.digest or one.created_ms >= self._since_ms:
                 continue
@@ -244,7 +243,7 @@ def _binding(seen: Look | None) -> str:
     return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
 
 
-def _is_unused(one: Asked, now_ms: int) -> bool:
+def _is_unused(one: AskedApproval, now_ms: int) -> bool:
     """Answered after its process had died. Data went with that process."""
     if one.state != "approved" or one.consumed_ms is not None or one.data is not None:
         return False

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from handrail.clock import iso_time
 from handrail.desk.desk import Desk
 from handrail.desk.questions import Recall, Remember
-from handrail.engine.approval import Approval
+from handrail.engine.approval import AskedApproval
 from handrail.engine.policy import Span
 from handrail.engine.policy.permissions import Permissions
 from handrail.errors import InvalidAction
@@ -79,7 +79,7 @@ class DeskApprovals:
             decision = one.state_at(self._runtime.clock.now_ms())
         self._desk.publish("APPROVAL_RESOLVED", approvalId=id_, dialogId=DIALOG + id_, decision=decision)
 
-    async def _described(self, one: Approval) -> dict[str, Any]:
+    async def _described(self, one: AskedApproval) -> dict[str, Any]:
         asked = one.request
         is_person = asked.kind == "human_auth"
         told = {
@@ -114,7 +114,7 @@ class DeskApprovals:
             visitor,
         )
 
-    async def answer(self, given: AnswerBody, visitor: Visitor) -> Approval:
+    async def answer(self, given: AnswerBody, visitor: Visitor) -> AskedApproval:
         """From whatever door; the first answer counts, and every screen hears of it at once."""
         visitor.must_be_person("Answering a request")
         approvals = self._runtime.approvals
@@ -148,7 +148,7 @@ def _data(given: dict[str, str] | None) -> Any:
     return given["value"] if given and list(given) == ["value"] else given or None
 
 
-def _span(remember: str | bool | None, known: Approval) -> Span | None:
+def _span(remember: str | bool | None, known: AskedApproval) -> Span | None:
     if remember is True:
         return known.request.remember if known.request.remember != "never" else None
     return cast("Span", remember) if remember else None
@@ -180,7 +180,7 @@ async def answer_approval(request: Request) -> JSONResponse:
     return JSONResponse(_shown(done, context.runtime))
 
 
-def _shown(one: Approval, runtime: Runtime) -> dict[str, Any]:
+def _shown(one: AskedApproval, runtime: Runtime) -> dict[str, Any]:
     told = one.to_dict() | {"state": one.state_at(runtime.clock.now_ms())}
     picture = one.request.screenshot
     return told | ({"picture": f"/api/journal/blob/{picture}"} if picture else {})

@@ -16,7 +16,7 @@ from handrail import __version__
 from handrail.android.choose import match
 from handrail.android.discovery import Found
 from handrail.engine.answer import answer_text
-from handrail.engine.approval import Approval, Notify
+from handrail.engine.approval import AskedApproval, Notify
 from handrail.engine.events import Caller, Door
 from handrail.engine.session import Session
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
@@ -142,7 +142,7 @@ class _Door:
     def ask_or(self, otherwise: Notify | None) -> Notify:
         """Questions go to the terminal that an action came from, all others where they went before."""
 
-        async def notify(one: Approval, token: str | None) -> None:
+        async def notify(one: AskedApproval, token: str | None) -> None:
             if (writer := _asker.get()) is not None:
                 with suppress(OSError):
                     await send(writer, {"question": one.id})

@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
 
 from handrail.clock import Clock
-from handrail.engine.approval import Approval, Approvals
+from handrail.engine.approval import Approvals, AskedApproval
 from handrail.errors import ActionRejected, HandrailError
 from handrail.mcp.answer import Answer
 from handrail.mcp.client import Client, Decision, Ticker, decision_of, request_of
@@ -46,7 +46,7 @@ class Attendant:
         """Hear of every question; whoever was told of them before still is."""
         earlier = self._approvals.notify
 
-        async def tell(one: Approval, token: str | None) -> None:
+        async def tell(one: AskedApproval, token: str | None) -> None:
             questions = QUESTIONS.get()
             if questions is not None:
                 questions.put_nowait(Asked(one, secrets.token_urlsafe(32)))
@@ -197,7 +197,7 @@ def _input_required(asked: Asked) -> InputRequiredResult:
     return InputRequiredResult(input_requests={one.id: request_of(one)}, request_state=asked.state)
 
 
-def _pending(one: Approval) -> Answer:
+def _pending(one: AskedApproval) -> Answer:
     text = (
         f"Not done yet: a person has to allow it ({one.id}).\n"
         f"Ask them to run `handrail approve {one.id}` (or `handrail reject {one.id}`) in a terminal.\n"
@@ -230,7 +230,7 @@ KEPT_MS = 600_000.0
 class Asked:
     """One question, with the token that its answer has to bring."""
 
-    approval: Approval
+    approval: AskedApproval
     token: str
 
     @property

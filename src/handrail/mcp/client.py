@@ -26,7 +26,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from handrail.clock import Clock
-from handrail.engine.approval import Approval
+from handrail.engine.approval import AskedApproval
 from handrail.engine.events import Listener
 from handrail.engine.policy import Span
 from handrail.engine.session import Session
@@ -65,7 +65,7 @@ class Client:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody listens any more
             await self._ctx.session.report_progress(progress, total, message)
 
-    async def elicit(self, one: Approval) -> ElicitResult | None:
+    async def elicit(self, one: AskedApproval) -> ElicitResult | None:
         """The person's answer to a form; None where the client could not ask after all."""
         try:
             return await self._ctx.session.elicit_form(message_of(one), schema_of(one), self._ctx.request_id)
@@ -99,14 +99,14 @@ def can_show_forms(capabilities: ClientCapabilities | None) -> bool:
     return offered is not None and (offered.form is not None or offered.url is None)
 
 
-def request_of(one: Approval) -> ElicitRequest:
+def request_of(one: AskedApproval) -> ElicitRequest:
     """The question, for a client that can show forms."""
     return ElicitRequest(
         params=ElicitRequestFormParams(message=message_of(one), requested_schema=schema_of(one))
     )
 
 
-def message_of(one: Approval) -> str:
+def message_of(one: AskedApproval) -> str:
     """What would be done, why it is asked, and how to answer elsewhere."""
     asked = one.request
     label = f' "{cut(clean(asked.label), _LABEL)}"' if asked.label else ""
@@ -120,13 +120,13 @@ def message_of(one: Approval) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _elsewhere(one: Approval) -> str:
+def _elsewhere(one: AskedApproval) -> str:
     if one.request.kind == "human_auth" and one.request.is_secret:
         return f"Do it on the phone, then answer here. A code goes by `handrail approve {one.id} --data -`."
     return f"Also: `handrail approve {one.id}`"
 
 
-def schema_of(one: Approval) -> dict[str, Any]:
+def schema_of(one: AskedApproval) -> dict[str, Any]:
     """One choice without a default: a form that is sent back untouched allows nothing."""
     choices = [YES, *_offered(one), NO]
     fields: dict[str, Any] = {"decision": {"type": "string", "title": "Your decision", "enum": choices}}
@@ -135,12 +135,12 @@ def schema_of(one: Approval) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": ["decision"]}
 
 
-def _offered(one: Approval) -> list[str]:
+def _offered(one: AskedApproval) -> list[str]:
     longest = one.request.remember
     return {"never": [], "session": [SESSION], "always": [SESSION, ALWAYS]}[longest]
 
 
-def decision_of(one: Approval, result: ElicitResult) -> Decision | None:
+def decision_of(one: AskedApproval, result: ElicitResult) -> Decision | None:
     """None where the person closed the form, or a client sent back something else than was asked."""
     if result.action == "decline":
         return Decision(approved=False)

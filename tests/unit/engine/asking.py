@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import Clock, ManualClock
-from handrail.engine.approval import Answer, Approval, Approvals, Request
+from handrail.engine.approval import Answer, Approvals, AskedApproval, Request
 from handrail.protocol.read import action_from
 from handrail.store import Store
 
@@ -48,7 +48,7 @@ class Desk:
         self.store = Store(home / "handrail.db")
         self.approvals = Approvals(self.store, self.clock, **more)
 
-    async def ask(self, request: Request) -> tuple[asyncio.Task[Answer], Approval]:
+    async def ask(self, request: Request) -> tuple[asyncio.Task[Answer], AskedApproval]:
         """Asked, and stored: the task that waits, and what it waits for."""
         known = {one.id for one in await self.approvals.pending()}
         task = asyncio.create_task(self.approvals.ask(request))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.engine.approval import Approval, digest_of
+from handrail.engine.approval import AskedApproval, digest_of
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import action_from
 from tests.unit.engine.asking import PAY, Desk, desk, question, run
@@ -50,7 +50,7 @@ def test_a_no_is_a_rejection_that_says_who_and_why(tmp_path: Path) -> None:
 def test_nobody_is_told_before_the_question_is_stored(tmp_path: Path) -> None:
     stored: list[str] = []
 
-    async def tell(one: Approval, token: str | None) -> None:
+    async def tell(one: AskedApproval, token: str | None) -> None:
         db = sqlite3.connect(tmp_path / "handrail.db")
         stored.extend(row[0] for row in db.execute("SELECT state FROM approvals WHERE id = ?", (one.id,)))
         db.close()
@@ -69,7 +69,7 @@ def test_nobody_is_told_before_the_question_is_stored(tmp_path: Path) -> None:
 def test_a_failure_to_tell_people_does_not_end_the_question(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def tell(one: Approval, token: str | None) -> None:
+    async def tell(one: AskedApproval, token: str | None) -> None:
         raise OSError("no bell")
 
     async def story(at: Desk) -> None:
@@ -85,7 +85,7 @@ def test_a_failure_to_tell_people_does_not_end_the_question(
 def test_the_telling_ends_with_the_answer(tmp_path: Path) -> None:
     ended = []
 
-    async def tell(one: Approval, token: str | None) -> None:
+    async def tell(one: AskedApproval, token: str | None) -> None:
         try:
             await asyncio.Event().wait()
         finally:
@@ -143,8 +143,8 @@ def test_the_first_answer_wins_and_the_second_is_an_error(tmp_path: Path) -> Non
             ),
             return_exceptions=True,
         )
-        assert sorted(type(one).__name__ for one in outcomes) == ["ActionRejected", "Approval"]
-        won = next(one for one in outcomes if isinstance(one, Approval))
+        assert sorted(type(one).__name__ for one in outcomes) == ["ActionRejected", "AskedApproval"]
+        won = next(one for one in outcomes if isinstance(one, AskedApproval))
         lost = next(one for one in outcomes if isinstance(one, ActionRejected))
         assert (await waiting).by == won.answered_by
         assert f"by {won.answered_by}" in lost.message
@@ -287,7 +287,7 @@ def test_two_uses_at_once_are_one(tmp_path: Path) -> None:
 def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:
     tokens: dict[str, str] = {}
 
-    async def tell(one: Approval, token: str | None) -> None:
+    async def tell(one: AskedApproval, token: str | None) -> None:
         assert token is not None
         tokens[one.id] = token
 
@@ -315,7 +315,7 @@ def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:
 def test_a_token_is_stored_as_its_hash_while_it_counts(tmp_path: Path) -> None:
     told: list[str] = []
 
-    async def tell(one: Approval, token: str | None) -> None:
+    async def tell(one: AskedApproval, token: str | None) -> None:
         told.append(token or "")
 
     async def story(at: Desk) -> None:

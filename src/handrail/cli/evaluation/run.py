@@ -30,7 +30,7 @@ from handrail.cli.evaluation.result import TaskResult
 from handrail.cli.evaluation.task import EvalTask, Line
 from handrail.clock import Clock
 from handrail.config import Config
-from handrail.engine.approval import Approval, Approvals
+from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
@@ -198,13 +198,13 @@ class Person:
         self._lines = lines
         self._approvals = approvals
 
-    async def __call__(self, one: Approval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
+    async def __call__(self, one: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         self.asked += 1
         line = next((line for line in self._lines if _is_about(line.to, one)), _REFUSED)
         await self._approvals.answer(one.id, line.approve, PERSON, data=line.data if line.approve else None)
 
 
-def _is_about(pattern: str, one: Approval) -> bool:
+def _is_about(pattern: str, one: AskedApproval) -> bool:
     names = (one.request.label, one.action_type, one.request.capability)
     return any(fnmatchcase(str(name), pattern) for name in names if name)
 

@@ -3,12 +3,12 @@
 from handrail.engine.approval.approvals import Approvals, Notify
 from handrail.engine.approval.handover import KeepSecret
 from handrail.engine.approval.request import Request, digest_of, mark_screenshot
-from handrail.engine.approval.row import Answer, Approval
+from handrail.engine.approval.row import Answer, AskedApproval
 
 __all__ = [
     "Answer",
-    "Approval",
     "Approvals",
+    "AskedApproval",
     "KeepSecret",
     "Notify",
     "Request",

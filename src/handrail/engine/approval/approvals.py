@@ -20,13 +20,13 @@ from handrail.clock import Clock
 from handrail.engine.approval import row
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Redact, Request
-from handrail.engine.approval.row import TABLES, Answer, Approval, insert
+from handrail.engine.approval.row import TABLES, Answer, AskedApproval, insert
 from handrail.engine.policy.subject import SPANS
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.traits import Span
 from handrail.store import Store
 
-Notify = Callable[[Approval, str | None], Awaitable[None]]
+Notify = Callable[[AskedApproval, str | None], Awaitable[None]]
 """Tells people of a question, with the token for a link; None when the request was asked before a restart."""
 
 POLL_MS = 100
@@ -88,7 +88,7 @@ class Approvals:
         remember: Span | None = None,
         token: str | None = None,
         note: str = "",
-    ) -> Approval:
+    ) -> AskedApproval:
         """A person's answer, from any process. The first one counts; a late or second one is an error."""
         known = await self.get(id_)
         self._refuse_closed(known)
@@ -129,17 +129,17 @@ class Approvals:
         """Take a question back; one that was answered stays as it is."""
         await self._close((await self.get(id_)).id, {"state": "withdrawn", "token_hash": ""})
 
-    async def get(self, id_: str) -> Approval:
+    async def get(self, id_: str) -> AskedApproval:
         """By id or a unique beginning of one. Raises `InvalidAction` with the nearest."""
         now = self._clock.now_ms()
         return await self._store.read(lambda db: row.find(db, id_, now))
 
-    async def pending(self) -> list[Approval]:
+    async def pending(self) -> list[AskedApproval]:
         """What waits for an answer, oldest first."""
         now = self._clock.now_ms()
         return await self._store.read(lambda db: row.pending(db, now))
 
-    async def history(self, limit: int = 50, before: int | None = None) -> list[Approval]:
+    async def history(self, limit: int = 50, before: int | None = None) -> list[AskedApproval]:
         """Everything, newest first; `before` is a `seq`."""
         return await self._store.read(lambda db: row.history(db, limit, before))
 
@@ -209,7 +209,7 @@ class Approvals:
             self._waiting[id_].set()
         return done == 1
 
-    def _refuse_closed(self, known: Approval) -> None:
+    def _refuse_closed(self, known: AskedApproval) -> None:
         state = known.state_at(self._clock.now_ms())
         if state == "pending":
             return
@@ -221,7 +221,7 @@ class Approvals:
             state=state,
         )
 
-    async def _check_token(self, known: Approval, token: str) -> None:
+    async def _check_token(self, known: AskedApproval, token: str) -> None:
         def stored(db: sqlite3.Connection) -> str:
             row = db.execute("SELECT token_hash FROM approvals WHERE id = ?", (known.id,)).fetchone()
             return str(row[0])
@@ -238,7 +238,7 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _check_span(known: Approval, span: Span | None) -> None:
+def _check_span(known: AskedApproval, span: Span | None) -> None:
     if span is not None and SPANS.index(span) > SPANS.index(known.request.remember):
         longest = known.request.remember
         raise InvalidAction(
@@ -250,7 +250,7 @@ def _check_span(known: Approval, span: Span | None) -> None:
         )
 
 
-def _useless(known: Approval, digest: str) -> ActionRejected:
+def _useless(known: AskedApproval, digest: str) -> ActionRejected:
     if known.state != "approved":
         why = f"is {known.state}"
     elif known.consumed_ms is not None:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from handrail.engine.approval.request import Request
-from handrail.engine.approval.row import Approval
+from handrail.engine.approval.row import AskedApproval
 from handrail.errors import ActionRejected, InvalidAction
 
 KeepSecret = Callable[[str, str], str]
@@ -39,7 +39,7 @@ class Handover:
         async with Mailbox(lambda data: self._keep(id_, data)) as box:
             yield box.path
 
-    async def storable(self, known: Approval, data: Any, approved: bool, *, is_here: bool) -> Any:
+    async def storable(self, known: AskedApproval, data: Any, approved: bool, *, is_here: bool) -> Any:
         """The data as it may be stored. `is_here`: the question is asked in this very process."""
         if known.request.kind != "human_auth" or not approved:
             raise InvalidAction("Only a yes to request_human_auth brings data", path="data")

@@ -53,7 +53,7 @@ TABLES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Approval:
+class AskedApproval:
     """One question and, once there is one, its answer."""
 
     seq: int
@@ -133,7 +133,7 @@ def insert(
     db.execute(f"INSERT INTO approvals ({names}) VALUES ({marks})", values)  # noqa: S608  (our own names)
 
 
-def read(row: sqlite3.Row) -> Approval:
+def read(row: sqlite3.Row) -> AskedApproval:
     """A row as a value."""
     request = Request(
         kind=row["kind"],
@@ -152,7 +152,7 @@ def read(row: sqlite3.Row) -> Approval:
         remember=row["offered"],
         timeout_ms=row["expires_ms"] - row["created_ms"],
     )
-    return Approval(
+    return AskedApproval(
         seq=row["seq"],
         id=row["id"],
         state=row["state"],
@@ -174,13 +174,13 @@ _ID = re.compile(r"[a-z0-9_]{1,40}")
 _RECENT = 200  # ids among which the nearest is looked for
 
 
-def exact(db: sqlite3.Connection, id_: str) -> Approval | None:
+def exact(db: sqlite3.Connection, id_: str) -> AskedApproval | None:
     """By the whole id."""
     row = db.execute("SELECT * FROM approvals WHERE id = ?", (id_,)).fetchone()
     return read(row) if row else None
 
 
-def find(db: sqlite3.Connection, given: str, now_ms: int) -> Approval:
+def find(db: sqlite3.Connection, given: str, now_ms: int) -> AskedApproval:
     """By id, or by a beginning that only one has; of several, the one that is still open."""
     wanted = given.strip().lower()
     if _ID.fullmatch(wanted):
@@ -198,7 +198,7 @@ def find(db: sqlite3.Connection, given: str, now_ms: int) -> Approval:
     raise _none(db, given)
 
 
-def pending(db: sqlite3.Connection, now_ms: int) -> list[Approval]:
+def pending(db: sqlite3.Connection, now_ms: int) -> list[AskedApproval]:
     """Oldest first: that is who waits longest."""
     rows = db.execute(
         "SELECT * FROM approvals WHERE state = 'pending' AND expires_ms > ? ORDER BY seq", (now_ms,)
@@ -206,7 +206,7 @@ def pending(db: sqlite3.Connection, now_ms: int) -> list[Approval]:
     return [read(row) for row in rows]
 
 
-def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[Approval]:
+def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[AskedApproval]:
     """Newest first; `before` is the `seq` of the last one that was seen."""
     rows = db.execute(
         "SELECT * FROM approvals WHERE seq < ? ORDER BY seq DESC LIMIT ?",
@@ -215,7 +215,7 @@ def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[Appr
     return [read(row) for row in rows]
 
 
-def _several(given: str, found: list[Approval]) -> InvalidAction:
+def _several(given: str, found: list[AskedApproval]) -> InvalidAction:
     names = ", ".join(one.id for one in found[:5])
     return InvalidAction(
         f"{given} is the beginning of {len(found)} requests: {names}", path="id", hint="Give one more letter."
@@ -242,7 +242,7 @@ class Answer:
     """How long the person wants it to count."""
 
     @classmethod
-    def of(cls, one: Approval) -> Answer:
+    def of(cls, one: AskedApproval) -> Answer:
         return cls(one.id, one.state, one.answered_by or "", one.note or "", one.data, one.remember)
 
     @property
