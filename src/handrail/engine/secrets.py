@@ -10,7 +10,6 @@ import base64
 import importlib
 import json
 import re
-import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -118,7 +117,7 @@ class Secrets:
     @property
     def used(self) -> bool:
         """Whether there is anything to redact."""
-        return self._redaction.longest > 0
+        return bool(self._redaction.longest)
 
     @property
     def longest(self) -> int:
@@ -191,33 +190,28 @@ class Redaction:
         self._forms: dict[str, str] = {}
         self._short: dict[str, str] = {}
         self._all: tuple[str, ...] = ()
-        self._pattern: re.Pattern[str] | None = None
+        self._pattern: re.Pattern[str]
+        """Made with the first value."""
 
     def add(self, name: str, value: str) -> None:
         """From now on this value is `${secret:NAME}`. The first name of a value stays."""
-        if not value or value in self._forms or value in self._short:
+        if not value:
             return
         into = self._forms if len(value) >= SHORT else self._short
         for form in forms_of(value):
             into.setdefault(form, f"${{secret:{name}}}")
-        self._all = (*self._forms, *self._short)
         self._pattern = self._compile()
+        self._all = (*self._forms, *self._short)  # last: another thread may redact meanwhile
 
     def __call__(self, text: str) -> str:
-        if self._pattern is None or not self._may_hold(text):
-            return text
-        return self._pattern.sub(self._name, text)
+        for form in self._all:  # plain searches are far faster than the pattern, and nearly always fail
+            if form in text:
+                return self._pattern.sub(self._name, text)
+        return text
 
     @property
     def longest(self) -> int:
         return max(map(len, self._all), default=0)
-
-    def _may_hold(self, text: str) -> bool:
-        """Plain searches are far faster than the pattern, and nearly always the answer is no."""
-        for form in self._all:  # noqa: SIM110  (`any` with a generator takes three times as long)
-            if form in text:
-                return True
-        return False
 
     def _name(self, found: re.Match[str]) -> str:
         return self._forms.get(found[0]) or self._short[found[0]]
@@ -242,16 +236,17 @@ def redact_data(value: Any, redact: Redact) -> Any:
 
 def forms_of(value: str) -> Iterator[str]:
     """The value, and what it looks like where it was written by a program."""
-    yield value
     marked_up = [_escaped(value, quotes) for quotes in XML_QUOTES]
-    for text in (value, *marked_up, value.replace(" ", "%s"), shlex.quote(value)[1:-1]):
-        for form in (text, *_json_forms(text)):
-            yield from _worth(value, form)
-    for text in (quote(value, safe=""), quote(value), quote_plus(value)):
-        yield from _worth(value, text)
-        yield from _worth(value, re.sub("%..", lambda found: found[0].lower(), text))
-    if len(value) >= SHORT:
-        yield from _base64_forms(value.encode(errors="surrogatepass"))
+    in_shell = value.replace("'", "'\"'\"'")
+    for text in (value, *marked_up, value.replace(" ", "%s"), in_shell):
+        yield text
+        yield from _json_forms(text)
+    data = value.encode(errors="surrogatepass")
+    in_form = quote_plus(data)
+    for text in (in_form, in_form.replace("+", "%20"), quote(data)):
+        yield text
+        yield re.sub("%..", lambda found: found[0].lower(), text)
+    yield from _base64_forms(data)
 
 
 def _json_forms(text: str) -> Iterator[str]:
@@ -263,20 +258,12 @@ def _json_forms(text: str) -> Iterator[str]:
             yield form
 
 
-def _worth(value: str, form: str) -> Iterator[str]:
-    """Not the half of a value: `shlex.quote` quotes only what needs it."""
-    if len(form) >= len(value):
-        yield form
-
-
 def _base64_forms(data: bytes) -> Iterator[str]:
     """A value looks different at each of three offsets; the letters at its edges also hold its neighbours."""
-    for before in range(3):
-        whole = base64.b64encode(b"\0" * before + data).decode().rstrip("=")
-        first = -(-before * 8 // 6)
+    for before, first in ((0, 0), (1, 2), (2, 3)):
         bits = (before + len(data)) * 8
-        inner = whole[first : bits // 6]
-        if len(inner) >= SHORT + 1:
+        inner = base64.b64encode(bytes(before) + data).decode()[first : bits // 6]
+        if len(inner) > SHORT:
             yield inner
             yield inner.replace("+", "-").replace("/", "_")
 

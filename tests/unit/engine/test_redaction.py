@@ -1,0 +1,133 @@
+"""Redaction: a value is found again in every form it may take, whole, and nothing else is touched."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+from urllib.parse import quote, quote_plus
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handrail.engine.secrets import Secrets
+
+NASTY = "pä ss\"w\\ör&d/<1>'$"
+AGAIN = json.dumps(NASTY)[1:-1]
+
+FORMS = {
+    "as it is": ("it is \0!", NASTY),
+    "json": ('{"a": "\0"}', AGAIN),
+    "json, not ascii": ('{"a": "\0"}', json.dumps(NASTY, ensure_ascii=False)[1:-1]),
+    "json in json": ('"{\\"a\\": \\"\0\\"}"', json.dumps(AGAIN)[1:-1]),
+    "json in json in json": ('"\\"\0\\""', json.dumps(json.dumps(AGAIN)[1:-1])[1:-1]),
+    "xml in json": ('{"tree": "<a>\0</a>"}', json.dumps(escape(NASTY))[1:-1]),
+    "url": ("https://x/?q=\0&y", quote(NASTY, safe="")),
+    "url path": ("/\0/", quote(NASTY)),
+    "url in small letters": ("/\0", quote(NASTY, safe="").lower()),
+    "form": ("a=\0", quote_plus(NASTY)),
+    "xml text": ("<a>\0</a>", escape(NASTY)),
+    "xml attribute": ("<a b='\0'/>", quoteattr(NASTY)[1:-1]),
+    "uiautomator's attribute": ('text="\0"', escape(NASTY, {'"': "&quot;", "'": "&apos;"})),
+    "html attribute": ('text="\0"', escape(NASTY, {'"': "&quot;", "'": "&#39;"})),
+    "shell": ("input text '\0'", shlex.quote(NASTY)[1:-1]),
+    "input text": ("input text \0", NASTY.replace(" ", "%s")),
+}
+
+
+def redact(text: str, *values: str) -> str:
+    """The first value is `${secret:S1}`."""
+    named = {f"HANDRAIL_SECRET_S{number}": value for number, value in enumerate(values, 1)}
+    return Secrets(named).redact(text)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_value_is_found_whole_in_every_form(form: str) -> None:
+    around, written = FORMS[form]
+    assert redact(around.replace("\0", written), NASTY) == around.replace("\0", "${secret:S1}")
+
+
+@pytest.mark.parametrize(
+    ("before", "left"),
+    [
+        ("", "${secret:S1}w=="),
+        ("x", "eG${secret:S1}8="),
+        ("x:", "eDp${secret:S1}"),
+        ("abc", "YWJj${secret:S1}w=="),
+    ],
+)
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_base64_hides_no_value_at_any_offset(before: str, left: str, encode: type[bytes]) -> None:
+    """Letters that hold more of a neighbour than of the value may stay."""
+    value = "a~>b~?c~~?"  # its base64 has both letters that differ in addresses
+    assert redact(encode((before + value).encode()).decode(), value) == left
+
+
+@pytest.mark.parametrize(
+    ("before", "left"), [("", "${secret:S1}A=="), ("xx", "eHg${secret:S1}"), ("x", "eDE3MTA=")]
+)
+def test_four_letters_of_base64_may_stand_anywhere_and_five_are_the_value(before: str, left: str) -> None:
+    written = base64.b64encode(f"{before}1710".encode()).decode()
+    assert redact(written, "1710") == left
+
+
+@given(st.text(min_size=4, max_size=40), st.text(max_size=30), st.text(max_size=30))
+def test_whatever_the_value_is_it_is_not_in_the_redacted_text(value: str, before: str, after: str) -> None:
+    assert value not in redact(before + value + after, value).replace("${secret:S1}", "\0")
+
+
+def test_a_value_that_is_no_valid_unicode_is_redacted_too() -> None:
+    """The environment may hold any bytes."""
+    assert redact("ab\udcffcd", "ab\udcffcd") == "${secret:S1}"
+    assert redact("q=ab%ED%B3%BFcd", "ab\udcffcd") == "q=${secret:S1}"
+
+
+@pytest.mark.parametrize("values", [("open", "opensesame"), ("opensesame", "open")])
+def test_of_a_longer_value_that_begins_like_a_shorter_one_nothing_is_left(values: tuple[str, str]) -> None:
+    names = {value: f"${{secret:S{number}}}" for number, value in enumerate(values, 1)}
+    assert redact("opensesame, open", *values) == f"{names['opensesame']}, {names['open']}"
+
+
+def test_of_a_longer_value_that_ends_like_a_shorter_one_nothing_is_left() -> None:
+    assert redact("opensesame, sesame", "sesame", "opensesame") == "${secret:S2}, ${secret:S1}"
+
+
+def test_the_first_name_of_a_value_stays() -> None:
+    assert redact("opensesame", "opensesame", "opensesame") == "${secret:S1}"
+
+
+def test_a_value_that_another_one_is_written_like_is_found_in_its_own_forms_too() -> None:
+    assert redact("a%2520bc", "a bc", "a%20bc") == "${secret:S2}"
+
+
+def test_a_short_value_is_redacted_only_where_it_is_a_whole_string_or_quoted_value() -> None:
+    assert redact("123", "123") == "${secret:S1}"
+    assert redact('<node text="123" id="1234"/>', "123") == '<node text="${secret:S1}" id="1234"/>'
+    assert redact('{"cvv":"123","n":123}', "123") == '{"cvv":"${secret:S1}","n":123}'
+    assert redact("<a>123</a> b='123' c=123", "123") == "<a>${secret:S1}</a> b='${secret:S1}' c=${secret:S1}"
+    assert redact("step 123 of 1234", "123") == "step 123 of 1234"
+    assert redact("step 1234 of 123", "1234") == "step ${secret:S1} of 123"
+
+
+def test_an_empty_value_is_no_secret() -> None:
+    secrets = Secrets({})
+    secrets.add("CODE", "")
+    assert secrets.redact('<node text=""/>') == '<node text=""/>'
+    assert not secrets.used
+
+
+def test_the_length_of_the_longest_form_is_known() -> None:
+    """Who cuts a text needs it: nobody may see half a value at the cut."""
+    assert Secrets({}).longest == 0
+    assert Secrets({"HANDRAIL_SECRET_PIN": "a"}).used
+    plain = Secrets({"HANDRAIL_SECRET_PIN": "opensesame", "HANDRAIL_SECRET_CVV": "123"})
+    assert plain.longest == len(base64.b64encode(b"opensesame").rstrip(b"=")) - 1
+
+
+def test_data_is_redacted_at_any_depth() -> None:
+    data = {"a": ["opensesame", {"opensesame": ("x opensesame",)}], "n": 5, "none": None}
+    redacted = Secrets({"HANDRAIL_SECRET_PIN": "opensesame"}).redact_data(data)
+    assert redacted == {"a": ["${secret:PIN}", {"${secret:PIN}": ["x ${secret:PIN}"]}], "n": 5, "none": None}
+    assert data["a"][0] == "opensesame"  # type: ignore[index]
