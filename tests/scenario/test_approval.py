@@ -10,7 +10,7 @@ import pytest
 
 from handrail.engine.approval import AskedApproval
 from tests.scenario.people import BANK, PAY_RULE, answered, asked, at_checkout, command, found_in
-from tests.scenario.world import FastClock, World, play, world
+from tests.scenario.world import FastClock, World, play, until, world
 
 SETTINGS = "com.android.settings"
 
@@ -152,6 +152,45 @@ def test_a_yes_is_used_once_and_asked_for_again_the_next_time(tmp_path: Path) ->
             assert presses(w) == 1
             await w.session.stop()
             await task
+
+    play(story())
+
+
+def test_a_yes_that_came_too_late_is_not_kept_for_the_next_time(tmp_path: Path) -> None:
+    """Only the questions of a process that died are gone on with."""
+
+    async def story() -> None:
+        async with world(tmp_path, policy=PAY_RULE) as w:
+            await at_checkout(w)
+            first = asyncio.create_task(w.session.tap({"id": "pay"}))
+            [unused] = await asked(w)
+            await approve_after(w, unused, "another screen")
+            assert (await first).failure_code == "ACTION_REJECTED"
+            await at_checkout(w)
+            second = asyncio.create_task(w.session.tap({"id": "pay"}))
+            new = await until(lambda: second.done() or w.runtime.approvals.pending())
+            assert not second.done(), "it was done with the yes to the first"
+            assert [one.id == unused.id for one in new] == [False]
+            assert [one.request.digest for one in new] == [unused.request.digest]
+            assert presses(w) == 0
+            await w.session.stop()
+            await second
+
+    play(story())
+
+
+def test_the_same_action_twice_at_once_is_asked_about_twice(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=PAY_RULE) as w:
+            await at_checkout(w)
+            taps = [asyncio.create_task(w.session.tap({"id": "pay"})) for _ in range(2)]
+            one, two = await asked(w, 2)
+            assert one.request.digest == two.request.digest
+            await w.runtime.approvals.answer(one.id, True, "lena")
+            await w.runtime.approvals.answer(two.id, False, "lena")
+            done = await asyncio.gather(*taps)
+            assert sorted(one.approval.decision for one in done if one.approval) == ["approved", "denied"]
+            assert presses(w) == 1
 
     play(story())
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handrail.clock import SystemClock
+from handrail.clock import ManualClock, SystemClock
 from handrail.engine.approval.handover import deliver
 from handrail.engine.secrets import Secrets
 from handrail.errors import ActionRejected, InvalidAction
@@ -71,7 +71,7 @@ def test_every_text_and_number_in_secret_data_is_kept(tmp_path: Path) -> None:
 ANSWER = """
 import asyncio, sys
 from pathlib import Path
-from handrail.clock import SystemClock
+from handrail.clock import ManualClock, SystemClock
 from handrail.engine.approval import Approvals
 from handrail.store import Store
 
@@ -203,6 +203,29 @@ def test_a_known_secret_in_a_question_is_stored_as_its_placeholder(tmp_path: Pat
 
     run(tmp_path, story, redact=secrets.redact)
     assert CODE.encode() not in everything(tmp_path)
+
+
+def test_an_answer_whose_data_was_handed_over_after_the_end_does_not_count(tmp_path: Path) -> None:
+    """Also where the asker has not noticed the end yet."""
+    clock = ManualClock()
+
+    async def slowly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await clock.advance(300_000)
+        writer.write(await reader.readline())
+        writer.close()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        assert one.mailbox is not None
+        Path(one.mailbox).unlink()
+        async with await asyncio.start_unix_server(slowly, one.mailbox), desk(tmp_path, clock) as other:
+            with pytest.raises(ActionRejected, match="is expired: it can't be answered again"):
+                await other.approvals.answer(one.id, True, "ada", data="${secret:CODE}")
+        assert (await at.approvals.get(one.id)).state == "pending"
+        await at.approvals.withdraw(one.id)
+        assert (await waiting).data is None
+
+    run(tmp_path, story, clock=ManualClock(), keep_secret=Vault().keep)
 
 
 def test_only_a_yes_to_human_auth_brings_data(tmp_path: Path) -> None:

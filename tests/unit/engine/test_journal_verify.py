@@ -100,17 +100,35 @@ def test_writing_on_after_a_cut_does_not_hide_it(home: Path, cut: str) -> None:
     assert not verdict_of(home).ok
 
 
-def test_a_tail_cut_together_with_its_head_is_found_by_a_head_kept_elsewhere(home: Path) -> None:
+def put_head_back(home: Path, seq: int) -> None:
+    """The head file as it was after this entry."""
+    db = sqlite3.connect(home / "handrail.db")
+    [own] = db.execute(f"SELECT hash FROM journal WHERE seq = {seq}").fetchone()
+    db.close()
+    (home / "journal.head").write_text(f"{seq:020d} {own}\n")
+
+
+@pytest.mark.parametrize("left", [19, 15])
+def test_a_tail_cut_together_with_its_head_is_found_by_the_count_of_all_that_was_written(
+    home: Path, left: int
+) -> None:
+    put_head_back(home, left)
+    tamper(home, f"DELETE FROM journal WHERE seq > {left}")
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.count, verdict.first_bad) == (False, left, left + 1)
+    assert verdict.why == f"20 entries were written, {left} are there"
+    write_actions(home, 1)
+    assert verdict_of(home).first_bad == left + 1, "writing on leaves a gap"
+
+
+def test_a_tail_cut_together_with_its_head_and_count_is_found_by_a_head_kept_elsewhere(home: Path) -> None:
     kept = Head.parse(verdict_of(home).head)
-    hash_16 = (
-        sqlite3.connect(home / "handrail.db").execute("SELECT hash FROM journal WHERE seq = 16").fetchone()[0]
-    )
+    put_head_back(home, 16)
     tamper(
         home,
         "DELETE FROM journal WHERE seq > 16",
         "UPDATE sqlite_sequence SET seq = 16 WHERE name = 'journal'",
     )
-    (home / "journal.head").write_text(f"{16:020d} {hash_16}\n")
     assert verdict_of(home).ok
     verdict = verdict_of(home, kept)
     assert verdict.first_bad == 17
@@ -176,10 +194,7 @@ def test_a_replaced_head_file_stays_in_the_record_when_writing_goes_on(home: Pat
 
 
 def test_a_head_that_lags_is_what_a_killed_process_leaves_and_is_no_fault(home: Path) -> None:
-    db = sqlite3.connect(home / "handrail.db")
-    [hash_18] = db.execute("SELECT hash FROM journal WHERE seq = 18").fetchone()
-    db.close()
-    (home / "journal.head").write_text(f"{18:020d} {hash_18}\n")
+    put_head_back(home, 18)
     assert verdict_of(home).ok
     write_actions(home, 1)
     assert verdict_of(home).ok
