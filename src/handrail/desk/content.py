@@ -64,7 +64,7 @@ def content_of(given: _Given, path: str, own_hosts: frozenset[str] = frozenset()
     if isinstance(given, TextContent):
         return Content(given.renderer, given.data)
     if isinstance(given, IframeContent):
-        return Content("iframe", _frame(given, path, own_hosts))
+        return Content(given.renderer, _frame(given, path, own_hosts))
     if isinstance(given, ComponentContent):
         for at, component in enumerate(given.data.components):
             if component.type == "image":
@@ -183,7 +183,7 @@ def is_safe(prop: str, text: str) -> bool:
         return False
     if any(name.lower() not in _FUNCTIONS for name in _FUNCTION.findall(text)):
         return False
-    if re.search(r"(?:^|[^a-zA-Z-])\(", text) or "important" in text.lower():
+    if re.search(r"(?:^|[^a-zA-Z-])\(", text):
         return False
     if prop == "opacity":
         return _is_visible(text)

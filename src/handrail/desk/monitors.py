@@ -61,10 +61,10 @@ def filling(viewport: MonitorSize) -> DeskBounds:
 
 def placed(birth: Birth, wanted: DeskBounds, viewport: MonitorSize) -> DeskBounds:
     """Bounds of a new window: wholly inside the viewport, shrunk where it does not fit."""
-    sized = sized_for(birth, wanted.w, wanted.h)
-    w, h = min(sized[0], viewport.w), min(sized[1], viewport.h)
+    sized_w, sized_h = sized_for(birth, wanted.w, wanted.h)
     if birth.variant == "panel":
-        return docked(birth, DeskBounds(wanted.x, 0, w, h), viewport)
+        return docked(birth, DeskBounds(wanted.x, wanted.y, sized_w, sized_h), viewport)
+    w, h = min(sized_w, viewport.w), min(sized_h, viewport.h)
     return DeskBounds(_within(wanted.x, 0, viewport.w - w), _within(wanted.y, 0, viewport.h - h), w, h)
 
 

@@ -67,8 +67,7 @@ def reduce_batch(
 
 
 def _at(error: HandrailError, index: int) -> HandrailError:
-    path = error.details.get("path", "")
-    details = {**error.details, "path": f"[{index}].{path}".rstrip("."), "index": index}
+    details = {**error.details, "path": f"[{index}].{error.details['path']}", "index": index}
     return type(error)(f"action {index}: {error.message}", hint=error.hint, **details)
 
 

@@ -82,6 +82,7 @@ class DeskWindow:
     content: Content
     content_rev: int
     previous_bounds: DeskBounds | None = None
+    """Those of a maximised window before it was maximised; no other window has any."""
     minimized: bool = False
     maximized: bool = False
     lock: Lock | None = None

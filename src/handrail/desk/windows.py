@@ -105,9 +105,9 @@ def _enter(draft: DeskDraft, window: DeskWindow) -> None:
     """Standard windows take the focus unless they are minimised; the others only find their layer."""
     if window.birth.variant == "standard" and window.is_shown:
         monitors.focus(draft, window)
-        return
-    monitor = draft.monitors[window.birth.monitor_id]
-    draft.set_monitor(monitors.put_on_top(monitor, draft.windows, window))
+    else:
+        monitor = draft.monitors[window.birth.monitor_id]
+        draft.set_monitor(monitors.put_on_top(monitor, draft.windows, window))
 
 
 def close(draft: DeskDraft, window: DeskWindow, by: By) -> None:
@@ -121,8 +121,7 @@ def close(draft: DeskDraft, window: DeskWindow, by: By) -> None:
 
 def focus(draft: DeskDraft, window: DeskWindow) -> None:
     """To the front of its layer, un-minimised; panels are not affected."""
-    if window.birth.variant != "panel":
-        monitors.focus(draft, draft.change(window, minimized=False))
+    monitors.focus(draft, draft.change(window, minimized=False))
 
 
 def minimize(draft: DeskDraft, window: DeskWindow) -> None:
@@ -148,7 +147,7 @@ def restore(draft: DeskDraft, window: DeskWindow) -> None:
     """A minimised window comes back as it was, maximised or not; else a maximised one gets its old bounds."""
     if window.minimized:
         monitors.focus(draft, draft.change(window, minimized=False))
-    elif window.maximized and window.previous_bounds:
+    elif window.previous_bounds:
         viewport = draft.monitors[window.birth.monitor_id].viewport
         bounds = monitors.reachable(window.birth, window.previous_bounds, viewport)
         draft.change(window, maximized=False, previous_bounds=None, bounds=bounds)
@@ -156,7 +155,7 @@ def restore(draft: DeskDraft, window: DeskWindow) -> None:
 
 def move(draft: DeskDraft, window: DeskWindow, x: float, y: float) -> None:
     """A maximised window gets its old size back under the hand that drags it."""
-    size = window.previous_bounds if window.maximized and window.previous_bounds else window.bounds
+    size = window.previous_bounds or window.bounds
     _place(draft, window, DeskBounds(round(x), round(y), size.w, size.h))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.desk.addresses import SANDBOX, is_own_picture, narrowed
 from handrail.desk.reduce import reduce
-from handrail.desk.state import DeskState
+from handrail.desk.state import Content, DeskState
 from handrail.errors import InvalidAction
 from tests.unit.desk.scene import NOW, Scene, creating
 
@@ -47,8 +47,9 @@ def test_a_changed_renderer_is_what_the_operation_is_checked_against() -> None:
 def test_text_cannot_grow_beyond_its_limit_by_appending() -> None:
     scene = Scene()
     scene.create("a", content={"renderer": "text", "data": "x" * 1_500_000})
-    error = scene.refused("window.updateContent", "a", operation={"op": "append", "data": "y" * 600_000})
+    error = scene.refused("window.updateContent", "a", operation={"op": "append", "data": "y" * 500_001})
     assert error.details["path"] == "operation.data"
+    assert len(update(scene, operation={"op": "append", "data": "y" * 500_000})) == 2_000_000
 
 
 def test_snake_case_in_replaced_data_is_written_as_the_seed_writes_it() -> None:
@@ -65,7 +66,9 @@ def test_snake_case_in_replaced_data_is_written_as_the_seed_writes_it() -> None:
 def test_a_frame_shows_pages_and_apps(url: str) -> None:
     scene = Scene()
     scene.create("a", content={"renderer": "iframe", "data": url})
-    assert scene.window("a").content.data == url
+    assert scene.window("a").content == Content("iframe", url)
+    scene.create("b", content={"renderer": "iframe", "data": {"url": url}})
+    assert scene.window("b").content == Content("iframe", {"url": url})
 
 
 @pytest.mark.parametrize(

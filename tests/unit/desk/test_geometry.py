@@ -44,6 +44,8 @@ def test_a_standard_window_has_a_least_size(asked: tuple[float, float], got: tup
 
 def test_a_widget_may_be_small() -> None:
     scene = Scene()
+    scene.create("speck", (5, 5, 0.4, 0.4), variant="widget")
+    assert scene.bounds("speck") == (5, 5, 1, 1)
     scene.create("dot", (5, 5, 20, 10), variant="widget")
     assert scene.bounds("dot") == (5, 5, 20, 10)
     scene.do("window.move", "dot", x=9999, y=9999)

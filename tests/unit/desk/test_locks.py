@@ -20,22 +20,27 @@ def locked() -> Scene:
 
 
 @pytest.mark.parametrize(
-    ("kind", "fields"),
+    ("kind", "fields", "doing"),
     [
-        ("window.setContent", {"content": TEXT}),
-        ("window.updateContent", {"operation": {"op": "clear"}}),
-        ("window.setTitle", {"title": "mine"}),
-        ("window.close", {}),
-        ("window.create", CREATE),
-        ("window.lock", {"agentId": "bob"}),
-        ("window.unlock", {"agentId": "bob"}),
+        ("window.setContent", {"content": TEXT}, "change its content"),
+        ("window.updateContent", {"operation": {"op": "clear"}}, "change its content"),
+        ("window.setTitle", {"title": "mine"}, "change its title"),
+        ("window.close", {}, "close it"),
+        ("window.create", CREATE, "create it anew"),
+        ("window.lock", {"agentId": "bob"}, "lock it"),
+        ("window.unlock", {"agentId": "bob"}, "unlock it"),
     ],
 )
-def test_a_foreign_agent_is_rejected_and_told_who_holds_the_lock(kind: str, fields: dict[str, Any]) -> None:
+def test_a_foreign_agent_is_rejected_and_told_who_holds_the_lock(
+    kind: str, fields: dict[str, Any], doing: str
+) -> None:
     error = locked().rejected(kind, "a", by="bob", **fields)
-    assert error.details["holder"] == "ada"
-    assert "locked by ada" in error.message
-    assert error.details["path"] == "windowId"
+    assert error.message == f"monitor-0/a is locked by ada: bob can't {doing}"
+    assert error.details == {"path": "windowId", "holder": "ada", "expires_ms": NOW + 120_000}
+
+
+def test_the_holder_is_told_that_its_own_window_exists_already() -> None:
+    assert "exists already" in locked().refused("window.create", "a", **CREATE).message
 
 
 @pytest.mark.parametrize(
@@ -69,6 +74,8 @@ def test_a_person_does_not_write_into_a_locked_window() -> None:
 def test_an_agent_speaks_for_itself_alone(kind: str) -> None:
     error = locked().refused(kind, "a", agentId="ada", by="bob")
     assert error.details["path"] == "agentId"
+    assert error.message == "agentId: 'ada' is not the caller, 'bob'"
+    assert error.hint == "Send your own id, 'bob'."
 
 
 def test_a_lease_lasts_two_minutes() -> None:
@@ -123,5 +130,7 @@ def test_the_locks_of_an_agent_end_with_its_session() -> None:
 
 def test_an_expired_lock_is_taken_from_every_screen() -> None:
     scene = locked()
+    assert scene.last
+    assert scene.last.wake_ms == NOW + 120_000
     assert next_expiry(scene.state) == NOW + 120_000
     assert expire(scene.state, NOW + 120_000).state.windows["monitor-0/a"].lock is None

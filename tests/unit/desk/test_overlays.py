@@ -36,6 +36,22 @@ def test_dismissing_what_is_gone_is_a_no_op(kind: str) -> None:
     assert Scene().do(kind, id="x") == {"no_op": True}
 
 
+def test_whoever_shows_something_for_a_while_says_when_to_look_again() -> None:
+    scene = Scene()
+
+    def wake_ms(kind: str, **fields: Any) -> int | None:
+        scene.do(kind, **fields)
+        assert scene.last
+        return scene.last.wake_ms
+
+    assert wake_ms("toast.show", id="t", message="m") == NOW + 5000
+    assert wake_ms("notification.show", id="n", title="t", body="b", duration=2000) == NOW + 2000
+    assert wake_ms("notification.show", id="stays", title="t", body="b") is None
+    assert wake_ms("dialog.confirm", id="d", title="t", message="m") == NOW + 300_000
+    both = [action("toast.show", id=f"t{ms}", message="m", duration=ms) for ms in (900, 700, 800)]
+    assert scene.batch(*both).wake_ms == NOW + 700
+
+
 def test_what_expires_is_gone_at_its_moment_and_no_earlier() -> None:
     scene = Scene()
     scene.do("toast.show", id="t", message="m")
@@ -56,13 +72,17 @@ def test_what_expires_is_gone_at_its_moment_and_no_earlier() -> None:
 
 def test_a_dialog_id_that_waits_cannot_be_asked_again() -> None:
     scene = Scene()
-    scene.do("dialog.confirm", id="d", title="t", message="m")
-    assert scene.refused("dialog.confirm", id="d", title="t", message="m", by="bob").details["path"] == "id"
+    scene.do("dialog.confirm", id="d", title="Pay?", message="All of it.")
+    [dialog] = scene.state.dialogs
+    assert (dialog.title, dialog.message) == ("Pay?", "All of it.")
+    error = scene.refused("dialog.confirm", id="d", title="t", message="m", by="bob")
+    assert (error.details["path"], error.message) == ("id", "id: 'd' waits for its answer already")
 
 
 def test_no_agents_dialog_passes_for_a_question_of_the_engine() -> None:
     error = Scene().refused("dialog.confirm", id="approval:17", title="t", message="m")
     assert error.details["path"] == "id"
+    assert error.message.startswith("id: 'approval:17' begins with approval:,")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +96,9 @@ def test_no_agents_dialog_passes_for_a_question_of_the_engine() -> None:
 def test_nobody_can_pile_up_more_than_people_read(kind: str, fields: dict[str, Any]) -> None:
     scene = Scene()
     scene.batch(*(action(kind, id=f"x{number}", **fields) for number in range(200)))
-    assert scene.refused(kind, id="more", **fields).details["path"] == "id"
+    error = scene.refused(kind, id="more", **fields)
+    assert error.details["path"] == "id"
+    assert error.message.startswith("id: 'more' would be one of more than 200")
 
 
 def test_a_badge_set_to_what_it_was_is_a_no_op() -> None:
@@ -84,6 +106,32 @@ def test_a_badge_set_to_what_it_was_is_a_no_op() -> None:
     assert scene.do("app.badge", appId="a", count=0) == {"no_op": True}
     scene.do("app.badge", appId="a", count=3)
     assert scene.do("app.badge", appId="a", count=3) == {"no_op": True}
+
+
+def test_a_badge_that_is_taken_away_leaves_the_others() -> None:
+    scene = Scene()
+    for app in ("a", "b", "c"):
+        scene.do("app.badge", appId=app, count=3)
+    scene.do("app.badge", appId="b", count=0)
+    scene.do("app.badge", appId="c", count=1)
+    assert scene.state.badges == {"a": 3, "c": 1}
+
+
+def test_there_are_five_hundred_badges_at_most() -> None:
+    scene = Scene()
+    scene.batch(*(action("app.badge", appId=f"a{number}", count=1) for number in range(500)))
+    assert scene.refused("app.badge", appId="more", count=1).details["path"] == "appId"
+    scene.do("app.badge", appId="a7", count=2)
+    assert len(scene.state.badges) == 500
+
+
+def test_there_are_five_hundred_shortcuts_at_most() -> None:
+    scene = Scene()
+    many = [{**SHORTCUT, "id": f"s{number}"} for number in range(500)]
+    scene.batch(*(action("desktop.createShortcut", shortcut=one) for one in many))
+    error = scene.refused("desktop.createShortcut", shortcut={**SHORTCUT, "id": "more"})
+    assert error.details["path"] == "shortcut"
+    assert len(scene.state.shortcuts) == 500
 
 
 def test_a_shortcut_id_that_exists_is_refused() -> None:

@@ -21,6 +21,11 @@ from handrail.desk.content import filter_style
         ("fontFamily", "'Fira Code', monospace", {"font-family": "'Fira Code', monospace"}),
         ("border", "1px solid hsl(200, 50%, 50%)", {"border": "1px solid hsl(200, 50%, 50%)"}),
         ("padding", 0, {"padding": "0"}),
+        ("padding", "100px 75pt 6em 100%", {"padding": "100px 75pt 6em 100%"}),
+        ("opacity", 0.3, {"opacity": "0.3"}),
+        ("opacity", "100%", {"opacity": "100%"}),
+        ("opacity", "50%", {"opacity": "50%"}),
+        ("opacity", "1", {"opacity": "1"}),
     ],
 )  # fmt: skip
 def test_looks_stay(name: str, value: str | float, kept: dict[str, str]) -> None:
@@ -70,6 +75,6 @@ def test_lengths_stay_small(name: str, value: str | float) -> None:
     assert filter_style({name: value}) == ({}, [name])
 
 
-@pytest.mark.parametrize("value", [0, 0.29, "0%", "20%", "1.5", "inherit", -1])
+@pytest.mark.parametrize("value", [0, 0.29, "0%", "29%", "101%", "1.5", "inherit", -1])
 def test_a_window_that_nobody_sees_cannot_be_made(value: str | float) -> None:
     assert filter_style({"opacity": value}) == ({}, ["opacity"])

@@ -114,7 +114,9 @@ def test_panels_are_fixed(kind: str) -> None:
 
 def test_a_panel_stays_on_its_edge_when_it_is_moved_or_resized() -> None:
     scene = Scene()
-    scene.create("bar", (100, 0, 400, 40), variant="panel")
+    scene.create("bar", (100, 30, 400, 40), variant="panel")
+    assert scene.window("bar").birth.dock_edge == "bottom"
+    assert scene.bounds("bar") == (100, 680, 400, 40)
     scene.do("window.move", "bar", x=200, y=10)
     assert scene.bounds("bar") == (200, 680, 400, 40)
     scene.do("window.resize", "bar", w=600, h=80)
@@ -151,6 +153,7 @@ def test_no_more_windows_than_a_desk_can_hold() -> None:
         "window.create", "more", title="", bounds={"x": 0, "y": 0, "w": 1, "h": 1}, content=TEXT
     )
     assert "1000" in error.message
+    assert error.details["path"] == "windowId"
 
 
 def test_a_monitor_id_with_a_slash_is_refused() -> None:
