@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.engine.journal import Journal
+from handrail.engine.journal import Journal, journal
 from handrail.engine.journal.journal import DAY_MS, Limits
 from handrail.engine.secrets import Secrets
 from tests.unit.engine.journalist import with_journal
@@ -72,6 +73,38 @@ def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
     with_journal(tmp_path, work)
 
 
+def test_a_blob_is_its_owners_alone_and_as_old_as_it_was_given(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> None:
+        names = [await journal.put_blob(f"<tree n='{number}'/>".encode(), "tree") for number in range(40)]
+        folders = {tmp_path / "blobs" / name[:2] for name in names}
+        assert len(folders) < len(names), "two in one folder"
+        for folder in (tmp_path / "blobs", *folders):
+            assert folder.stat().st_mode & 0o7777 == 0o700
+        for file in [tmp_path / "blobs" / ".lock", *(tmp_path / "blobs" / name[:2] / name for name in names)]:
+            assert file.stat().st_mode & 0o7777 == 0o600
+        oldest = tmp_path / "blobs" / names[0][:2] / names[0]
+        assert oldest.stat().st_mtime_ns == oldest.stat().st_atime_ns == 1_710_000_000_000 * 1_000_000
+
+    with_journal(tmp_path, work)
+
+
+def test_the_table_says_what_each_blob_is(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> None:
+        tree = await journal.put_blob(b"<tree/>", "tree")
+        picture = await journal.put_blob(PNG, "screenshot")
+        await journal.seal({"kind": "note"})
+        db = sqlite3.connect(tmp_path / "handrail.db")
+        rows = db.execute("SELECT * FROM blobs ORDER BY bytes").fetchall()
+        db.close()
+        assert rows == [
+            (tree, "tree", 7, 1_710_000_000_000, "kept"),
+            (picture, "screenshot", len(PNG), 1_710_000_000_000, "withheld"),
+        ]
+        assert len(picture) == 64
+
+    with_journal(tmp_path, work)
+
+
 def sweeping(home: Path, limits: Limits, days: int) -> dict[str, Any]:
     """One blob of 100 bytes a day, then a sweep. What is kept, by day, and the journal's own words."""
 
@@ -91,6 +124,7 @@ def sweeping(home: Path, limits: Limits, days: int) -> dict[str, Any]:
             "states": [journal.blob_state(name) for name in names],
             "count": count,
             "told": [name for event in events if event["kind"] == "swept" for name in event["names"]],
+            "parts": [(len(event["names"]), event["bytes"]) for event in events if event["kind"] == "swept"],
             "names": names,
             "verdict": journal.verify(),
         }
@@ -103,7 +137,8 @@ def sweeping(home: Path, limits: Limits, days: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "limits",
     [
-        Limits(bytes=350, count=None, age_ms=None),
+        Limits(bytes=300, count=None, age_ms=None),
+        Limits(bytes=399, count=None, age_ms=None),
         Limits(bytes=None, count=3, age_ms=None),
         Limits(bytes=None, count=None, age_ms=3 * DAY_MS),
     ],
@@ -151,6 +186,62 @@ def test_a_blob_that_another_process_has_just_touched_is_not_swept(tmp_path: Pat
         path.touch()  # it was given again, and that process has not committed its row yet
         assert await journal.sweep() == 0
         assert journal.blob(name) is not None
+        await journal.seal({"kind": "note"})
+        assert [json.loads(line)["kind"] for line in journal.export()] == ["note", "note"]
+        path.unlink()
+        assert await journal.sweep() == 1, "what somebody else removed is gone, too"
         await journal.close()
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize(("old_ms", "swept"), [(59_999, 0), (60_000, 1)])
+def test_what_may_belong_to_an_action_in_flight_is_not_swept(tmp_path: Path, old_ms: int, swept: int) -> None:
+    async def story() -> None:
+        clock = ManualClock()
+        opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=0, age_ms=0))
+        await opened.put_blob(b"<first/>", "tree")
+        await opened.seal({"kind": "note"})
+        await clock.advance(old_ms)
+        assert await opened.sweep() == swept
+        await opened.close()
+
+    asyncio.run(story())
+
+
+def test_a_sweep_lets_other_writers_in_between_and_tells_each_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "AT_ONCE", 2)
+    found = sweeping(tmp_path, Limits(bytes=None, count=0, age_ms=None), days=5)
+    assert (found["count"], found["told"], found["parts"]) == (
+        5,
+        found["names"],
+        [(2, 200), (2, 200), (1, 100)],
+    )
+
+
+def test_a_sweep_comes_with_the_first_blob_and_again_when_enough_has_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "SWEEP_AFTER_BYTES", 100)
+
+    async def story() -> list[int]:
+        clock, counts = ManualClock(), []
+        opened = Journal.open(tmp_path, clock, limits=Limits(bytes=0, count=None, age_ms=None))
+        for number, size in enumerate((10, 99, 1, 40, 60, 1)):
+            await opened.put_blob(f"{number:0{size}d}".encode(), "tree")
+            await opened.seal({"kind": "note"})
+            events = [json.loads(line) for line in opened.export()]
+            counts.append(sum(len(event["names"]) for event in events if event["kind"] == "swept"))
+            await clock.advance(DAY_MS)
+        await opened.close()
+        return counts
+
+    # With the third blob there are 100 bytes since the first, with the fifth another 100.
+    assert asyncio.run(story()) == [0, 0, 2, 2, 4, 4]
+
+
+def test_two_gib_a_hundred_thousand_or_thirty_days_are_kept() -> None:
+    assert Limits() == Limits(2 * 1024**3, 100_000, 30 * 24 * 3600 * 1000)
+    assert journal.SWEEP_AFTER_BYTES == 64 * 1024**2

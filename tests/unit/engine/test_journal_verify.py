@@ -6,13 +6,14 @@ import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handrail.engine.journal import Journal
-from handrail.engine.journal.head import Head
-from handrail.engine.journal.query import canonical, link
-from handrail.engine.journal.verify import Verdict
+from handrail.engine.journal.head import Head, read_head
+from handrail.engine.journal.query import GENESIS, canonical, link
+from handrail.engine.journal.verify import Verdict, verify
 from tests.unit.engine.journalist import act, with_journal, write_actions
 
 COLUMNS = ("at_ms", "hash", "kind", "action_id", "session", "device", "type", "terminal", "failed", "body")
@@ -201,6 +202,58 @@ def test_a_head_that_lags_is_what_a_killed_process_leaves_and_is_no_fault(home: 
     assert (home / "journal.head").read_text().startswith(f"{24:020d} ")
 
 
+def test_a_count_that_was_set_back_is_found_and_writing_goes_on(home: Path) -> None:
+    tamper(home, "UPDATE sqlite_sequence SET seq = 15 WHERE name = 'journal'")
+    verdict = verdict_of(home)
+    assert (verdict.ok, verdict.first_bad, verdict.why) == (
+        False,
+        21,
+        "15 entries were written, 20 are there",
+    )
+    write_actions(home, 1)
+    assert verdict_of(home).count == 24
+
+
+def test_an_entry_that_is_written_during_the_proof_does_not_disturb_it(home: Path) -> None:
+    class Meanwhile(sqlite3.Connection):
+        """Somebody writes just before the count of entries is read."""
+
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if "sqlite_sequence" in sql:
+                write_actions(home, 1)
+            return super().execute(sql, *values)
+
+    db = sqlite3.connect(home / "handrail.db", isolation_level=None, factory=Meanwhile)
+    verdict = verify(db, home)
+    db.close()
+    assert (verdict.ok, verdict.count) == (True, 20)
+    assert verdict_of(home).count == 24
+
+
+def test_a_head_that_fits_no_entry_is_named_with_what_was_there(home: Path) -> None:
+    (home / "journal.head").write_text(f"{20:020d} {'a' * 64}\n")
+    last = verdict_of(home, None)
+    assert last.why == f"entry 20 is not the one that the head names: {'a' * 64}"
+    write_actions(home, 1)
+    verdict = verdict_of(home)
+    db = sqlite3.connect(home / "handrail.db")
+    rows = dict(db.execute("SELECT seq, hash FROM journal WHERE seq IN (20, 25)").fetchall())
+    db.close()
+    assert verdict.why == (
+        "entry 21 says that the head file did not fit: "
+        f"it held 20:{'a' * 64}, the last entry was 20:{rows[20]}"
+    )
+    assert read_head(home / "journal.head") == Head(25, rows[25])
+
+
+def test_without_entries_a_missing_head_is_no_damage(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> Verdict:
+        (tmp_path / "journal.head").unlink()
+        return journal.verify()
+
+    assert with_journal(tmp_path, work) == Verdict(True, 0, GENESIS)
+
+
 def test_a_damaged_database_file_is_a_verdict_and_not_a_crash(tmp_path: Path) -> None:
     write_actions(tmp_path, 60)
     file = tmp_path / "handrail.db"
@@ -208,7 +261,9 @@ def test_a_damaged_database_file_is_a_verdict_and_not_a_crash(tmp_path: Path) ->
     for at in range(len(data) // 2, len(data), 997):
         data[at] ^= 0xFF
     file.write_bytes(data)
-    assert not verdict_of(tmp_path).ok
+    verdict = verdict_of(tmp_path)
+    assert (verdict.ok, verdict.first_bad) == (False, verdict.count + 1)
+    assert str(verdict.why).startswith("the database can't be read any further: ")
 
 
 def test_a_blob_that_is_not_what_it_was_is_a_warning_of_its_own(tmp_path: Path) -> None:
@@ -228,3 +283,18 @@ def test_a_blob_that_is_not_what_it_was_is_a_warning_of_its_own(tmp_path: Path) 
             f"blob {two} (tree) can't be read: No such file or directory",
         ]
     )
+
+
+def test_twenty_bad_blobs_are_named_and_the_others_counted(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> None:
+        names = [await journal.put_blob(f"<tree n='{number}'/>".encode(), "tree") for number in range(22)]
+        await journal.seal({"kind": "note"})
+        for damaged in (20, 21, 22):
+            for name in names[:damaged]:
+                (tmp_path / "blobs" / name[:2] / name).unlink(missing_ok=True)
+            warnings = journal.verify().warnings
+            assert sum("can't be read" in warning for warning in warnings) == 20
+            assert warnings[20:] == ((f"and {damaged - 20} more blobs",) if damaged > 20 else ())
+        assert journal.verify(blobs=False).warnings == ()
+
+    with_journal(tmp_path, work)

@@ -51,8 +51,6 @@ def read_head(path: Path) -> Head | None:
 
 def create_head(path: Path) -> None:
     """The head of an empty journal, if there is none. It appears whole: half a head would look damaged."""
-    if path.exists():
-        return
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:

@@ -211,14 +211,10 @@ def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_Old]) -> list[_Old]
     """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
     with blobs.locked(fcntl.LOCK_EX):
         gone = [one for one in old if not blobs.touched_since(one.name, one.at_ms)]
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with db:
+            db.execute("BEGIN IMMEDIATE")
             names = [(one.name,) for one in gone]
             db.executemany("UPDATE blobs SET state = 'swept' WHERE name = ?", names)
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
         for one in gone:
             blobs.path(one.name).unlink(missing_ok=True)
     return gone

@@ -20,7 +20,6 @@ from handrail.engine.journal.query import HEAD_MISMATCH, columns_of, link
 from handrail.engine.journal.writer import COLUMNS, head_path
 
 MOST_WARNINGS = 20
-CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,10 @@ class _Broken(Exception):
 
 
 def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verdict:
-    """Walk the chain from the first entry. `kept` is a head that was written down earlier."""
+    """Walk the chain from the first entry. `kept` is a head that was written down earlier.
+
+    The connection is left in the transaction that saw all of it.
+    """
     told = read_head(head_path(home))
     walk = _Walk([head for head in (told, kept) if head is not None])
     try:
@@ -61,9 +63,6 @@ def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verd
     except sqlite3.DatabaseError as error:
         why = f"the database can't be read any further: {error}"
         return Verdict(False, walk.last.count, walk.last.hash, walk.last.count + 1, why)
-    finally:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
 
 
 class _Walk:
@@ -143,8 +142,5 @@ def _blob_faults(db: sqlite3.Connection, blobs: Blobs) -> Iterator[str]:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

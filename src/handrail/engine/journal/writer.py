@@ -93,7 +93,6 @@ class Writer:
         self._head = HeadFile(head_path(home))
         self._queue: list[Work] = []
         self._wake = threading.Condition()
-        self._urgent = False
         self._closing = False
         self._thread: threading.Thread | None = None
         self._failed: str | None = None
@@ -108,9 +107,7 @@ class Writer:
             if self._thread is None:
                 self._thread = self._start()
             self._queue.append(work)
-            hurry = work.waiter is not None and not self._urgent
-            self._urgent = self._urgent or hurry
-            if hurry or len(self._queue) == 1:
+            if work.waiter or len(self._queue) == 1:
                 self._wake.notify()
 
     def _start(self) -> threading.Thread:
@@ -146,10 +143,12 @@ class Writer:
                 self._wake.wait()
             if self._failed and not self._closing:
                 self._wake.wait_for(lambda: self._closing, RETRY_SEC)
-            self._wake.wait_for(lambda: self._urgent or self._closing, LINGER_SEC)
+            self._wake.wait_for(lambda: self._closing or self._is_waited_for(), LINGER_SEC)
             batch, self._queue = self._queue, []
-            self._urgent = False
         return batch
+
+    def _is_waited_for(self) -> bool:
+        return any(work.waiter for work in self._queue)
 
     def _write(self, db: sqlite3.Connection, batch: list[Work]) -> None:
         try:
@@ -181,12 +180,12 @@ class Writer:
 
     def _refused(self, batch: list[Work], why: str) -> None:
         """What happened stays queued, to be written when the disk lets us; whoever waits hears of it now."""
-        tell([Answer(work.waiter, 0, unwritable(why)) for work in batch if work.waiter])
         with self._wake:
             self._failed = why
             if not self._closing:
                 kept = [Work(work.entry, work.statement) for work in batch]
                 self._queue[:0] = kept
+        tell([Answer(work.waiter, 0, unwritable(why)) for work in batch if work.waiter])
 
 
 STEPS = (
@@ -248,7 +247,7 @@ def append(db: sqlite3.Connection, head_file: HeadFile, entries: Sequence[Entry]
     """The entries, linked to what is there, in the caller's transaction."""
     last = last_of(db)
     told = head_file.read()
-    mismatch = not fits(db, told, last)
+    mismatch = not fits(db, told)
     found = [_mismatch(told, last, entries[0].at_ms)] if mismatch else []
     seq, previous = _used(db, last), last.hash
     rows: list[tuple[Any, ...]] = []
@@ -266,14 +265,12 @@ def last_of(db: sqlite3.Connection) -> Head:
     return Head(*row) if row else EMPTY
 
 
-def fits(db: sqlite3.Connection, told: Head | None, last: Head) -> bool:
-    """Whether the head file names an entry that is there, or lags behind."""
-    if told == last:
-        return True
-    if told is None or told.count > last.count:
+def fits(db: sqlite3.Connection, told: Head | None) -> bool:
+    """Whether the head file names an entry that is there: the last one, or an earlier one where it lags."""
+    if told is None:
         return False
-    if told.count == 0:
-        return told == EMPTY
+    if told == EMPTY:
+        return True
     row = db.execute("SELECT hash FROM journal WHERE seq = ?", (told.count,)).fetchone()
     return row is not None and row[0] == told.hash
 
