@@ -35,6 +35,26 @@ def test_the_same_blob_is_stored_once(tmp_path: Path) -> None:
         names = await asyncio.gather(*(journal.put_blob(b"<tree/>", "tree") for _ in range(20)))
         assert len(set(names)) == 1
         assert len([path for path in (tmp_path / "blobs").rglob("*") if path.is_file()]) == 2  # and the lock
+        file = tmp_path / "blobs" / names[0][:2] / names[0]
+        before = file.stat().st_ino
+        await journal.put_blob(b"<tree/>", "tree")
+        assert file.stat().st_ino == before, "it was not written again"
+
+    with_journal(tmp_path, work)
+
+
+def test_a_disk_that_is_full_leaves_no_part_of_a_blob(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(part: Path, _: Path) -> None:
+        assert part.read_bytes() == b"<tree/>"
+        raise OSError("No space left on device")
+
+    async def work(journal: Journal) -> None:
+        monkeypatch.setattr(Path, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            await journal.put_blob(b"<tree/>", "tree")
+        assert [path.name for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == [".lock"]
 
     with_journal(tmp_path, work)
 
@@ -64,11 +84,24 @@ def test_a_picture_is_kept_only_when_it_is_said_to_hold_no_secret(tmp_path: Path
     with_journal(tmp_path, work)
 
 
-@pytest.mark.parametrize("name", ["", "../../config/secrets", "a" * 63, "A" * 64, "ab/" + "a" * 61])
+@pytest.mark.parametrize("name", ["../../config/secrets", "a" * 63, "a" * 65, "A" * 64, "ab/" + "a" * 61])
 def test_what_is_no_name_leads_nowhere(tmp_path: Path, name: str) -> None:
+    home = tmp_path / "a" / "home"
+
     async def work(journal: Journal) -> None:
+        there = home / "blobs" / name[:2] / name
+        there.parent.mkdir(parents=True)
+        there.write_text("nobody's business")
         assert journal.blob(name) is None
         assert journal.blob_state(name) is None
+
+    with_journal(home, work)
+
+
+def test_an_unknown_name_has_no_blob(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> None:
+        assert journal.blob("") is None
+        assert journal.blob("a" * 64) is None
 
     with_journal(tmp_path, work)
 

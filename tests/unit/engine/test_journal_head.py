@@ -1,4 +1,4 @@
-"""The head file: it appears whole, only ever goes forwards, and is found again when it was replaced."""
+"""The head file: it appears whole, only ever goes forwards, and a damaged one is no head."""
 
 from __future__ import annotations
 
@@ -8,105 +8,77 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.journal.head import EMPTY, Head, HeadFile, create_head, read_head
+from handrail.engine.journal.head import EMPTY, Head, advance_head, create_head, locked, read_head
 
 ONE, TWO = Head(1, "1" * 64), Head(2, "2" * 64)
 
 
-def head_of(path: Path) -> str:
-    return path.read_text()
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the head is, once there is one."""
+    return tmp_path / "head"
 
 
-def is_free(path: Path) -> bool:
-    """Whether nobody has it locked."""
-    file = os.open(path, os.O_RDWR)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(file)
-    return True
-
-
-def test_a_head_is_written_in_one_line_of_fixed_length(tmp_path: Path) -> None:
-    path = tmp_path / "head"
-    HeadFile(path).advance(ONE)
-    assert head_of(path) == f"{'1':0>20} {'1' * 64}\n"
+def test_a_head_is_written_in_one_line_of_fixed_length(path: Path) -> None:
+    advance_head(path, ONE, force=False)
+    assert path.read_text() == f"{'1':0>20} {'1' * 64}\n"
     assert path.stat().st_mode & 0o7777 == 0o600
     assert read_head(path) == ONE
 
 
-def test_the_head_of_an_empty_journal_is_made_once(tmp_path: Path) -> None:
-    path = tmp_path / "head"
+def test_the_head_of_an_empty_journal_is_made_once(path: Path) -> None:
     create_head(path)
     assert read_head(path) == EMPTY
     assert path.stat().st_mode & 0o7777 == 0o600
-    HeadFile(path).advance(ONE)
+    advance_head(path, ONE, force=False)
     create_head(path)
     assert read_head(path) == ONE
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(
     ("late", "force", "then"), [(ONE, False, TWO), (Head(2, "3" * 64), False, TWO), (ONE, True, ONE)]
 )
 def test_a_head_goes_forwards_unless_it_is_told_to_go_back(
-    tmp_path: Path, late: Head, force: bool, then: Head
+    path: Path, late: Head, force: bool, then: Head
 ) -> None:
-    file = HeadFile(tmp_path / "head")
-    file.advance(TWO)
-    file.advance(late, force=force)
-    assert file.read() == then
+    advance_head(path, TWO, force=False)
+    advance_head(path, late, force=force)
+    assert read_head(path) == then
 
 
-def test_a_damaged_head_that_is_longer_becomes_a_good_one(tmp_path: Path) -> None:
-    path = tmp_path / "head"
-    path.write_text("x" * 200)
-    file = HeadFile(path)
-    assert file.read() is None
-    file.advance(ONE)
-    assert file.read() == ONE
-
-
-def test_looking_for_a_head_makes_none(tmp_path: Path) -> None:
-    assert read_head(tmp_path / "head") is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_nobody_is_locked_out_after_a_look_or_a_move(tmp_path: Path) -> None:
-    path = tmp_path / "head"
-    file = HeadFile(path)
-    file.advance(ONE)
-    assert is_free(path)
-    file.read()
-    assert is_free(path)
-
-
-def test_a_file_that_took_its_place_is_the_head(tmp_path: Path) -> None:
-    path = tmp_path / "head"
-    file = HeadFile(path)
-    file.advance(ONE)
-    HeadFile(tmp_path / "other").advance(TWO)
-    (tmp_path / "other").replace(path)
-    assert file.read() == TWO
-    path.unlink()
-    assert file.read() is None
-    file.advance(ONE)
+@pytest.mark.parametrize("damage", ["", "x", "x" * 200, f"{1:020d} {'1' * 64}\n\n", f"{1:020d} {'A' * 64}\n"])
+def test_a_damaged_head_is_none_until_it_is_written_again(path: Path, damage: str) -> None:
+    path.write_text(damage)
+    assert read_head(path) is None
+    advance_head(path, ONE, force=False)
     assert read_head(path) == ONE
 
 
-def test_a_look_leaves_no_file_open(tmp_path: Path) -> None:
-    create_head(tmp_path / "head")
-    before = os.listdir("/proc/self/fd")
-    read_head(tmp_path / "head")
-    file = HeadFile(tmp_path / "head")
-    for _ in range(3):
-        file.read()
-    assert len(os.listdir("/proc/self/fd")) == len(before) + 1, "it stays open between looks"
-    file.close()
-    file.close()
-    assert len(os.listdir("/proc/self/fd")) == len(before)
+def test_looking_for_a_head_makes_none(path: Path) -> None:
+    assert read_head(path) is None
+    assert not path.exists()
+
+
+def test_a_locked_file_is_one_process_s_alone_until_it_is_done(path: Path) -> None:
+    def take() -> None:
+        file = os.open(path, os.O_RDWR)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        finally:
+            os.close(file)
+
+    with locked(path, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX), pytest.raises(BlockingIOError):
+        take()
+    take()
+
+
+def test_a_head_leaves_no_file_open(path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    create_head(path)
+    advance_head(path, ONE, force=False)
+    read_head(path)
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 @pytest.mark.parametrize(

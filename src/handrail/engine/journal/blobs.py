@@ -9,16 +9,20 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import secrets
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.engine.journal.head import locked
 from handrail.engine.secrets import Redact
 
 Statement = tuple[str, tuple[object, ...]]
 
+NAME = re.compile("[0-9a-f]{64}")
 KEEP = """
 INSERT INTO blobs (name, kind, bytes, at_ms, state) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (name) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms), state = excluded.state
@@ -58,56 +62,47 @@ class Blobs:
 
     def get(self, name: str) -> bytes | None:
         """The bytes; None for what was swept, withheld or never there."""
-        if not is_name(name):
-            return None
-        try:
-            return self.path(name).read_bytes()
-        except FileNotFoundError:
-            return None
+        if NAME.fullmatch(name):  # and no path that leads elsewhere
+            with suppress(FileNotFoundError):
+                return self.path(name).read_bytes()
+        return None
 
     @contextmanager
     def locked(self, how: int) -> Iterator[None]:
         """Shared by those who add, exclusive for the sweeper: nothing is removed while it is found again."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(file, how)
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        with locked(self.folder / ".lock", os.O_RDWR | os.O_CREAT, how):
             yield
-        finally:
-            os.close(file)
 
     def touched_since(self, name: str, at_ms: int) -> bool:
         """Whether somebody gave this blob again, and the table does not know it yet."""
-        try:
-            return self.path(name).stat().st_mtime_ns > at_ms * 1_000_000
-        except FileNotFoundError:
-            return False
+        path = self.path(name)
+        return path.exists() and path.stat().st_mtime_ns > at_ms * 1_000_000
 
     def _place(self, path: Path, data: bytes, at_ms: int) -> None:
         moment = (at_ms * 1_000_000, at_ms * 1_000_000)
         try:
             os.utime(path, ns=moment)
-            return
         except FileNotFoundError:
             path.parent.mkdir(mode=0o700, exist_ok=True)
-        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        try:
-            with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(data)
-            os.utime(part, ns=moment)
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+            _write(path, data, moment)
 
 
-def is_name(text: str) -> bool:
-    """Whether this could be a blob's name, and not a path that leads elsewhere."""
-    return len(text) == 64 and all(letter in "0123456789abcdef" for letter in text)
+def _write(path: Path, data: bytes, moment: tuple[int, int]) -> None:
+    """It appears whole: others may look for it already."""
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    part = Path(name)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.utime(part, ns=moment)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def redact_bytes(data: bytes, redact: Redact) -> bytes | None:
     """Text without its secrets; None for what is no text."""
-    try:
+    with suppress(UnicodeDecodeError):
         return redact(data.decode()).encode()
-    except UnicodeDecodeError:
-        return None
+    return None

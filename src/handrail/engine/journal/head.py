@@ -9,6 +9,9 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +19,8 @@ from handrail.engine.journal.query import GENESIS
 
 WIDTH = 20
 """Digits of the count: every head has the same length, so one write replaces it whole."""
-LENGTH = WIDTH + 66
+ENOUGH = 200
+"""Bytes to read: more than a head has, so that a longer one is noticed."""
 LINE = re.compile(rb"([0-9]{%d}) ([0-9a-f]{64})\n" % WIDTH)
 
 
@@ -41,84 +45,48 @@ EMPTY = Head(0, GENESIS)
 
 
 def read_head(path: Path) -> Head | None:
-    """The head, or None where there is none that can be read."""
-    file = HeadFile(path)
-    try:
-        return file.read()
-    finally:
-        file.close()
+    """What the head file says; None if it is missing or damaged."""
+    with suppress(OSError), locked(path, os.O_RDONLY, fcntl.LOCK_SH) as file:
+        return _stored(file)
+    return None
+
+
+def advance_head(path: Path, head: Head, *, force: bool) -> None:
+    """Move forwards: a process that comes late does not move it back, unless told to."""
+    with locked(path, os.O_RDWR | os.O_CREAT, fcntl.LOCK_EX) as file:
+        now = _stored(file)
+        if force or now is None or now.count < head.count:
+            line = _line(head)
+            os.pwrite(file, line, 0)
+            os.ftruncate(file, len(line))  # a damaged one may be longer
 
 
 def create_head(path: Path) -> None:
     """The head of an empty journal, if there is none. It appears whole: half a head would look damaged."""
-    fresh = path.with_name(f"{path.name}.{os.getpid()}")
-    file = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    file, fresh = tempfile.mkstemp(dir=path.parent)
     try:
         os.write(file, _line(EMPTY))
         os.fsync(file)
-        os.link(fresh, path)
-    except FileExistsError:
-        pass  # another process was faster
+        with suppress(FileExistsError):  # there is one, or another process was faster
+            os.link(fresh, path)
     finally:
         os.close(file)
-        fresh.unlink()
+        os.unlink(fresh)
 
 
-class HeadFile:
-    """The file at a path, kept open between looks, and opened again when another file has taken its place."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = str(path)
-        self._file = -1
-        self._inode = 0
-
-    def read(self) -> Head | None:
-        """What it says; None if it is missing or damaged."""
-        try:
-            file = self._lock(fcntl.LOCK_SH, create=False)
-        except OSError:
-            return None
-        try:
-            return _stored(file)
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
-
-    def advance(self, head: Head, *, force: bool = False) -> None:
-        """Move forwards: a process that comes late does not move it back, unless told to."""
-        file = self._lock(fcntl.LOCK_EX, create=True)
-        try:
-            now = _stored(file)
-            if force or now is None or now.count < head.count:
-                line = _line(head)
-                os.pwrite(file, line, 0)
-                if now is None:
-                    os.ftruncate(file, len(line))
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-    def _lock(self, how: int, *, create: bool) -> int:
-        if self._file < 0 or not self._is_same():
-            self.close()
-            self._file = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o600)
-            self._inode = os.fstat(self._file).st_ino
-        fcntl.flock(self._file, how)
-        return self._file
-
-    def _is_same(self) -> bool:
-        try:
-            return os.stat(self._path).st_ino == self._inode
-        except FileNotFoundError:
-            return False
+@contextmanager
+def locked(path: Path, flags: int, how: int) -> Iterator[int]:
+    """The file, open and locked against other processes; its owner alone may read it."""
+    file = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(file, how)
+        yield file
+    finally:
+        os.close(file)  # which unlocks it, too
 
 
 def _stored(file: int) -> Head | None:
-    data = os.pread(file, LENGTH + 1, 0)
-    found = LINE.fullmatch(data)
+    found = LINE.fullmatch(os.pread(file, ENOUGH, 0))
     return Head(int(found[1]), found[2].decode()) if found else None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handrail.engine.journal.head import EMPTY, Head, HeadFile
+from handrail.engine.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
 from handrail.errors import HandrailError
 from handrail.store import connect, transaction
@@ -90,7 +90,6 @@ class Writer:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._head = HeadFile(head_path(home))
         self._queue: list[Work] = []
         self._wake = threading.Condition()
         self._closing = False
@@ -134,7 +133,6 @@ class Writer:
                 self._write(db, batch)
         finally:
             db.close()
-            self._head.close()
 
     def _next(self) -> list[Work]:
         """What to commit together; empty when it is time to go."""
@@ -164,7 +162,7 @@ class Writer:
             Answer(work.waiter, seq) for work, seq in zip(entries, appended.seqs, strict=True) if work.waiter
         ]
         try:
-            self._head.advance(appended.head, force=appended.mismatch)
+            advance_head(head_path(self._home), appended.head, force=appended.mismatch)
         except OSError as error:  # the entries are there and stay; whoever waits must not think them proved
             answers = [Answer(one.waiter, 0, unwritable(str(error))) for one in answers]
         tell(answers)
@@ -172,7 +170,7 @@ class Writer:
     def _commit(self, db: sqlite3.Connection, batch: list[Work]) -> Appended | None:
         entries = [work.entry for work in batch if work.entry is not None]
         with transaction(db):
-            appended = append(db, self._head, entries) if entries else None
+            appended = append(db, read_head(head_path(self._home)), entries) if entries else None
             for work in batch:
                 if work.statement is not None:
                     db.execute(*work.statement)
@@ -243,10 +241,9 @@ class Appended:
     """Whether the head file did not fit, which the entry before them says now."""
 
 
-def append(db: sqlite3.Connection, head_file: HeadFile, entries: Sequence[Entry]) -> Appended:
-    """The entries, linked to what is there, in the caller's transaction."""
+def append(db: sqlite3.Connection, told: Head | None, entries: Sequence[Entry]) -> Appended:
+    """The entries, linked to what is there, in the caller's transaction. `told`: what the head file says."""
     last = last_of(db)
-    told = head_file.read()
     mismatch = not fits(db, told)
     found = [_mismatch(told, last, entries[0].at_ms)] if mismatch else []
     seq, previous = _used(db, last), last.hash
