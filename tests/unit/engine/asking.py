@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import Clock, ManualClock
-from handrail.engine.approval import Answer, Approvals, AskedApproval, Request
+from handrail.engine.approval import Answer, Approvals, AskedApproval, Request, digest_of
 from handrail.protocol.read import action_from
 from handrail.store import Store
 
@@ -78,3 +78,17 @@ def run(home: Path, story: Callable[[Desk], Awaitable[None]], **more: Any) -> No
             await story(made)
 
     asyncio.run(told())
+
+
+def bound(
+    action: dict[str, object] | None = None, device: str = "emulator-5554", screen: str = "k3x9qa"
+) -> str:
+    """What a yes to `question()` is bound to, or to another act."""
+    return digest_of(action_from(action or PAY), device, screen)
+
+
+async def approved(at: Desk) -> str:
+    """The id of a question that got its yes."""
+    waiting, one = await at.ask(question())
+    await at.approvals.answer(one.id, True, "ada")
+    return (await waiting).id

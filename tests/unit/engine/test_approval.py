@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import ManualClock
-from handrail.engine.approval import AskedApproval, digest_of
+from handrail.engine.approval import Answer, AskedApproval, digest_of
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import action_from
-from tests.unit.engine.asking import PAY, Desk, desk, question, run
+from tests.unit.engine.asking import Desk, approved, bound, desk, question, run
 
 
 def test_a_yes_reaches_the_one_who_asked(tmp_path: Path) -> None:
@@ -42,7 +42,8 @@ def test_a_no_is_a_rejection_that_says_who_and_why(tmp_path: Path) -> None:
         failure = answer.rejection()
         assert (answer.approved, answer.decision) == (False, "denied")
         assert failure.code == "ACTION_REJECTED"
-        assert "ada said no: too dear" in failure.message
+        assert failure.message == "ada said no: too dear"
+        assert failure.details == {"approval": one.id, "decision": "denied"}
 
     run(tmp_path, story)
 
@@ -111,9 +112,14 @@ def test_an_unanswered_question_expires_by_the_clock(tmp_path: Path) -> None:
             await asyncio.sleep(0)
         answer = await waiting
         assert answer.decision == "expired"
-        assert "Nobody answered" in answer.rejection().message
-        with pytest.raises(ActionRejected, match="expired"):
+        failure = answer.rejection()
+        assert failure.message == "Nobody answered in time"
+        assert failure.details == {"approval": one.id, "decision": "expired"}
+        with pytest.raises(ActionRejected, match="is expired: it can't be answered again") as late:
             await at.approvals.answer(one.id, True, "ada")
+        assert late.value.details == {"approval": one.id, "state": "expired"}
+        row = await at.store.read(lambda db: db.execute("SELECT token_hash FROM approvals").fetchone())
+        assert row[0] == "", "its link is worth nothing"
 
     run(tmp_path, story, clock=clock)
 
@@ -158,9 +164,13 @@ def test_a_cancelled_question_is_withdrawn(tmp_path: Path) -> None:
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        assert (await at.approvals.get(one.id)).state == "withdrawn"
-        with pytest.raises(ActionRejected, match="withdrawn"):
+        known = await at.approvals.get(one.id)
+        assert known.state == "withdrawn"
+        with pytest.raises(ActionRejected, match="is withdrawn: it"):
             await at.approvals.answer(one.id, True, "ada")
+        failure = Answer.of(known).rejection()
+        assert failure.message == "The request was withdrawn"
+        assert failure.details == {"approval": one.id, "decision": "withdrawn"}
 
     run(tmp_path, story)
 
@@ -206,24 +216,13 @@ def test_an_answer_given_before_the_resumption_is_found(tmp_path: Path) -> None:
     run(tmp_path, story)
 
 
-def bound(
-    action: dict[str, object] | None = None, device: str = "emulator-5554", screen: str = "k3x9qa"
-) -> str:
-    return digest_of(action_from(action or PAY), device, screen)
-
-
-async def approved(at: Desk) -> str:
-    waiting, one = await at.ask(question())
-    await at.approvals.answer(one.id, True, "ada")
-    return (await waiting).id
-
-
 def test_an_approval_is_used_once(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
         id_ = await approved(at)
         await at.approvals.consume(id_, bound())
-        with pytest.raises(ActionRejected, match="used already"):
+        with pytest.raises(ActionRejected, match=f"^The approval {id_} was used already$") as failure:
             await at.approvals.consume(id_, bound())
+        assert failure.value.details == {"approval": id_}
 
     run(tmp_path, story)
 
@@ -261,14 +260,23 @@ def test_only_a_yes_can_be_used(tmp_path: Path) -> None:
     run(tmp_path, story)
 
 
-def test_an_old_yes_is_worth_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("answered_ms", "usable_ms"), [(0, 300_000), (270_000, 60_000)])
+def test_an_old_yes_is_worth_nothing(tmp_path: Path, answered_ms: int, usable_ms: int) -> None:
+    """It can be used until its question would have ended, and for a minute in any case."""
     clock = ManualClock()
 
     async def story(at: Desk) -> None:
-        id_ = await approved(at)
-        await clock.advance(300_001)
-        with pytest.raises(ActionRejected, match="too old"):
-            await at.approvals.consume(id_, bound())
+        tasks = [await at.ask(question()) for _ in range(2)]
+        await clock.advance(answered_ms)
+        for waiting, one in tasks:
+            await at.approvals.answer(one.id, True, "ada")
+            assert (await waiting).approved
+        (_, in_time), (_, too_late) = tasks
+        await clock.advance(usable_ms - 1)
+        await at.approvals.consume(in_time.id, bound())
+        await clock.advance(1)
+        with pytest.raises(ActionRejected, match="is too old"):
+            await at.approvals.consume(too_late.id, bound())
 
     run(tmp_path, story, clock=clock)
 
@@ -297,8 +305,9 @@ def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:
         while len(tokens) < 2:
             await asyncio.sleep(0)
         for wrong in (tokens[two.id], "", "x" * 43, tokens[one.id] + "x", "\ud800"):
-            with pytest.raises(ActionRejected, match="link"):
+            with pytest.raises(ActionRejected, match=f"This link does not fit the request {one.id}") as no:
                 await at.approvals.answer(one.id, True, "link", token=wrong)
+            assert no.value.details == {"approval": one.id}
         await at.approvals.answer(one.id, True, "link", token=tokens[one.id])
         with pytest.raises(ActionRejected):
             await at.approvals.answer(one.id, True, "link", token=tokens[one.id])
@@ -333,59 +342,23 @@ def test_a_token_is_stored_as_its_hash_while_it_counts(tmp_path: Path) -> None:
 def test_an_answer_is_remembered_no_longer_than_was_offered(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
         waiting, one = await at.ask(question(remember="session"))
-        with pytest.raises(InvalidAction, match="'session'"):
+        with pytest.raises(InvalidAction, match="'always': its rule says 'session'") as failure:
             await at.approvals.answer(one.id, True, "ada", remember="always")
+        assert (failure.value.details["path"], failure.value.hint) == ("remember", "Use session.")
         await at.approvals.answer(one.id, True, "ada", remember="session")
         assert (await waiting).remember == "session"
 
     run(tmp_path, story)
 
 
-def test_a_unique_beginning_names_a_question(tmp_path: Path) -> None:
+def test_where_nothing_may_be_remembered_the_hint_says_so(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
-        tasks = [await at.ask(question()) for _ in range(3)]
-        for _, one in tasks:
-            assert (await at.approvals.get(one.id.removeprefix("ap_"))).id == one.id
-            assert (await at.approvals.get(one.id[:-1])).id == one.id
-        with pytest.raises(InvalidAction, match="3 requests"):
-            await at.approvals.get("ap_")
-        for task, one in tasks[:2]:
-            await at.approvals.withdraw(one.id)
-            await task
-        assert (await at.approvals.get("ap_")).id == tasks[2][1].id, "only one of them is still open"
-        await at.approvals.withdraw(tasks[2][1].id)
-        await tasks[2][0]
-
-    run(tmp_path, story)
-
-
-@pytest.mark.parametrize("given", ["ap_0000000000", "", "%", "'; drop table approvals", "é", "x" * 500])
-def test_a_wrong_id_is_an_error(tmp_path: Path, given: str) -> None:
-    async def story(at: Desk) -> None:
-        with pytest.raises(InvalidAction):
-            await at.approvals.answer(given, True, "ada")
-
-    run(tmp_path, story)
-
-
-def test_the_history_is_paged_newest_first(tmp_path: Path) -> None:
-    async def story(at: Desk) -> None:
-        ids = [await approved(at) for _ in range(5)]
-        first = await at.approvals.history(limit=2)
-        rest = await at.approvals.history(limit=10, before=first[-1].seq)
-        assert [one.id for one in (*first, *rest)] == ids[::-1]
-
-    run(tmp_path, story)
-
-
-def test_a_question_is_json_for_every_door(tmp_path: Path) -> None:
-    async def story(at: Desk) -> None:
-        id_ = await approved(at)
-        data = (await at.approvals.get(id_)).to_dict()
-        assert data["action"] == PAY
-        assert (data["state"], data["answered_by"], data["kind"]) == ("approved", "ada", "policy")
-        assert data["expires"].endswith("Z")
-        assert "capability" not in data
+        waiting, one = await at.ask(question())
+        with pytest.raises(InvalidAction, match="its rule says 'never'") as failure:
+            await at.approvals.answer(one.id, True, "ada", remember="session")
+        assert failure.value.hint.startswith("Answer without --remember")
+        await at.approvals.answer(one.id, True, "ada", remember="never")
+        assert (await waiting).approved
 
     run(tmp_path, story)
 

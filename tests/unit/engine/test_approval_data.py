@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from handrail.clock import ManualClock, SystemClock
+from handrail.engine.approval import Request, handover
 from handrail.engine.approval.handover import deliver
 from handrail.engine.secrets import Secrets
 from handrail.errors import ActionRejected, InvalidAction
@@ -114,6 +116,7 @@ def test_a_secret_from_another_process_arrives_without_touching_a_disk(tmp_path:
         assert stored.mailbox is not None
         folder = Path(stored.mailbox).parent
         assert folder.stat().st_mode & 0o777 == 0o700
+        assert folder.name.startswith("handrail-")
         assert await from_elsewhere(tmp_path, one.id, CODE) == 0
         answer = await waiting
         assert vault.open(answer.data) == CODE
@@ -176,7 +179,7 @@ def test_garbage_in_the_mailbox_changes_nothing(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
         waiting, one = await at.ask(human_auth("2fa"))
         assert one.mailbox is not None
-        for garbage in (b"\n", b"{\n", b"x" * 300_000 + b"\n", b""):
+        for garbage in (b"\n", b"{\n", b'"' + b"x" * 300_000 + b'"\n', b"[" * 100_000 + b"\n", b""):
             reader, writer = await asyncio.open_unix_connection(one.mailbox)
             writer.write(garbage)
             writer.write_eof()
@@ -228,18 +231,96 @@ def test_an_answer_whose_data_was_handed_over_after_the_end_does_not_count(tmp_p
     run(tmp_path, story, clock=ManualClock(), keep_secret=Vault().keep)
 
 
+def test_a_number_that_happens_to_be_a_secret_is_left_alone(tmp_path: Path) -> None:
+    secrets = Secrets({"HANDRAIL_SECRET_PIN": "1080"})
+
+    async def story(at: Desk) -> None:
+        tap = {"type": "tap", "target": {"x": 1080, "y": 5}, "reason": "at 1080"}
+        waiting, one = await at.ask(question(tap))
+        assert one.request.action == {**tap, "reason": "at ${secret:PIN}"}
+        await at.approvals.withdraw(one.id)
+        await waiting
+
+    run(tmp_path, story, redact=secrets.redact)
+
+
+def test_a_process_without_a_place_for_secrets_takes_none(tmp_path: Path) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        assert one.mailbox is None
+        with pytest.raises(InvalidAction, match="no place for secrets") as failure:
+            await at.approvals.answer(one.id, True, "ada", data=CODE)
+        assert failure.value.details["path"] == "data"
+        await at.approvals.withdraw(one.id)
+        await waiting
+
+    run(tmp_path, story)
+
+
+@pytest.mark.parametrize("asked", [question(), human_auth("location")])
+def test_a_question_that_brings_no_secret_has_no_mailbox(tmp_path: Path, asked: Request) -> None:
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(asked)
+        assert one.mailbox is None
+        await at.approvals.withdraw(one.id)
+        await waiting
+
+    run(tmp_path, story, keep_secret=Vault().keep)
+
+
+def test_the_answers_of_two_people_at_once_do_not_mix(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("payment"))
+        assert one.mailbox is not None
+        lost = await deliver(one.mailbox, {"Card No.": "of bob"})
+        await at.approvals.answer(one.id, True, "ada", data={"Card No.": "of ada"})
+        won = (await waiting).data
+        assert (vault.open(lost["Card No."]), vault.open(won["Card No."])) == ("of bob", "of ada")
+        name = one.id.upper()
+        assert all(re.fullmatch(rf"{name}_CARD_NO__[0-9A-F]{{4}}", kept) for kept in vault.values)
+
+    run(tmp_path, story, keep_secret=vault.keep)
+
+
+@pytest.mark.parametrize("listens", ["silent", "nonsense"])
+def test_who_does_not_give_placeholders_back_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listens: str
+) -> None:
+    monkeypatch.setattr(handover, "_SECONDS", 0.05)
+    heard = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readline())
+        if listens == "nonsense":
+            writer.write(b"{\n")
+        await reader.read()  # until it is hung up
+        writer.close()
+
+    async def story() -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            async with await asyncio.start_unix_server(answer, f"{folder}/answer"):
+                with pytest.raises(ActionRejected, match="not there any more"):
+                    await deliver(f"{folder}/answer", ["x"])
+
+    asyncio.run(story())
+    assert heard == [b'["x"]\n']
+
+
 def test_only_a_yes_to_human_auth_brings_data(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
         first, one = await at.ask(question())
         second, two = await at.ask(human_auth("location"))
-        with pytest.raises(InvalidAction):
-            await at.approvals.answer(one.id, True, "ada", data="x")
-        with pytest.raises(InvalidAction):
-            await at.approvals.answer(two.id, False, "ada", data="x")
-        with pytest.raises(InvalidAction, match="larger"):
-            await at.approvals.answer(two.id, True, "ada", data="x" * 70_000)
-        for one_ in (one, two):
-            await at.approvals.withdraw(one_.id)
+        for id_, yes in ((one.id, True), (two.id, False)):
+            with pytest.raises(InvalidAction, match="Only a yes") as failure:
+                await at.approvals.answer(id_, yes, "ada", data="x")
+            assert failure.value.details["path"] == "data"
+        with pytest.raises(InvalidAction, match="larger than 65,536 bytes") as failure:
+            await at.approvals.answer(two.id, True, "ada", data="x" * 65_535)
+        assert failure.value.details["path"] == "data"
+        await at.approvals.answer(two.id, True, "ada", data="x" * 65_534)
+        await at.approvals.withdraw(one.id)
         await asyncio.gather(first, second)
 
     run(tmp_path, story)

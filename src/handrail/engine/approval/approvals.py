@@ -19,9 +19,10 @@ from typing import Any
 from handrail.clock import Clock
 from handrail.engine.approval import row
 from handrail.engine.approval.handover import Handover, KeepSecret
-from handrail.engine.approval.request import Redact, Request
+from handrail.engine.approval.request import Request
 from handrail.engine.approval.row import TABLES, Answer, AskedApproval, insert
 from handrail.engine.policy.subject import SPANS
+from handrail.engine.secrets import Redact
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.traits import Span
 from handrail.store import Store

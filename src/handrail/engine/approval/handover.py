@@ -6,12 +6,10 @@ import asyncio
 import json
 import re
 import secrets
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from types import TracebackType
+from functools import partial
 from typing import Any
 
 from handrail.engine.approval.request import Request
@@ -22,6 +20,8 @@ KeepSecret = Callable[[str, str], str]
 """Takes a name and a value, gives the placeholder that stands for it."""
 
 _MOST_DATA = 64 * 1024
+_LIMIT = 256 * 1024
+_SECONDS = 5.0
 
 
 class Handover:
@@ -36,8 +36,25 @@ class Handover:
         if request.kind != "human_auth" or not request.is_secret or self._keep_secret is None:
             yield None
             return
-        async with Mailbox(lambda data: self._keep(id_, data)) as box:
-            yield box.path
+        with tempfile.TemporaryDirectory(prefix="handrail-") as folder:  # mode 0700
+            path = f"{folder}/answer"
+            server = await asyncio.start_unix_server(partial(self._serve, id_), path, limit=_LIMIT)
+            try:
+                yield path
+            finally:
+                server.close()
+
+    async def _serve(self, id_: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Whoever writes nonsense gets no placeholders, and so can't answer."""
+        try:
+            async with asyncio.timeout(_SECONDS):
+                kept = self._keep(id_, json.loads(await reader.readline()))
+                writer.write(json.dumps(kept).encode() + b"\n")
+                await writer.drain()
+        except (OSError, ValueError, TimeoutError, RecursionError):
+            pass
+        finally:
+            await _hang_up(writer)
 
     async def storable(self, known: AskedApproval, data: Any, approved: bool, *, is_here: bool) -> Any:
         """The data as it may be stored. `is_here`: the question is asked in this very process."""
@@ -66,56 +83,11 @@ class Handover:
         return self._keep_secret(unique, str(data))
 
 
-Keep = Callable[[Any], Any]
-"""Takes data, keeps every text in it as a secret, and gives the same data with placeholders."""
-
-_LIMIT = 256 * 1024
-_SECONDS = 5.0
-
-
-class Mailbox:
-    """The asker's side."""
-
-    def __init__(self, keep: Keep) -> None:
-        self._keep = keep
-        self._folder = Path(tempfile.mkdtemp(prefix="handrail-"))  # mode 0700
-        self._server: asyncio.Server | None = None
-
-    @property
-    def path(self) -> str:
-        return str(self._folder / "answer")
-
-    async def __aenter__(self) -> Mailbox:
-        self._server = await asyncio.start_unix_server(self._serve, self.path, limit=_LIMIT)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._server is not None:
-            self._server.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            async with asyncio.timeout(_SECONDS):
-                kept = self._keep(json.loads(await reader.readline()))
-                writer.write(json.dumps(kept).encode() + b"\n")
-                await writer.drain()
-        except (OSError, ValueError, TimeoutError, RecursionError):
-            pass  # whoever wrote this gets no placeholders, and so can't answer
-        finally:
-            await _hang_up(writer)
-
-
 async def deliver(path: str | None, data: Any) -> Any:
-    """The answerer's side: hand the data over; the same with placeholders comes back."""
-    gone = ActionRejected(
-        "The process that asked is not there any more, so it can't be given a secret",
-        hint="Reject the request, or start the task again and answer the new one.",
-    )
-    if path is None:
-        raise gone
+    """The answerer's side: hand the data over; the same with placeholders comes back.
+
+    Without a path, as with one behind which nobody listens, the process that asked is gone.
+    """
     try:
         async with asyncio.timeout(_SECONDS):
             reader, writer = await asyncio.open_unix_connection(path, limit=_LIMIT)
@@ -126,7 +98,10 @@ async def deliver(path: str | None, data: Any) -> Any:
             finally:
                 await _hang_up(writer)
     except (OSError, ValueError, TimeoutError):
-        raise gone from None
+        raise ActionRejected(
+            "The process that asked is not there any more, so it can't be given a secret",
+            hint="Reject the request, or start the task again and answer the new one.",
+        ) from None
 
 
 async def _hang_up(writer: asyncio.StreamWriter) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from handrail.engine.secrets import Redact, redact_data
 from handrail.errors import DeviceError
 from handrail.protocol.act import Act
 from handrail.protocol.observe import HumanCapability
 from handrail.protocol.traits import Span
 
 Purpose = Literal["policy", "human_auth"]
-Redact = Callable[[str], str]
-"""Puts placeholders where a text says a secret."""
 TIMEOUT_MS = 300_000
 MASKED = "••••"
 
@@ -74,7 +73,7 @@ class Request:
         """As it may be stored; the digest stays that of the act itself."""
         return replace(
             self,
-            action=json.loads(redact(json.dumps(dict(self.action), ensure_ascii=False))),
+            action=redact_data(dict(self.action), redact),
             instruction=redact(self.instruction),
             reason=redact(self.reason),
             why=redact(self.why),
@@ -119,7 +118,7 @@ def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> byt
     if picture.width > _WIDEST:
         picture = picture.resize((_WIDEST, max(1, picture.height * _WIDEST // picture.width)))
     out = io.BytesIO()
-    picture.save(out, "PNG", optimize=False, compress_level=6)
+    picture.save(out, "PNG")
     return out.getvalue()
 
 
