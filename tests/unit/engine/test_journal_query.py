@@ -75,6 +75,11 @@ def test_an_action_of_which_nothing_but_its_beginning_is_known_is_listed(tmp_pat
     assert row == {"seq": 1, "at_ms": 9, "action_id": "17", "state": "unfinished", "device": "5554"}
 
 
+def test_an_action_that_has_begun_is_listed_with_what_it_is(tmp_path: Path) -> None:
+    [row] = listed(tmp_path, ACCEPTED)
+    assert (row["type"], row["state"], row["door"]) == ("tap", "unfinished", "mcp")
+
+
 def test_fifty_actions_are_listed_unless_more_are_asked_for(tmp_path: Path) -> None:
     async def work(journal: Journal) -> None:
         for number in range(51):

@@ -91,7 +91,9 @@ CUTS: dict[str, tuple[str, ...]] = {
 def test_a_cut_tail_is_found_by_the_head_file(home: Path, cut: str) -> None:
     tamper(home, *CUTS[cut])
     verdict = verdict_of(home)
-    assert (verdict.ok, verdict.first_bad) == (False, verdict.count + 1)
+    first = verdict.count + 1
+    assert (verdict.ok, verdict.first_bad) == (False, first)
+    assert verdict.why == f"entries {first} to 20 are missing: the head file counts them"
 
 
 @pytest.mark.parametrize("cut", CUTS)
@@ -185,6 +187,13 @@ def test_a_replaced_head_file_is_found(home: Path, how: str) -> None:
     assert not verdict_of(home).ok
 
 
+@pytest.mark.parametrize("how", ["removed", "emptied", "garbled", "longer than it should be"])
+def test_a_head_file_that_says_nothing_is_told_with_the_last_entry(home: Path, how: str) -> None:
+    HEADS[how](home / "journal.head")
+    verdict = verdict_of(home)
+    assert (verdict.first_bad, verdict.why) == (20, "the head file is missing or can't be read")
+
+
 @pytest.mark.parametrize("how", HEADS)
 def test_a_replaced_head_file_stays_in_the_record_when_writing_goes_on(home: Path, how: str) -> None:
     HEADS[how](home / "journal.head")
@@ -238,7 +247,9 @@ def test_a_head_that_fits_no_entry_is_named_with_what_was_there(home: Path) -> N
     verdict = verdict_of(home)
     db = sqlite3.connect(home / "handrail.db")
     rows = dict(db.execute("SELECT seq, hash FROM journal WHERE seq IN (20, 25)").fetchall())
+    kinds = db.execute("SELECT kind FROM journal WHERE seq = 21").fetchone()
     db.close()
+    assert kinds == ("head_mismatch",), "the proof of a later version looks for it, too"
     assert verdict.why == (
         "entry 21 says that the head file did not fit: "
         f"it held 20:{'a' * 64}, the last entry was 20:{rows[20]}"

@@ -125,9 +125,34 @@ def test_what_was_refused_is_written_later_in_its_order(
         last = waiter()
         made.put(Work(entry("3"), waiter=last))
         assert await last.done == 4
+        monkeypatch.setattr(writer, "RETRY_SEC", 3600)
+        next_one = waiter()
+        made.put(Work(entry("4"), waiter=next_one))
+        assert await next_one.done == 5, "a disk that works again is trusted again"
 
     with_writer(tmp_path, story)
-    assert texts(tmp_path) == ["0", "1", "2", "3"]
+    assert texts(tmp_path) == ["0", "1", "2", "3", "4"]
+
+
+def test_a_note_that_comes_while_nothing_is_to_do_is_written(tmp_path: Path) -> None:
+    async def story(made: Writer) -> None:
+        for number in range(1, 4):
+            made.put(Work(entry(str(number))))
+            while len(texts(tmp_path)) < number:
+                await asyncio.sleep(0)
+
+    with_writer(tmp_path, story)
+
+
+@pytest.mark.usefixtures("patient")
+def test_what_nobody_foresaw_is_told_to_who_waits_too(tmp_path: Path) -> None:
+    async def story(made: Writer) -> None:
+        one = waiter()
+        made.put(Work(entry("good")._replace(at_ms=10**30), waiter=one))
+        with pytest.raises(HandrailError, match=r"can't be written: .*too large"):
+            await one.done
+
+    with_writer(tmp_path, story)
 
 
 @pytest.mark.usefixtures("patient")

@@ -152,7 +152,7 @@ DAY_MS = 86_400_000
 YOUNG_MS = 60_000
 """What is younger may belong to an action in flight; it is never swept."""
 AT_ONCE = 500
-"""Blobs that one transaction removes: writers of other processes wait no longer than that."""
+"""Blobs that one statement removes: writers of other processes wait no longer than that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class Swept:
 
 
 def sweep(db: sqlite3.Connection, blobs: Blobs, limits: Limits, now_ms: int) -> Iterator[Swept]:
-    """Remove what is beyond the limits, oldest first; yields after each transaction."""
+    """Remove what is beyond the limits, oldest first; yields after each statement."""
     old = list(_beyond(db, limits, now_ms))
     for start in range(0, len(old), AT_ONCE):
         gone = _remove(db, blobs, old[start : start + AT_ONCE])
@@ -211,10 +211,9 @@ def _remove(db: sqlite3.Connection, blobs: Blobs, old: list[_Old]) -> list[_Old]
     """Row first, file second: a table that says `kept` for a file that is gone would look like damage."""
     with blobs.locked(fcntl.LOCK_EX):
         gone = [one for one in old if not blobs.touched_since(one.name, one.at_ms)]
-        with db:
-            db.execute("BEGIN IMMEDIATE")
-            names = [(one.name,) for one in gone]
-            db.executemany("UPDATE blobs SET state = 'swept' WHERE name = ?", names)
+        names = [one.name for one in gone]
+        places = ", ".join("?" * len(names))
+        db.execute(f"UPDATE blobs SET state = 'swept' WHERE name IN ({places})", names)  # noqa: S608
         for one in gone:
             blobs.path(one.name).unlink(missing_ok=True)
     return gone

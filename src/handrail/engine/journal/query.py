@@ -85,7 +85,7 @@ def actions(db: sqlite3.Connection, wanted: Filter, limit: int) -> list[ActionRo
 
 def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
     event = json.loads(body)
-    first = event if event["kind"] == "accepted" else _accepted(db, event["action_id"]) | event
+    first = _accepted(db, event["action_id"]) | event
     envelope = event.get("envelope") or {}
     device = first.get("device")
     return ActionRow(
@@ -200,12 +200,10 @@ or a hash; redacting it there would hide nothing and make the record unreadable.
 
 
 def _without_secrets(event: Event, redact: Redact) -> Event:
-    clean = _redact_others(event, OURS | {"envelope"}, redact)
+    clean = _redact_others(event, OURS, redact)
     envelope = event.get("envelope")
     if isinstance(envelope, dict):
         clean["envelope"] = _redact_others(envelope, OURS_IN_ENVELOPE, redact)
-    elif envelope is not None:
-        clean["envelope"] = redact_data(envelope, redact)
     return clean
 
 

@@ -40,10 +40,7 @@ class Verdict:
 
 
 class _Broken(Exception):
-    def __init__(self, seq: int, why: str) -> None:
-        super().__init__(why)
-        self.seq = seq
-        self.why = why
+    """The number of the first bad entry, and why it is bad."""
 
 
 def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verdict:
@@ -59,7 +56,7 @@ def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verd
         _ends(db, walk.last, told, kept)
         return Verdict(True, walk.last.count, walk.last.hash)
     except _Broken as broken:
-        return Verdict(False, walk.last.count, walk.last.hash, broken.seq, broken.why)
+        return Verdict(False, walk.last.count, walk.last.hash, *broken.args)
     except sqlite3.DatabaseError as error:
         why = f"the database can't be read any further: {error}"
         return Verdict(False, walk.last.count, walk.last.hash, walk.last.count + 1, why)

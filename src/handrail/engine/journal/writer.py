@@ -41,17 +41,16 @@ class Answer:
     """What one waiter is told: the entry's number, or why it is not durable."""
 
     waiter: Waiter
-    seq: int
-    error: HandrailError | None = None
+    result: int | HandrailError
 
     def deliver(self) -> None:
         done = self.waiter.done
         if done.done():  # the caller was cancelled; the entry is written all the same
             return
-        if self.error is None:
-            done.set_result(self.seq)
+        if isinstance(self.result, int):
+            done.set_result(self.result)
         else:
-            done.set_exception(self.error)
+            done.set_exception(self.result)
 
 
 def tell(answers: list[Answer]) -> None:
@@ -151,7 +150,7 @@ class Writer:
     def _write(self, db: sqlite3.Connection, batch: list[Work]) -> None:
         try:
             appended = self._commit(db, batch)
-        except (sqlite3.Error, OSError) as error:
+        except Exception as error:  # whatever it was, who waits must not wait for ever
             self._refused(batch, str(error))
             return
         self._failed = None
@@ -164,7 +163,7 @@ class Writer:
         try:
             advance_head(head_path(self._home), appended.head, force=appended.mismatch)
         except OSError as error:  # the entries are there and stay; whoever waits must not think them proved
-            answers = [Answer(one.waiter, 0, unwritable(str(error))) for one in answers]
+            answers = [Answer(one.waiter, unwritable(str(error))) for one in answers]
         tell(answers)
 
     def _commit(self, db: sqlite3.Connection, batch: list[Work]) -> Appended | None:
@@ -181,9 +180,8 @@ class Writer:
         with self._wake:
             self._failed = why
             if not self._closing:
-                kept = [Work(work.entry, work.statement) for work in batch]
-                self._queue[:0] = kept
-        tell([Answer(work.waiter, 0, unwritable(why)) for work in batch if work.waiter])
+                self._queue = [Work(work.entry, work.statement) for work in batch] + self._queue
+        tell([Answer(work.waiter, unwritable(why)) for work in batch if work.waiter])
 
 
 STEPS = (
