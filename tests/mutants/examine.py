@@ -15,7 +15,8 @@ from tests.mutants.changes import Change, changes_in, draw
 from tests.mutants.children import Work, run
 from tests.mutants.fresh import Fresh
 from tests.mutants.table import Module
-from tests.mutants.warm import Known, Result, Warm
+from tests.mutants.trials import Known, Result
+from tests.mutants.warm import Warm
 
 OUTCOMES = ("killed", "survived", "timed out")
 
@@ -50,11 +51,11 @@ class Report:
         for change, result in zip(self.changes, self.results, strict=True):
             if result.outcome == "survived":
                 place = change.path.relative_to(self.module.src.parent)
-                yield f"  {place}:{change.line}  {change.kind}{f' ({result.by})' if result.by else ''}"
+                yield f"  {place}:{change.line}  {change.kind}{f' ({result.why})' if result.why else ''}"
                 yield f"    - {change.before}"
                 yield f"    + {change.after}"
         for test in sorted(self.known.failing):
-            yield f"  left out, because it fails without any mutant: {self.known.tests[test]}"
+            yield f"  left out, because it can fail without any mutant: {self.known.tests[test]}"
 
 
 def examine(module: Module, *, seed: str, count: int | None, jobs: int) -> Report:
@@ -67,7 +68,8 @@ def examine(module: Module, *, seed: str, count: int | None, jobs: int) -> Repor
         known, results, left = _answer(Warm(module, changes, jobs, scratch).run, scratch)
         if left:
             fresh = Fresh(module, {at: changes[at] for at in left}, known, jobs, scratch)
-            results |= _answer(fresh.run, scratch)
+            known, more = _answer(fresh.run, scratch)
+            results |= more
     ordered = [results[at] for at in range(len(changes))]
     return Report(module, changes, ordered, len(possible), known, time.monotonic() - began)
 

@@ -9,19 +9,22 @@ import importlib
 import pickle
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import TypeVar
 
 import pytest
 
 from tests.mutants.changes import Change
-from tests.mutants.children import Tell, Work, run
+from tests.mutants.children import BROKEN, Tell, Work
 from tests.mutants.running import Runner, be_silent, collect
 from tests.mutants.table import Module
-from tests.mutants.warm import KILLED, SURVIVED, Known, Result, told
+from tests.mutants.trials import KILLED, SURVIVED, Known, Trials
+
+T = TypeVar("T")
 
 
 class Fresh:
@@ -37,39 +40,46 @@ class Fresh:
         """Leaves what it found out in a file, for the process that it is a copy of."""
         be_silent(self._scratch / "log")
         _preload(self._known.loaded, {self._module.module_of(path) for path in self._module.sources()})
-        results: dict[int, Result] = {}
-        for at, end in run(self._tasks(), self._jobs, self._known.patience):
-            if at is not None:
-                results[at] = told(self._known, end.status, end.told, end.seconds)
-            elif end.status != SURVIVED:
-                raise RuntimeError("the tests fail without any fault")
-        (self._scratch / "answer").write_bytes(pickle.dumps(results))
+        trials = Trials(self._known, self._trial, self._clean, self._jobs, self._scratch)
+        trials.run(self._changes)
+        (self._scratch / "answer").write_bytes(pickle.dumps((self._known, trials.results)))
         return 0
 
-    def _tasks(self) -> Iterator[tuple[int | None, Work]]:
-        """First of all none: what is killed then would have been killed by this process itself."""
-        yield None, self._trial(None)
-        for at, change in self._changes.items():
-            yield at, self._trial(change)
-
-    def _trial(self, change: Change | None) -> Work:
-        tests = self._known.best_first(set(range(len(self._known.tests))))
+    def _trial(self, change: Change) -> Work:
+        tests = self._known.all_tests()
 
         def work(tell: Tell) -> int:
-            passed = []
+            sys.meta_path.insert(0, _Planted(self._module.module_of(change.path), change))
 
-            def loop(runner: Runner, items: list[pytest.Item]) -> None:
-                found = {item.nodeid: item for item in items}
-                wanted = [test for test in tests if self._known.tests[test] in found]
-                chosen = [found[self._known.tests[test]] for test in wanted]
-                passed.append(bool(chosen) and runner.all_pass(chosen, lambda number: tell(wanted[number])))
+            def passes(runner: Runner, items: dict[int, pytest.Item]) -> bool:
+                if not items.keys() >= set(tests):
+                    return False  # which tests there are depends on the module
+                return runner.all_pass([items[test] for test in tests], lambda at: tell(tests[at]))
 
-            if change is not None:
-                sys.meta_path.insert(0, _Planted(self._module.module_of(change.path), change))
-            collect(self._module, Runner(loop))
-            return SURVIVED if passed == [True] else KILLED
+            return SURVIVED if self._collected(passes) else KILLED
 
         return work
+
+    def _clean(self, tests: list[int], answer: Path) -> Work:
+        def work(tell: Tell) -> int:
+            status = self._collected(lambda runner, items: runner.leave_failing(items, tests, answer, tell))
+            return BROKEN if status is None else status
+
+        return work
+
+    def _collected(self, use: Callable[[Runner, dict[int, pytest.Item]], T]) -> T | None:
+        """What `use` makes of the tests, by their numbers; None where they can't be collected."""
+        found: list[T] = []
+
+        def loop(runner: Runner, items: list[pytest.Item]) -> None:
+            by_name = {item.nodeid: item for item in items}
+            numbered = {
+                number: by_name[name] for number, name in enumerate(self._known.tests) if name in by_name
+            }
+            found.append(use(runner, numbered))
+
+        collect(self._module, Runner(loop))
+        return found[0] if found else None
 
 
 def _preload(names: list[str], changed: set[str]) -> None:

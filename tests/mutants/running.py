@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import pickle
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 
+from tests.mutants.children import Tell
 from tests.mutants.table import ROOT, Module
 
 
@@ -41,13 +43,29 @@ class Runner:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         return not self._has_failed
 
-    def all_pass(self, items: Sequence[pytest.Item], tell: Callable[[int], None]) -> bool:
+    def all_pass(self, items: Sequence[pytest.Item], tell: Tell) -> bool:
         """Up to the first that fails; `tell` hears the place of each before it runs."""
         for at, item in enumerate(items):
             tell(at)
             if not self.passes(item, items[at + 1] if at + 1 < len(items) else None):
                 return False
         return True
+
+    def leave_failing(
+        self,
+        items: Mapping[int, pytest.Item] | Sequence[pytest.Item],
+        tests: list[int],
+        answer: Path,
+        tell: Tell,
+    ) -> int:
+        """Runs some tests, each alone, and leaves the numbers of those that fail in a file."""
+        failing = []
+        for test in tests:
+            tell(test)
+            if not self.passes(items[test], None):
+                failing.append(test)
+        answer.write_bytes(pickle.dumps(failing))
+        return 0
 
 
 def collect(module: Module, runner: Runner) -> int:

@@ -86,14 +86,21 @@ def test_little():
     assert ask("bob", True)
     assert MOST and HALF
 """
+UNSTEADY = """
+
+def test_that_passes_only_once(request):
+    is_new = not (mark := request.path.with_suffix(".mark")).exists()
+    mark.touch()
+    assert is_many(9) and is_new
+"""
 EXAMINED = """
 import sys
 from pathlib import Path
-from tests.mutants import warm
+from tests.mutants import trials
 from tests.mutants.examine import examine
 from tests.mutants.table import Module
 
-warm.PATIENCE_S = 2.0
+trials.PATIENCE_S = 2.0
 folder = Path(sys.argv[1])
 report = examine(Module("tiny", "tiny.py", sys.argv[2], folder, ".", folder), seed="1", count=None, jobs=2)
 print(report.row())
@@ -136,6 +143,12 @@ def test_weak_tests_miss_faults_of_every_sort_and_each_is_shown(tmp_path: Path) 
     ) in shown
     assert ("logic (no test runs it)", "- return flag or None", "+ return flag and None") in shown
     assert told[1].strip().startswith(f"{tmp_path.name}/tiny.py:4  constant")
+
+
+def test_a_test_that_fails_without_a_fault_proves_nothing(tmp_path: Path) -> None:
+    told = examined(tmp_path, WEAK + UNSTEADY)
+    assert told[-1].endswith("it can fail without any mutant: ::test_that_passes_only_once")
+    assert "    + return count >= MOST" in told
 
 
 def test_tests_that_can_not_be_collected_are_told(tmp_path: Path) -> None:

@@ -9,9 +9,8 @@ import gc
 import pickle
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -22,59 +21,10 @@ from tests.mutants.children import Tell, Work, run
 from tests.mutants.covering import Trace
 from tests.mutants.running import Runner, be_silent, collect
 from tests.mutants.table import Module
+from tests.mutants.trials import KILLED, NEEDS_IMPORT, NOT_RUN, SURVIVED, Known, Trials
 
 Functions = dict[tuple[str, str, int], list[FunctionType]]
 """By file, qualified name and first line."""
-SURVIVED, KILLED, NEEDS_IMPORT = 0, 1, 2
-"""Exit statuses of a copy."""
-PATIENCE_S, TIMES = 5.0, 6.0
-"""A test that takes longer than this and so many times its usual time hangs."""
-
-
-@dataclass(slots=True)
-class Known:
-    """What running the tests without a fault told, and what running them with faults adds."""
-
-    tests: list[str] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    failing: set[int] = field(default_factory=set)
-    """They fail without any fault, so they can prove nothing."""
-    covering: dict[tuple[str, int], set[int]] = field(default_factory=lambda: defaultdict(set))
-    imported: set[tuple[str, str]] = field(default_factory=set)
-    """Functions that importing runs: their faults need an import."""
-    loaded: list[str] = field(default_factory=list)
-    kills: Counter[int] = field(default_factory=Counter)
-
-    def patience(self, told: int | None) -> float:
-        return PATIENCE_S + TIMES * (self.seconds[told] if told is not None else 1.0)
-
-    def best_first(self, tests: set[int]) -> list[int]:
-        """Those that noticed most so far, then the quick ones."""
-        return sorted(tests - self.failing, key=lambda one: (-self.kills[one], self.seconds[one], one))
-
-    def tests_for(self, change: Change) -> list[int]:
-        return self.best_first(set().union(*(self.covering[str(change.path), line] for line in change.lines)))
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """`outcome` is killed, survived or timed out; `by` is the test that noticed."""
-
-    outcome: str
-    by: str
-    seconds: float
-
-
-def told(known: Known, status: int | None, test: int | None, seconds: float) -> Result:
-    """Whatever ends a copy but its own verdict is a fault that shows itself."""
-    by = known.tests[test] if test is not None else "importing"
-    if status is None:
-        return Result("timed out", by, seconds)
-    if status == SURVIVED:
-        return Result("survived", "", seconds)
-    if test is not None:
-        known.kills[test] += 1
-    return Result("killed", by, seconds)
 
 
 class Warm:
@@ -82,97 +32,88 @@ class Warm:
 
     def __init__(self, module: Module, changes: list[Change], jobs: int, scratch: Path) -> None:
         self._module, self._changes, self._jobs, self._scratch = module, changes, jobs, scratch
-        self._importing = Trace(module.sources())
-        self.known = Known()
-        self.results: dict[int, Result] = {}
-        self.left: list[int] = []
+        self._sources = module.sources()
+        self._importing = Trace(self._sources)
+        self._known = Known()
+        self._items: list[pytest.Item] = []
 
     def run(self, _: Tell) -> int:
         """Leaves what it found out in a file, for the process that it is a copy of."""
         be_silent(self._scratch / "log")
         self._importing.start()
-        status = collect(self._module, Runner(self._loop))
-        answer = self.known, self.results, self.left
-        (self._scratch / "answer").write_bytes(pickle.dumps(answer))
-        return status
+        return collect(self._module, Runner(self._loop))
 
     def _loop(self, runner: Runner, items: list[pytest.Item]) -> None:
         self._importing.stop()
-        self.known.imported = self._importing.functions
-        self.known.loaded = list(sys.modules)
-        self.known.tests = [item.nodeid for item in items]
-        self._cover(runner, items)
-        self._plant_all(runner, items)
-
-    def _cover(self, runner: Runner, items: list[pytest.Item]) -> None:
-        """Every test once, without a fault, traced."""
-        sources, jobs = self._module.sources(), self._jobs
-        self.known.seconds = [60.0] * len(items)
-
-        def work(start: int) -> Work:
-            mine = range(start, len(items), jobs)
-            return lambda tell: _traced(runner, items, mine, sources, self._scratch / f"cover{start}", tell)
-
-        for start, _ in run([(start, work(start)) for start in range(jobs)], jobs, self.known.patience):
-            for test, has_passed, seconds, lines in pickle.loads(
-                (self._scratch / f"cover{start}").read_bytes()
-            ):
-                self.known.seconds[test] = seconds
-                if not has_passed:
-                    self.known.failing.add(test)
-                for line in lines:
-                    self.known.covering[line].add(test)
-
-    def _plant_all(self, runner: Runner, items: list[pytest.Item]) -> None:
-        functions = _functions_of(self._module.sources())
-        for at, end in run(self._tasks(runner, items, functions), self._jobs, self.known.patience):
-            if end.status == NEEDS_IMPORT:
-                self.left.append(at)
-            else:
-                self.results[at] = told(self.known, end.status, end.told, end.seconds)
-
-    def _tasks(
-        self, runner: Runner, items: list[pytest.Item], functions: Functions
-    ) -> Iterator[tuple[int, Work]]:
-        for at, change in enumerate(self._changes):
-            name, line = change.function or ("", 0)
-            live = functions.get((str(change.path), name, line))
-            if not live or (str(change.path), name) in self.known.imported:
-                self.left.append(at)
-            elif not (tests := self.known.tests_for(change)):
-                self.results[at] = Result("survived", "no test runs it", 0.0)
-            else:
-                yield at, _trial(runner, items, tests, change, live)
-
-
-def _traced(
-    runner: Runner, items: list[pytest.Item], mine: range, sources: list[Path], answer: Path, tell: Tell
-) -> int:
-    found = []
-    for test in mine:
-        tell(test)
-        trace = Trace(sources)
-        began = time.monotonic()
-        trace.start()
-        has_passed = runner.passes(
-            items[test], items[test + mine.step] if test + mine.step < len(items) else None
+        self._items = items
+        self._known.imported = self._importing.functions
+        self._known.loaded = list(sys.modules)
+        self._known.tests = [item.nodeid for item in items]
+        self._cover(runner)
+        functions = _functions_of(self._sources)
+        trials = Trials(
+            self._known,
+            lambda change: self._trial(runner, change, functions[_key(change)]),
+            lambda tests, answer: lambda tell: runner.leave_failing(items, tests, answer, tell),
+            self._jobs,
+            self._scratch,
         )
-        trace.stop()
-        found.append((test, has_passed, time.monotonic() - began, trace.lines))
-    answer.write_bytes(pickle.dumps(found))
-    return 0
+        inside = {at: one for at, one in enumerate(self._changes) if self._is_inside(one, functions)}
+        trials.run(inside)
+        left = [*trials.left, *(at for at in range(len(self._changes)) if at not in inside)]
+        (self._scratch / "answer").write_bytes(pickle.dumps((self._known, trials.results, left)))
+
+    def _is_inside(self, change: Change, functions: Functions) -> bool:
+        """It is in a function that lives and that importing has not run."""
+        path, name, _ = key = _key(change)
+        return key in functions and (path, name) not in self._known.imported
+
+    def _cover(self, runner: Runner) -> None:
+        """Every test once, without a fault, traced."""
+        known, jobs = self._known, self._jobs
+        known.seconds = [60.0] * len(self._items)
+        answers = [self._scratch / f"cover{number}" for number in range(jobs)]
+
+        def work(number: int) -> Work:
+            mine = range(number, len(self._items), jobs)
+            return lambda tell: self._traced(runner, mine, answers[number], tell)
+
+        for number, _ in run([(number, work(number)) for number in range(jobs)], jobs, known.patience):
+            for test, has_passed, seconds, lines in pickle.loads(answers[number].read_bytes()):
+                known.seconds[test] = seconds
+                known.failing |= set() if has_passed else {test}
+                for line in lines:
+                    known.covering[line].add(test)
+
+    def _traced(self, runner: Runner, mine: range, answer: Path, tell: Tell) -> int:
+        found = []
+        for test in mine:
+            tell(test)
+            trace, began = Trace(self._sources), time.monotonic()
+            trace.start()
+            after = test + mine.step
+            has_passed = runner.passes(self._items[test], self._items[after] if after in mine else None)
+            trace.stop()
+            found.append((test, has_passed, time.monotonic() - began, trace.lines))
+        answer.write_bytes(pickle.dumps(found))
+        return 0
+
+    def _trial(self, runner: Runner, change: Change, live: list[FunctionType]) -> Work:
+        tests = self._known.tests_for(change)
+
+        def work(tell: Tell) -> int:
+            if not tests:
+                return NOT_RUN
+            if not _swap(change, live):
+                return NEEDS_IMPORT
+            passed = runner.all_pass([self._items[test] for test in tests], lambda at: tell(tests[at]))
+            return SURVIVED if passed else KILLED
+
+        return work
 
 
-def _trial(
-    runner: Runner, items: list[pytest.Item], tests: list[int], change: Change, live: list[FunctionType]
-) -> Work:
-    def work(tell: Tell) -> int:
-        if not _swap(change, live):
-            return NEEDS_IMPORT
-        passed = runner.all_pass([items[test] for test in tests], lambda at: tell(tests[at]))
-        return SURVIVED if passed else KILLED
-
-    return work
+def _key(change: Change) -> tuple[str, str, int]:
+    return (str(change.path), *(change.function or ("", 0)))
 
 
 def _functions_of(sources: list[Path]) -> Functions:
@@ -182,7 +123,7 @@ def _functions_of(sources: list[Path]) -> Functions:
         if isinstance(one, FunctionType) and one.__code__.co_filename in files:
             code = one.__code__
             found[code.co_filename, code.co_qualname, code.co_firstlineno].append(one)
-    return found
+    return dict(found)
 
 
 def _swap(change: Change, live: list[FunctionType]) -> bool:
