@@ -6,7 +6,7 @@ CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 .PHONY: help venv test test-slow check bench fuzz mutants docs demo serve clean
 
 help:
-	@echo "make test    the suite                make check   format, lint, types, layers, docs"
+	@echo "make test    the suite                make check   format, lint, types, layers, dead code, docs"
 	@echo "make test-slow  its long runs"
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
 	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
@@ -30,7 +30,7 @@ check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_layers.py tests/docs
+	$(BIN)/pytest -q tests/test_layers.py tests/test_dead_code.py tests/docs
 
 bench: venv
 	@for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
