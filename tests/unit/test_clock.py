@@ -1,6 +1,7 @@
 """The clock that stands still until it is told otherwise."""
 
 import asyncio
+import socket
 
 import pytest
 
@@ -10,12 +11,6 @@ from handrail.clock import ManualClock, SystemClock, iso_time
 async def _sleeper(clock: ManualClock, name: str, duration_ms: float, woken: list[tuple[str, float]]) -> None:
     await clock.sleep_ms(duration_ms)
     woken.append((name, clock.monotonic_ms()))
-
-
-async def _started(*sleepers: asyncio.Task[None]) -> None:
-    """Let every task run to its sleep."""
-    for _ in sleepers:
-        await asyncio.sleep(0)
 
 
 def test_time_stands_still_until_it_is_advanced() -> None:
@@ -34,7 +29,6 @@ def test_sleepers_wake_in_the_order_of_their_deadlines_at_their_own_times() -> N
         woken: list[tuple[str, float]] = []
         plan = [("late", 30), ("early", 10), ("middle", 20), ("middle too", 20)]
         tasks = [asyncio.create_task(_sleeper(clock, name, ms, woken)) for name, ms in plan]
-        await _started(*tasks)
         await clock.advance(100)
         await asyncio.gather(*tasks)
         return woken
@@ -47,11 +41,11 @@ def test_nobody_wakes_before_the_deadline() -> None:
         clock = ManualClock()
         woken: list[tuple[str, float]] = []
         task = asyncio.create_task(_sleeper(clock, "one", 10, woken))
-        await _started(task)
         await clock.advance(9.9)
         assert woken == []
         await clock.advance(0.1)
         assert woken == [("one", 10)]
+        await task
 
     asyncio.run(story())
 
@@ -67,7 +61,6 @@ def test_who_sleeps_again_within_the_time_wakes_again() -> None:
                 beats.append(clock.monotonic_ms())
 
         task = asyncio.create_task(beat())
-        await _started(task)
         await clock.advance(35)
         assert not task.done()
         await clock.advance(5)
@@ -83,7 +76,6 @@ def test_a_cancelled_sleeper_disturbs_nobody() -> None:
         woken: list[tuple[str, float]] = []
         gone = asyncio.create_task(_sleeper(clock, "gone", 10, woken))
         stays = asyncio.create_task(_sleeper(clock, "stays", 20, woken))
-        await _started(gone, stays)
         gone.cancel()
         await asyncio.gather(gone, return_exceptions=True)
         await clock.advance(20)
@@ -91,6 +83,52 @@ def test_a_cancelled_sleeper_disturbs_nobody() -> None:
         return woken
 
     assert asyncio.run(story()) == [("stays", 20)]
+
+
+def test_who_wakes_has_done_everything_it_can_before_the_next_one_wakes() -> None:
+    """However many turns of the loop that takes."""
+
+    async def story() -> list[tuple[str, float]]:
+        clock = ManualClock()
+        done: list[tuple[str, float]] = []
+
+        async def slow() -> None:
+            await clock.sleep_ms(10)
+            for _ in range(100):
+                await asyncio.sleep(0)
+            done.append(("slow", clock.monotonic_ms()))
+
+        tasks = [asyncio.create_task(slow()), asyncio.create_task(_sleeper(clock, "next", 11, done))]
+        await clock.advance(20)
+        await asyncio.gather(*tasks)
+        return done
+
+    assert asyncio.run(story()) == [("slow", 10), ("next", 11)]
+
+
+def test_bytes_on_the_way_within_this_process_arrive_before_the_next_one_wakes() -> None:
+    async def story() -> list[tuple[str, float]]:
+        clock = ManualClock()
+        done: list[tuple[str, float]] = []
+        here, there = socket.socketpair()
+
+        async def send() -> None:
+            await clock.sleep_ms(10)
+            there.send(b"x")
+
+        async def receive() -> None:
+            data = await asyncio.get_running_loop().sock_recv(here, 1)
+            done.append((data.decode(), clock.monotonic_ms()))
+
+        with here, there:
+            here.setblocking(False)
+            works = (receive(), send(), _sleeper(clock, "next", 11, done))
+            tasks = [asyncio.create_task(one) for one in works]
+            await clock.advance(20)
+            await asyncio.gather(*tasks)
+        return done
+
+    assert asyncio.run(story()) == [("x", 10), ("next", 11)]
 
 
 @pytest.mark.parametrize("duration_ms", [0, -5])
