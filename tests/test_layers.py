@@ -7,8 +7,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"errors"},
-    {"bind", "clock", "config", "store"},
+    {"clock", "errors"},
+    {"bind", "config", "store", "waiting"},
     {"protocol"},
     {"dialects"},
     {"tree", "adb"},

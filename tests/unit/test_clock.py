@@ -131,6 +131,20 @@ def test_bytes_on_the_way_within_this_process_arrive_before_the_next_one_wakes()
     assert asyncio.run(story()) == [("x", 10), ("next", 11)]
 
 
+def test_time_does_not_wait_for_ever_for_a_task_that_never_waits() -> None:
+    async def story() -> None:
+        async def spin() -> None:
+            while True:
+                await asyncio.sleep(0)
+
+        spinning = asyncio.create_task(spin())
+        with pytest.raises(RuntimeError, match="every turn"):
+            await ManualClock().advance(1)
+        spinning.cancel()
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("duration_ms", [0, -5])
 def test_a_sleep_of_no_time_ends_by_itself(duration_ms: float) -> None:
     asyncio.run(asyncio.wait_for(ManualClock().sleep_ms(duration_ms), timeout=5))

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handrail.clock import Clock, within
+from handrail.clock import Clock
 from handrail.dialects import agentest
 from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, Timeout
@@ -25,6 +25,7 @@ from handrail.protocol.observe import Finish, WaitFor
 from handrail.protocol.target import Condition
 from handrail.tree.diff import Diff, diff_text
 from handrail.tree.node import Bounds
+from handrail.waiting import within
 
 Ended = Literal["on", "finished", "failed"]
 """How a step leaves the flow: to be gone on with, ended by `finish`, or failed."""

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from handrail.clock import ManualClock, within
-from handrail.errors import Timeout
+from handrail.clock import ManualClock
 from handrail.flow.run_steps import may_repeat, tries
 from handrail.protocol.envelope import Envelope
 
@@ -76,56 +75,3 @@ def test_pauses_grow() -> None:
 def test_what_may_have_been_done_or_is_hopeless_is_not_repeated(failure: Envelope) -> None:
     assert not may_repeat(failure)
     assert tried([failure], 5)[1] == 1
-
-
-def test_a_deadline_ends_the_work() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        ended = asyncio.Event()
-
-        async def work() -> None:
-            try:
-                await clock.sleep_ms(10_000)
-            finally:
-                ended.set()
-
-        bounded = asyncio.create_task(within(clock, 500, work()))
-        await passing(clock, bounded)  # type: ignore[arg-type]
-        with pytest.raises(Timeout, match="500 ms"):
-            bounded.result()
-        assert ended.is_set()
-
-    asyncio.run(story())
-
-
-def test_work_that_is_done_in_time_gives_its_result() -> None:
-    async def story() -> None:
-        async def work() -> str:
-            return "done"
-
-        assert await within(ManualClock(), 500, work()) == "done"
-        assert await within(ManualClock(), None, work()) == "done"
-
-    asyncio.run(story())
-
-
-def test_a_cancellation_from_outside_ends_the_work_too() -> None:
-    async def story() -> None:
-        clock = ManualClock()
-        ended = asyncio.Event()
-
-        async def work() -> None:
-            try:
-                await clock.sleep_ms(10_000)
-            finally:
-                ended.set()
-
-        bounded = asyncio.create_task(within(clock, 60_000, work()))
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        bounded.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await bounded
-        assert ended.is_set()
-
-    asyncio.run(story())

@@ -24,8 +24,9 @@ from pydantic_ai.exceptions import (
 )
 
 from handrail.agent.models.http_client import TooLong
-from handrail.clock import Clock, within
+from handrail.clock import Clock
 from handrail.errors import ModelUnavailable, Timeout
+from handrail.waiting import within
 
 T = TypeVar("T")
 
