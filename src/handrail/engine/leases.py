@@ -22,6 +22,7 @@ from handrail.clock import Clock, iso_time
 from handrail.errors import DeviceBusy
 from handrail.store import Store
 from handrail.surface.names import canonical
+from handrail.waiting import beside
 
 TTL_MS = 30_000
 STEPS = (
@@ -151,12 +152,10 @@ class Leases:
     async def hold(self, device: str, holder: Holder, ttl_ms: int = TTL_MS) -> AsyncIterator[Lease]:
         """A lease that renews itself while the block runs, and is given back at its end."""
         lease = await self.acquire(device, holder, ttl_ms)
-        beat = asyncio.create_task(self._renewing(lease, ttl_ms / 3), name=f"lease {lease.device}")
         try:
-            yield lease
+            async with beside(self._renewing(lease, ttl_ms / 3), f"lease {lease.device}"):
+                yield lease
         finally:
-            beat.cancel()
-            await asyncio.wait({beat})
             await lease.release()
 
     async def check(self, lease: Lease) -> None:

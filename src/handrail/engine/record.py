@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from handrail.engine.approval.request import MASKED
 from handrail.engine.events import Event, Events
@@ -21,8 +19,8 @@ from handrail.tree.node import Node, Screen
 from handrail.tree.portrait import identity, robust
 from handrail.tree.portrait import landmark as landmark_of
 from handrail.tree.refs import Registry
+from handrail.waiting import uninterrupted
 
-T = TypeVar("T")
 _FREE = ("reason", "message", "hint", "target", "changes", "diagnostics", "details")
 """What may hold a stranger's words. The rest is the engine's own: ids and times must survive a short PIN."""
 _FREE_INSIDE = {"verification": ("expected", "observed"), "settle": ("loading",)}
@@ -114,17 +112,6 @@ class Record:
         if run.blobs:
             entry["blobs"] = dict(run.blobs)
         return entry
-
-
-async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """To its end, however often whoever waits is told to stop."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            continue
-    return task.result()
 
 
 def _for_journal(envelope: Envelope) -> dict[str, Any]:

@@ -9,10 +9,9 @@ import asyncio
 import hashlib
 import hmac
 import json
-import logging
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -26,15 +25,15 @@ from handrail.engine.secrets import Redact
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.traits import Span
 from handrail.store import Store
+from handrail.waiting import Background, uninterrupted, wait_for_event
 
-Notify = Callable[[AskedApproval, str | None], Awaitable[None]]
+Notify = Callable[[AskedApproval, str | None], Coroutine[Any, Any, None]]
 """Tells people of a question, with the token for a link; None when the request was asked before a restart."""
 
 POLL_MS = 100
 """How soon an answer by another process is seen."""
 USABLE_MS = 60_000
 """How long after the answer an approval can be used, should its request expire before."""
-_log = logging.getLogger(__name__)
 
 
 class Approvals:
@@ -145,48 +144,29 @@ class Approvals:
         return await self._store.read(lambda db: row.history(db, limit, before))
 
     async def _wait(self, id_: str, token: str | None) -> Answer:
+        """People are told meanwhile; whatever becomes of that, the question stands."""
         woken = self._waiting[id_] = asyncio.Event()
-        telling: asyncio.Future[None] | None = None
         try:
-            telling = await self._tell(id_, token)
-            while True:
-                woken.clear()
-                one = await self._store.read(lambda db: row.exact(db, id_))
-                if one is None:
-                    raise ActionRejected(f"The request {id_} was deleted from the store")
-                if one.state != "pending":
-                    return Answer.of(one)
-                left_ms = one.expires_ms - self._clock.now_ms()
-                if left_ms <= 0:
-                    await self._close(id_, {"state": "expired", "token_hash": ""}, late=True)
-                else:
-                    await self._nap(woken, min(POLL_MS, left_ms))
+            async with Background() as telling:
+                if self.notify is not None:
+                    telling.start(self.notify(await self.get(id_), token), f"telling people of {id_}")
+                return await self._answered(id_, woken)
         finally:
             self._waiting.pop(id_, None)
-            if telling is not None:
-                telling.cancel()
-                await asyncio.wait({telling})
 
-    async def _tell(self, id_: str, token: str | None) -> asyncio.Future[None] | None:
-        """Start telling people; whatever becomes of that, the question stands."""
-        if self.notify is None:
-            return None
-        one = await self.get(id_)
-        task = asyncio.ensure_future(self.notify(one, token))
-        task.add_done_callback(_log_failure)
-        return task
-
-    async def _nap(self, woken: asyncio.Event, duration_ms: float) -> None:
-        naps = {
-            asyncio.ensure_future(woken.wait()),
-            asyncio.ensure_future(self._clock.sleep_ms(duration_ms)),
-        }
-        try:
-            await asyncio.wait(naps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for nap in naps:
-                nap.cancel()
-            await asyncio.gather(*naps, return_exceptions=True)
+    async def _answered(self, id_: str, woken: asyncio.Event) -> Answer:
+        while True:
+            woken.clear()
+            one = await self._store.read(lambda db: row.exact(db, id_))
+            if one is None:
+                raise ActionRejected(f"The request {id_} was deleted from the store")
+            if one.state != "pending":
+                return Answer.of(one)
+            left_ms = one.expires_ms - self._clock.now_ms()
+            if left_ms <= 0:
+                await self._close(id_, {"state": "expired", "token_hash": ""}, late=True)
+            else:
+                await wait_for_event(self._clock, woken, min(POLL_MS, left_ms))
 
     @asynccontextmanager
     async def _withdrawn_when_cancelled(self, id_: str) -> AsyncIterator[None]:
@@ -194,7 +174,7 @@ class Approvals:
             yield
         except asyncio.CancelledError:
             # The store works in order: this comes after an insert that was still under way.
-            await asyncio.shield(self._close(id_, {"state": "withdrawn", "token_hash": ""}))
+            await uninterrupted(self._close(id_, {"state": "withdrawn", "token_hash": ""}))
             raise
 
     async def _close(self, id_: str, values: dict[str, Any], *, late: bool = False) -> bool:
@@ -263,8 +243,3 @@ def _useless(known: AskedApproval, digest: str) -> ActionRejected:
     return ActionRejected(
         f"The approval {known.id} {why}", hint="Look at the screen and ask again.", approval=known.id
     )
-
-
-def _log_failure(task: asyncio.Future[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("Nobody could be told of a request", exc_info=error)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from handrail.tree.match.matching import Matching, match
 from handrail.tree.node import Node, Screen
 from handrail.tree.refs import Registry
 from handrail.tree.windows import has_keyboard
+from handrail.waiting import beside
 
 KEPT = 32
 """Revisions whose screens are kept, so that `since` can be answered."""
@@ -154,18 +154,15 @@ class Looks:
 
     async def _read(self, began: float) -> Screen:
         """After a silence in which the phone may have rebooted it is asked so, at the same time."""
-        was_silent = began - self._heard_ms >= MAY_REBOOT_MS
-        asking = asyncio.ensure_future(self._notice_reboot()) if was_silent else None
-        try:
-            screen = await self.eyes.look()
-            took = self._clock.monotonic_ms() - began
-            if asking is not None:
+        if began - self._heard_ms >= MAY_REBOOT_MS:
+            async with beside(self._notice_reboot(), "boot id") as asking:
+                screen = await self.eyes.look()
                 await asking
-            elif took >= MAY_REBOOT_MS and took >= 2 * self._usual_ms:
-                await self._notice_reboot()
-        finally:
-            if asking is not None:
-                asking.cancel()
+            return screen
+        screen = await self.eyes.look()
+        took = self._clock.monotonic_ms() - began
+        if took >= MAY_REBOOT_MS and took >= 2 * self._usual_ms:
+            await self._notice_reboot()
         return screen
 
     async def _notice_reboot(self) -> None:

@@ -18,6 +18,7 @@ from handrail.engine.script.parse import MOST_CHARACTERS, Command, Joint, Refusa
 from handrail.engine.script.run import MARK, Family, Runner, Step, tasks_of_machine
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import InvalidAction
+from handrail.waiting import beside, first, uninterrupted, wait_for_end
 
 SHELL = "/bin/sh"
 SECRET_VARIABLE = "SECRET_"  # noqa: S105  (the beginning of a name)
@@ -248,24 +249,19 @@ class Attempt:
         runner = self._runner = Runner(
             self._evidence.files, plan.env, Family(self._evidence.run_id), setter(self._limits)
         )
-        work = asyncio.create_task(_pipelines(runner, plan))
-        deadline = asyncio.create_task(self._clock.sleep_ms(timeout_sec * 1000))
-        crowd = asyncio.create_task(self._watch(runner.family))
-        try:
-            await asyncio.wait({work, deadline, crowd}, return_when=asyncio.FIRST_COMPLETED)
-        except asyncio.CancelledError:
-            await asyncio.shield(self._stop(runner, work))
-            self.finish(cancelled=True, network_cut=plan.network_cut)
-            raise
-        finally:
-            too_many = crowd.done() and not work.done()
-            _forget(deadline, crowd)
-        timed_out = not work.done() and not too_many
-        if too_many:
-            await asyncio.to_thread(runner.kill)
-        elif timed_out:
-            await self._stop(runner, work)
-        code = await work
+        async with beside(_pipelines(runner, plan), f"script {self._evidence.run_id}") as work:
+            try:
+                too_many = await self._crowded(runner, work, timeout_sec * 1000)
+            except asyncio.CancelledError:
+                await uninterrupted(self._stop(runner, work))
+                self.finish(cancelled=True, network_cut=plan.network_cut)
+                raise
+            timed_out = not work.done() and not too_many
+            if too_many:
+                await asyncio.to_thread(runner.kill)
+            elif timed_out:
+                await self._stop(runner, work)
+            code = await work
         return self.finish(
             exit_code=code,
             timed_out=timed_out,
@@ -275,10 +271,13 @@ class Attempt:
 
     async def _stop(self, runner: Runner, work: asyncio.Task[int]) -> None:
         """Nobody waits out the grace when all have gone."""
-        grace = asyncio.create_task(self._clock.sleep_ms(GRACE_MS))
-        await runner.stop(asyncio.wait({work, grace}, return_when=asyncio.FIRST_COMPLETED))
-        _forget(grace)
+        await runner.stop(wait_for_end(self._clock, work, GRACE_MS))
         await asyncio.wait({work})
+
+    async def _crowded(self, runner: Runner, work: asyncio.Task[int], timeout_ms: float) -> bool:
+        """True as soon as there are too many processes; False at the run's end, or when its time is over."""
+        crowd, _ = await first(self._watch(runner.family), wait_for_end(self._clock, work, timeout_ms))
+        return not crowd.cancelled() and not work.done()
 
     async def _watch(self, family: Family) -> None:
         """Returns when the run has too many processes: looks at once when the machine has more of them, and
@@ -318,8 +317,3 @@ async def _pipelines(runner: Runner, plan: Plan) -> int:
         if joint == ";" or (joint == "&&") == (code == 0):
             code = await runner.pipeline(steps)
     return code
-
-
-def _forget(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from handrail.engine.script.parse import Command
+from handrail.waiting import Background
 
 KEPT = 64 * 1024
 
@@ -80,11 +81,19 @@ class Runner:
 
     async def pipeline(self, steps: Sequence[Step]) -> int:
         """The last command's exit code; 128 + n when signal n ended it. After `stop` it starts nothing."""
+        async with Background() as reading:
+            codes = await self._piped(steps, reading)
+            await self._end(reading)
+        if len(codes) < len(steps):
+            return NOT_STARTED
+        return codes[-1] if codes[-1] >= 0 else 128 - codes[-1]
+
+    async def _piped(self, steps: Sequence[Step], reading: Background) -> list[int]:
         running: list[Process] = []
         # Our copies of pipe ends and files are closed once all have started.
         with contextlib.ExitStack() as ours:
-            out, reading_out = await self._capture(self.stdout, ours)
-            err, reading_err = await self._capture(self.stderr, ours)
+            out = await self._capture(self.stdout, ours, reading)
+            err = await self._capture(self.stderr, ours, reading)
             source: int = DEVNULL
             for place, step in enumerate(steps):
                 following, sink = (DEVNULL, out) if place == len(steps) - 1 else _pipe(ours)
@@ -94,21 +103,18 @@ class Runner:
                     self.stderr.feed(f"{step.command.argv[0]}: {error.strerror or error}\n".encode())
                     break
                 source = following
-        codes = [await process.wait() for process in running]
-        await self._end(reading_out, reading_err)
-        if len(codes) < len(steps):
-            return NOT_STARTED
-        return codes[-1] if codes[-1] >= 0 else 128 - codes[-1]
+        return [await process.wait() for process in running]
 
-    async def _capture(self, kept: Kept, ours: contextlib.ExitStack) -> tuple[int, asyncio.Task[None]]:
+    async def _capture(self, kept: Kept, ours: contextlib.ExitStack, reading: Background) -> int:
         """A pipe of our own: asyncio's would make `wait` wait for grandchildren that hold it open."""
-        reading, writing = os.pipe()
+        source, writing = os.pipe()
         ours.callback(os.close, writing)
         stream = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reading, "rb", 0)
+            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(source, "rb", 0)
         )
-        return writing, asyncio.create_task(_drain(stream, transport, kept))
+        reading.start(_drain(stream, transport, kept), "output of a script")
+        return writing
 
     async def _start(
         self, step: Step, source: int, out: int, err: int, ours: contextlib.ExitStack
@@ -141,10 +147,10 @@ class Runner:
         ours.callback(os.close, opened)
         return opened
 
-    async def _end(self, *reading: asyncio.Task[None]) -> None:
+    async def _end(self, reading: Background) -> None:
         """What a pipeline leaves running ends with it, and with that its streams do."""
         await asyncio.to_thread(self.family.kill)
-        await asyncio.gather(*reading)
+        await reading.wait()
         self.family.roots.clear()  # their numbers may be given to others from now on
 
     async def stop(self, grace: Awaitable[object]) -> None:
