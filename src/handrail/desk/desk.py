@@ -24,6 +24,7 @@ from handrail.desk.wire import state_json
 from handrail.errors import HandrailError, Unsupported
 from handrail.protocol.act import Act
 from handrail.store import Store
+from handrail.waiting import Background
 
 
 class Desk:
@@ -173,7 +174,7 @@ class Desk:
         if self._closed:
             return
         self._closed = True
-        self._expiry.cancel()
+        await self._expiry.close()
         self.dialogs.close()
         self.hub.close()
         await asyncio.sleep(0)  # whoever waited for a dialog or a browser hears of the end
@@ -196,24 +197,22 @@ class ExpiryTimer:
         self._clock = clock
         self._ring = ring
         self._at_ms: int | None = None
+        self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
 
     def set(self, at_ms: int | None) -> None:
         """No later than this; a timer that is set to an earlier moment stays."""
         if at_ms is None or (self._at_ms is not None and self._at_ms <= at_ms):
             return
-        self.cancel()
-        self._at_ms = at_ms
-        self._task = asyncio.ensure_future(self._run())
-
-    def cancel(self) -> None:
-        self._at_ms = None
         if self._task is not None:
             self._task.cancel()
-            self._task = None
+        self._at_ms = at_ms
+        self._task = self._tasks.start(self._run(), "expiry on the desk")
+
+    async def close(self) -> None:
+        await self._tasks.close()
 
     async def _run(self) -> None:
         while self._at_ms is not None:
             await self._clock.sleep_ms(self._at_ms - self._clock.now_ms())
             self._at_ms = self._ring() if self._clock.now_ms() >= self._at_ms else self._at_ms
-        self._task = None

@@ -29,6 +29,7 @@ from handrail.protocol.message import (
     UserMessage,
     WindowMessage,
 )
+from handrail.waiting import wait_for_event
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk
@@ -205,11 +206,4 @@ class AgentInbox:
 
     async def wait(self, timeout_ms: float) -> None:
         """Until something is there, or the time is over."""
-        arrived = asyncio.ensure_future(self._arrived.wait())
-        timer = asyncio.ensure_future(self._clock.sleep_ms(timeout_ms))
-        try:
-            await asyncio.wait({arrived, timer}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            arrived.cancel()
-            timer.cancel()
-            await asyncio.gather(arrived, timer, return_exceptions=True)
+        await wait_for_event(self._clock, self._arrived, timeout_ms)

@@ -24,6 +24,7 @@ from handrail.protocol import desk as act
 from handrail.protocol.act import Act
 from handrail.protocol.content import IframeContent
 from handrail.protocol.message import RenderingFeedback
+from handrail.waiting import wait_for_end
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk
@@ -211,16 +212,11 @@ class BrowserQuestions:
 
     async def wait(self, request_id: str, question: BrowserQuestion) -> RenderingFeedback:
         """The answer. Raises `Timeout` after 5 s and `Unsupported` when the browser leaves."""
-        timer = asyncio.ensure_future(self._clock.sleep_ms(ANSWER_MS))
-        both: set[asyncio.Future[Any]] = {question.answer, timer}
         try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-            if question.answer.done():
+            if await wait_for_end(self._clock, question.answer, ANSWER_MS):
                 return question.answer.result()
         finally:
             self.forget(request_id)
-            timer.cancel()
-            await asyncio.gather(timer, return_exceptions=True)
         raise Timeout(
             f"{question.key}: the browser did not answer within {ANSWER_MS} ms",
             hint="Try again; the page may be hidden or busy.",

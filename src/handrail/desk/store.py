@@ -22,6 +22,7 @@ from handrail.desk.state import DeskState
 from handrail.desk.wire import REST, monitor_from, notification_from, window_from, window_json
 from handrail.errors import HandrailError
 from handrail.store import Store
+from handrail.waiting import Background
 
 TABLES = (
     """CREATE TABLE desk_windows (
@@ -82,6 +83,7 @@ class DeskWriter:
         self._written = state
         self._seq_written = 0
         self._now: tuple[DeskState, int] = (state, 0)
+        self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self, seq: int) -> None:
@@ -91,8 +93,8 @@ class DeskWriter:
     def saw(self, state: DeskState, seq: int) -> None:
         """The state is now this; it will be written soon."""
         self._now = (state, seq)
-        if self._task is None:
-            self._task = asyncio.ensure_future(self._soon())
+        if self._task is None or self._task.done():
+            self._task = self._tasks.start(self._soon(), "writing the desk")
 
     def numbered(self, seq: int) -> None:
         """Frames went out that changed nothing; their numbers are written long before they could repeat."""
@@ -101,9 +103,7 @@ class DeskWriter:
 
     async def close(self, seq: int) -> None:
         """Write the rest. Raises where the disk refuses it."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._tasks.close()
         await self._write_now(seq)
 
     async def _write_now(self, seq: int) -> None:
@@ -126,7 +126,6 @@ class DeskWriter:
             except sqlite3.Error as error:
                 _log.warning("the desk was not written, and is tried again: %s", error)
                 wait_ms = RETRY_MS
-        self._task = None
 
     async def _write(self) -> None:
         state, seq = self._now
