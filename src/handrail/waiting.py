@@ -18,6 +18,7 @@ from handrail.errors import Timeout
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 S = TypeVar("S")
+Work = Coroutine[Any, Any, T]
 
 
 class Expired(Exception):
@@ -111,12 +112,12 @@ async def cancel(*tasks: asyncio.Future[Any]) -> None:
 
 
 @overload
-async def first(
-    one: Coroutine[Any, Any, T], other: Coroutine[Any, Any, S], /
-) -> tuple[asyncio.Task[T], asyncio.Task[S]]: ...
+async def first(one: Work[T], two: Work[S], /) -> tuple[asyncio.Task[T], asyncio.Task[S]]: ...
 @overload
-async def first(*works: Coroutine[Any, Any, T]) -> tuple[asyncio.Task[T], ...]: ...
-async def first(*works: Coroutine[Any, Any, Any]) -> tuple[asyncio.Task[Any], ...]:
+async def first(
+    one: Work[T], two: Work[T], three: Work[T], /, *more: Work[T]
+) -> tuple[asyncio.Task[T], ...]: ...
+async def first(*works: Work[Any]) -> tuple[asyncio.Task[Any], ...]:
     """Run them side by side until one ends; the others are cancelled.
 
     The tasks, in order, all of them ended: one that lost was `cancelled()`, or it ended all the same.
@@ -130,7 +131,7 @@ async def first(*works: Coroutine[Any, Any, Any]) -> tuple[asyncio.Task[Any], ..
 
 
 @asynccontextmanager
-async def beside(work: Coroutine[Any, Any, T], name: str) -> AsyncIterator[asyncio.Task[T]]:
+async def beside(work: Work[T], name: str) -> AsyncIterator[asyncio.Task[T]]:
     """The work runs while the block does; it is cancelled at the block's end, and has ended then.
 
     The block may await it. A failure that nobody asked for is logged by asyncio, as of any task.
@@ -152,7 +153,7 @@ class Background:
         """How many run."""
         return len(self._tasks)
 
-    def start(self, work: Coroutine[Any, Any, T], name: str, *, log_failure: bool = True) -> asyncio.Task[T]:
+    def start(self, work: Work[T], name: str, *, log_failure: bool = True) -> asyncio.Task[T]:
         """Begin it. Its failure is logged once, unless whoever awaits the task hears of it."""
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
@@ -183,7 +184,7 @@ def _log_failure(task: asyncio.Task[Any]) -> None:
         _log.error("%s: ended by a failure", task.get_name(), exc_info=error)
 
 
-async def uninterrupted(work: Coroutine[Any, Any, T]) -> T:
+async def uninterrupted(work: Work[T]) -> T:
     """To its end, however often whoever waits is told to stop. Only for callers that end anyway."""
     task = asyncio.create_task(work)
     while not task.done():

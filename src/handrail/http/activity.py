@@ -7,7 +7,6 @@ the last words of people and agents for browsers that come later.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,11 @@ from handrail.clock import Clock, iso_time
 from handrail.engine.events import Event, Listener
 from handrail.engine.journal.query import UNFINISHED, ActionRow
 from handrail.engine.session import Session
+from handrail.waiting import Background
 
 if TYPE_CHECKING:
     from handrail.http.context import Context
 
-_log = logging.getLogger(__name__)
 TICK_MS = 250.0
 PAGE = 20
 MOST_KNOWN = 2_000
@@ -46,6 +45,7 @@ class Follower:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._runtime = context.runtime
+        self._tasks = Background()
         self._ears: dict[int, asyncio.Task[None]] = {}
         self._told: dict[str, None] = {}
         self._seq = 0
@@ -54,26 +54,22 @@ class Follower:
         """Until it is cancelled."""
         newest = self._runtime.journal.actions(1)
         self._seq = newest[0].seq if newest else 0
-        try:
+        async with self._tasks:
             while True:
                 self._hear_new_sessions()
                 self._read_journal()
                 await self._runtime.clock.sleep_ms(TICK_MS)
-        finally:
-            for ear in self._ears.values():
-                ear.cancel()
-            await asyncio.gather(*self._ears.values(), return_exceptions=True)
 
     # this process
 
     def _hear_new_sessions(self) -> None:
         for number in [number for number, ear in self._ears.items() if ear.done()]:
-            _log_failure(self._ears.pop(number))
+            del self._ears[number]
         desk = self._runtime.session_on_desk
         for session in [*self._runtime.sessions.values(), *([desk] if desk else [])]:
             if id(session) not in self._ears:
                 ear = self._hear(session, session.events())
-                self._ears[id(session)] = asyncio.create_task(ear, name=f"ear on {session.serial}")
+                self._ears[id(session)] = self._tasks.start(ear, f"ear on {session.serial}")
 
     async def _hear(self, session: Session, events: Listener) -> None:
         """Of the desk's own actions only the end: that they were done is told by the change itself.
@@ -118,11 +114,6 @@ class Follower:
         return _frame(
             row.action_id, "accepted" if is_open else row.state, row.device, row.type, row.actor, envelope
         )
-
-
-def _log_failure(ear: asyncio.Task[None]) -> None:
-    if not ear.cancelled() and (error := ear.exception()) is not None:
-        _log.error("%s failed", ear.get_name(), exc_info=error)
 
 
 def _frame_of_event(event: Event) -> dict[str, Any]:

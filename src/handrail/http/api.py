@@ -5,7 +5,6 @@ An action whose client leaves before it is done is stopped.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine
 from functools import cache
 from typing import Any, TypeVar
@@ -29,6 +28,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
 from handrail.runtime import Runtime
 from handrail.surface.names import canonical
+from handrail.waiting import first
 
 MOST_AT_ONCE = 100
 """Actions of one batch."""
@@ -129,14 +129,7 @@ def _device(found: Found, session: Session | None, held: Held | None) -> dict[st
 
 async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What came of it. The body has to be read before: after it only the end of the line is heard."""
-    doing = asyncio.create_task(work)
-    leaving = asyncio.create_task(_left(request))
-    try:
-        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        leaving.cancel()
-        doing.cancel()
-        await asyncio.wait({doing, leaving})
+    doing, _ = await first(work, _left(request))
     if doing.cancelled():
         raise HTTPException(FAMILIES["cancelled"].http_status, "The client left before it was done.")
     return doing.result()

@@ -23,6 +23,7 @@ from handrail.flow.report import write
 from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord, StepRecord
 from handrail.runtime import Runtime
+from handrail.waiting import Background
 
 FILE = "run.json"
 REPORT = "report"
@@ -111,6 +112,7 @@ class Runs:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._runs: dict[str, FlowRun] = {}
+        self._running = Background()
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._count = 0
 
@@ -137,8 +139,7 @@ class Runs:
         runner = FlowRunner(
             sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller
         )
-        task = asyncio.create_task(self._run(run, runner, document, env), name=run.id)
-        self._tasks[run.id] = task
+        task = self._tasks[run.id] = self._running.start(self._run(run, runner, document, env), run.id)
         task.add_done_callback(lambda _: self._tasks.pop(run.id, None))
         return run
 
@@ -210,11 +211,7 @@ class Runs:
 
     async def close(self) -> None:
         """What runs is stopped, and its record kept."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._running.close()
 
 
 def _waiting(at: int, one: PlannedStep) -> dict[str, Any]:

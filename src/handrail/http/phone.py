@@ -25,12 +25,12 @@ from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError, DeviceBusy
 from handrail.http.phone_pictures import BeforeAfter, PhoneStream, PictureWatcher, SmallPicture, shrink
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.envelope import Envelope
 from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
 from handrail.surface.names import canonical
 from handrail.tree.reach import visible_part
+from handrail.waiting import Background
 
 REASON = "I look at the elements, at the desk"
 PATIENCE_S = 3.0
@@ -213,7 +213,7 @@ class ManualControl:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._touches: dict[str, set[asyncio.Task[Envelope]]] = {}
+        self._touches: dict[str, Background] = {}
 
     async def holder(self, device: str) -> Held | None:
         return await self._runtime.leases.holder(device)
@@ -240,7 +240,7 @@ class ManualControl:
         held = await self.holder(session.serial)
         if not owns(person, held):
             raise _not_yours(session.serial, held)
-        waiting = self._touches.setdefault(session.serial, set())
+        waiting = self._touches.setdefault(session.serial, Background())
         if len(waiting) >= WAITING:
             raise DeviceBusy(
                 f"{session.serial} has not answered {len(waiting)} touches yet",
@@ -249,9 +249,7 @@ class ManualControl:
             )
         reason = action.reason or BY_HAND
         running = session.run(action, reason=reason, caller=person, settle="light")
-        touch = asyncio.create_task(running, name=f"{action.type} by hand")
-        waiting.add(touch)
-        touch.add_done_callback(waiting.discard)
+        waiting.start(running, f"{action.type} by hand")
 
     async def stop(self, device: str, person: Caller) -> int:
         """End what is being done on this phone, by whatever process; how much was ended in this one."""
@@ -262,11 +260,8 @@ class ManualControl:
         return ended
 
     async def close(self) -> None:
-        touches = {touch for waiting in self._touches.values() for touch in waiting}
-        for touch in touches:
-            touch.cancel()
-        if touches:
-            await asyncio.wait(touches)
+        for waiting in self._touches.values():
+            await waiting.close()
 
     def _sessions(self, device: str) -> list[Session]:
         name = canonical(device)

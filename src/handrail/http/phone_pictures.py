@@ -10,7 +10,6 @@ import asyncio
 import hashlib
 import io
 import json
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail.waiting import Background, wait_for_event
 
 FASTEST_MS = 80.0
 """Between two pictures of a screen that moves: twelve a second."""
@@ -35,7 +35,6 @@ SHARE = 0.25
 TROUBLE_MS = 1_000.0
 """After a failure; somebody may be plugging the phone in again."""
 
-_log = logging.getLogger(__name__)
 OpenSession = Callable[[], Awaitable[Session]]
 LONG_SIDE = 1_200
 """Pixels. Enough for a window as high as most screens; half of a common phone's."""
@@ -67,6 +66,7 @@ class PhoneStream:
         self._seen = b""
         self._same = 0
         self._number = 0
+        self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
         self._wake = asyncio.Event()
         self._slot = asyncio.Lock()  # one picture at a time is made small: they leave in their order
@@ -81,16 +81,8 @@ class PhoneStream:
             self._watchers.append(watcher)
         if self._message is not None:
             watcher.offer_binary(self._message)
-        if self._task is None:
-            self._task = asyncio.create_task(self._run(), name=f"pictures of {self.device}")
-            self._task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """By itself only after a failure that nobody foresaw; whoever watches next starts it anew."""
-        if task is self._task:
-            self._task = None
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("No more pictures of %s", self.device, exc_info=error)
+        if self._task is None or self._task.done():  # done after a failure that nobody foresaw
+            self._task = self._tasks.start(self._run(), f"pictures of {self.device}")
 
     def unwatch(self, watcher: PictureWatcher) -> None:
         """The last one stops the stream."""
@@ -108,10 +100,7 @@ class PhoneStream:
 
     async def close(self) -> None:
         self._watchers.clear()
-        task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait({task})
+        await self._tasks.close()
 
     async def _run(self) -> None:
         """The next picture is taken while the last one is made small."""
@@ -170,13 +159,7 @@ class PhoneStream:
         if left <= 0 or self._wake.is_set():
             self._wake.clear()
             return
-        naps = {asyncio.ensure_future(self._wake.wait()), asyncio.ensure_future(self._clock.sleep_ms(left))}
-        try:
-            await asyncio.wait(naps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for nap in naps:
-                nap.cancel()
-            await asyncio.gather(*naps, return_exceptions=True)
+        await wait_for_event(self._clock, self._wake, left)
         self._wake.clear()
 
 
@@ -243,7 +226,7 @@ class BeforeAfter:
         self._runtime = runtime
         self._live = live
         self._pages: dict[str, _Looks] = {}
-        self._work: set[asyncio.Task[None]] = set()
+        self._tasks = Background()
 
     def heard(self, session: Session, event: Event) -> None:
         """One step in the life of an action."""
@@ -255,17 +238,11 @@ class BeforeAfter:
         elif event.state == "dispatched":
             page.touches += 1
         elif event.envelope is not None and event.envelope.delivery != "not_delivered":
-            work = self._keep(session, event.envelope, page)
-            task = asyncio.create_task(work, name="pictures for the journal")
-            self._work.add(task)
-            task.add_done_callback(self._work.discard)
+            self._tasks.start(self._keep(session, event.envelope, page), "pictures for the journal")
 
     async def close(self) -> None:
         """What is not finished is not kept."""
-        for task in self._work:
-            task.cancel()
-        if self._work:
-            await asyncio.wait(self._work)
+        await self._tasks.close()
 
     async def _keep(self, session: Session, envelope: Envelope, page: _Looks) -> None:
         before = page.before

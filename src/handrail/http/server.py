@@ -6,7 +6,6 @@ Signals are the program's own affair.
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -42,8 +41,8 @@ from handrail.http.guard import HttpGuard
 from handrail.http.origin import Rules
 from handrail.http.responses import on_failure, on_http, on_unknown
 from handrail.runtime import Runtime
+from handrail.waiting import Background, beside
 
-_log = logging.getLogger(__name__)
 _PARTS = (
     activity,
     api,
@@ -98,25 +97,13 @@ def build(
 async def _life(app: Starlette) -> AsyncIterator[None]:
     context: Context = app.state.context
     await context.auth.logins.load()
-    watching = {
-        asyncio.create_task(context.approvals.run(), name="approvals on the desk"),
-        asyncio.create_task(Follower(context).run(), name="actions on the desk"),
-    }
-    for task in watching:
-        task.add_done_callback(_log_failure)
     try:
-        yield
+        async with Background() as watching:  # whatever fails, the desk goes on without it
+            watching.start(context.approvals.run(), "approvals on the desk")
+            watching.start(Follower(context).run(), "actions on the desk")
+            yield
     finally:
-        for task in watching:
-            task.cancel()
-        await asyncio.gather(*watching, return_exceptions=True)
         await context.close()
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    """Whatever it was, the desk goes on without it; nobody should have to guess why it tells nothing."""
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("%s ended", task.get_name(), exc_info=error)
 
 
 @asynccontextmanager
@@ -139,14 +126,14 @@ async def serving(app: ASGIApp, bound: socket.socket) -> AsyncIterator[None]:
             proxy_headers=False,
         )
     )
-    running = asyncio.create_task(server.serve(sockets=[bound]), name="http server")
-    try:
-        await _started(server, running)
-        yield
-    finally:
-        server.should_exit = True
-        await asyncio.wait({running})
-        bound.close()
+    with bound:
+        async with beside(server.serve(sockets=[bound]), "http server") as running:
+            try:
+                await _started(server, running)
+                yield
+            finally:
+                server.should_exit = True
+                await asyncio.wait({running})
 
 
 async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:

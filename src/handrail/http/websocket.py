@@ -32,6 +32,7 @@ from handrail.protocol.message import (
     UserMessage,
 )
 from handrail.protocol.read import invalid_action, read_json
+from handrail.waiting import first
 
 MOST_TEXT = 1_048_576
 """Bytes of a frame; only a picture that was asked for may be larger."""
@@ -60,15 +61,11 @@ class DeskConnection:
 
     async def run(self) -> None:
         """Ends when either side does; the other is told, if it still listens."""
-        ways = {asyncio.create_task(self._read()), asyncio.create_task(self._send())}
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            ways = await first(self._read(), self._send())
         finally:
             self._context.phones.leave(self._client)
             self._client.close()
-            for way in ways:
-                way.cancel()
-            await asyncio.wait(ways)
         for way in ways:
             _raise_unforeseen(way)
         with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):  # RuntimeError: it is closed already
