@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import ClassVar, NoReturn
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.android.constants import (
     CHANNEL_OPENING_WAIT_MS,
     CHANNEL_PAUSE_FIRST_MS,
@@ -21,6 +19,7 @@ from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
 from handrail.surface.values import IdleResult
 from handrail.tree.node import Screen
+from handrail.waiting import Background, wait_for_end
 
 
 class Channel:
@@ -144,6 +143,7 @@ class Door:
         self._say = say
         self._pause_ms = float(CHANNEL_PAUSE_FIRST_MS)
         self._again_ms = 0.0
+        self._tasks = Background()
         self._opening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -161,7 +161,7 @@ class Door:
         if self.channel is None:
             self._open_again()
             if primitive == "look" and self._opening is not None:
-                await self._wait_for(self._opening)
+                await wait_for_end(self._clock, self._opening, CHANNEL_OPENING_WAIT_MS)
         return self.channel if self.channel and primitive in self.channel.can else None
 
     async def put_aside(self, channel: Channel, error: HandrailError) -> None:
@@ -178,10 +178,8 @@ class Door:
         self._pause_ms = CHANNEL_PAUSE_FIRST_MS
 
     async def close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
-            await asyncio.gather(self._opening, return_exceptions=True)
-            self._opening = None
+        await self._tasks.close()
+        self._opening = None
         self._again_ms = float("inf")
         channel, self.channel = self.channel, None
         if channel is not None:
@@ -190,12 +188,7 @@ class Door:
 
     def _open_again(self) -> None:
         if self._opening is None and self._clock.monotonic_ms() >= self._again_ms:
-            self._opening = asyncio.ensure_future(self._reopen())
-
-    async def _wait_for(self, opening: asyncio.Task[None]) -> None:
-        with suppress(Expired):
-            async with Deadline(self._clock, CHANNEL_OPENING_WAIT_MS):
-                await asyncio.wait({opening})
+            self._opening = self._tasks.start(self._reopen(), f"opening {self.name}")
 
     async def _reopen(self) -> None:
         """In the background; plain adb serves meanwhile."""

@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, AdbConnectionError
+from handrail.waiting import Deadline, Expired
 
 ANSWER_MS = 5_000
 FIRST_PORT, LAST_PORT = 5554, 5682

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import h11
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import Stream
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, Timeout
+from handrail.waiting import Deadline, Expired
 
 MAX_HEAD = 64 << 10
 MAX_BODY = 64 << 20

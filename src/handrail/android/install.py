@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import Stream
 from handrail.adb.shell import Shell
 from handrail.android.packages import check_package, require_package
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, InvalidAction, Timeout
+from handrail.waiting import Deadline, Expired
 
 CHUNK = 1 << 20
 ANSWER_MS = 120_000

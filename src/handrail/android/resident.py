@@ -6,6 +6,7 @@ import asyncio
 
 from handrail.adb.shell import Command, Shell
 from handrail.errors import HandrailError
+from handrail.waiting import Background
 
 KEPT_BYTES = 4096
 
@@ -15,7 +16,8 @@ class Resident:
 
     def __init__(self, shell: Shell, command: Command) -> None:
         self._said = b""
-        self._task = asyncio.ensure_future(self._stay(shell, command))
+        self._tasks = Background()
+        self._task = self._tasks.start(self._stay(shell, command), "a command that stays on the phone")
 
     @property
     def ended(self) -> bool:
@@ -34,8 +36,7 @@ class Resident:
 
     async def stop(self) -> None:
         """Ends it on the phone; as often as one likes."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await self._tasks.close()
 
     async def _stay(self, shell: Shell, command: Command) -> None:
         try:

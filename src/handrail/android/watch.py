@@ -14,6 +14,7 @@ from handrail.android.discovery import Found, from_server, list_server, merge, p
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.errors import DeviceError
+from handrail.waiting import Background
 
 EVERY_MS = 2_000.0
 """Between two rounds of asking the addresses."""
@@ -42,14 +43,15 @@ async def watch(
 ) -> AsyncGenerator[tuple[Found, ...], None]:
     """The whole list at once, and again whenever it has changed. Never ends by itself; close it."""
     board = _Board()
-    tasks = [
-        asyncio.create_task(_follow_server(server_of(config, clock, env), clock, board)),
-        asyncio.create_task(_ask_addresses(config, clock, board)),
-    ]
-    for task in tasks:
-        task.add_done_callback(lambda _: board.changed.set())
     last: tuple[Found, ...] | None = None
-    try:
+    async with Background() as asking:
+        server = _follow_server(server_of(config, clock, env), clock, board)
+        tasks = [
+            asking.start(server, "devices of the adb server", log_failure=False),
+            asking.start(_ask_addresses(config, clock, board), "devices by address", log_failure=False),
+        ]
+        for task in tasks:
+            task.add_done_callback(lambda _: board.changed.set())
         while True:
             await board.changed.wait()
             board.changed.clear()
@@ -59,10 +61,6 @@ async def watch(
             if len(board.said) == len(tasks) and (now := board.devices) != last:
                 last = now
                 yield now
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _ask_addresses(config: Config, clock: Clock, board: _Board) -> None:

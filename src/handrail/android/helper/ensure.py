@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import struct
 import zipfile
@@ -22,6 +21,7 @@ from handrail.android.install import uninstall as remove_package
 from handrail.android.resident import Resident
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
+from handrail.waiting import first
 
 _STRINGS, _RESOURCES, _TAG = 0x0001, 0x0180, 0x0102
 _UTF8_POOL = 1 << 8
@@ -243,17 +243,10 @@ async def _started(device: AdbDevice, client: HelperClient, timeout_ms: float) -
 
 async def _first_answer(client: HelperClient, resident: Resident, timeout_ms: float) -> HelperStatus:
     """Whatever comes first: an answer, the end of the instrumentation, or of the time."""
-    ready = asyncio.ensure_future(client.wait_for_ready(timeout_ms))
-    gone = asyncio.ensure_future(resident.wait())
-    try:
-        await asyncio.wait({ready, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if ready.done():
-            return ready.result()
+    ready, _ = await first(client.wait_for_ready(timeout_ms), resident.wait())
+    if ready.cancelled():
         raise NoHelper(f"am instrument failed: {resident.last_words}")
-    finally:
-        ready.cancel()
-        gone.cancel()
-        await asyncio.gather(ready, gone, return_exceptions=True)
+    return ready.result()
 
 
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.device import AdbDevice
 from handrail.android.sync.signs import class_signals, is_odd
 from handrail.clock import Clock
@@ -18,6 +17,7 @@ from handrail.config import metro
 from handrail.errors import DeviceError, Timeout
 from handrail.surface.values import Synced
 from handrail.tree.node import Node, Screen
+from handrail.waiting import Background, cancel, wait_for_end
 
 if TYPE_CHECKING:
     from handrail.android.sync import FrameworkSync
@@ -69,7 +69,7 @@ class Syncs:
         self._libraries: dict[str, tuple[str, ...]] = {}  # what a command told of a package, once
         self._losses: dict[str, int] = {}  # in a row, by package
         self._native: Screen | None = None  # the last screen that gave nothing away
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._tasks = Background()
         self._is_closed = False
 
     def notice(self, screen: Screen) -> None:
@@ -84,7 +84,7 @@ class Syncs:
         if app is not None:
             self._leave(screen.package)
         self._apps[screen.package] = made = _App(self._clock.monotonic_ms())
-        made.opening = asyncio.ensure_future(self._open(made, screen))
+        made.opening = self._tasks.start(self._open(made, screen), f"asking {screen.package}")
         while len(self._apps) > MOST_APPS:
             self._leave(next(iter(self._apps)))
 
@@ -120,8 +120,7 @@ class Syncs:
         self._is_closed = True
         for package in list(self._apps):
             self._leave(package)
-        if self._leaving:
-            await asyncio.wait(self._leaving)
+        await self._tasks.wait()
 
     # one app
 
@@ -161,12 +160,8 @@ class Syncs:
         if app is None or app.opening is None:
             return None
         left = app.began_ms + self._open_ms - self._clock.monotonic_ms()
-        if not app.opening.done() and left > 0:
-            try:
-                async with Deadline(self._clock, left):
-                    await asyncio.wait({app.opening})
-            except Expired:
-                return None
+        if not app.opening.done() and left > 0 and not await wait_for_end(self._clock, app.opening, left):
+            return None
         return app if app.live is not None else None
 
     async def _wait(self, screen: Screen, timeout_ms: float, began_ms: float) -> Synced | None:
@@ -200,15 +195,12 @@ class Syncs:
         sync.diagnostics.clear()
 
     def _leave(self, package: str) -> None:
-        task = asyncio.ensure_future(_close(self._apps.pop(package)))
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._tasks.start(_close(self._apps.pop(package)), f"leaving {package}")
 
 
 async def _close(app: _App) -> None:
     if app.opening is not None:
-        app.opening.cancel()
-        await asyncio.wait({app.opening})
+        await cancel(app.opening)
     if app.sync is not None:
         await app.sync.close()
 

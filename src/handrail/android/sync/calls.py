@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.android.http_over_adb import Opens
 from handrail.android.sync.answers import ChannelLost
 from handrail.android.sync.websocket import WebSocket, open_websocket
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, DeviceError, Timeout
+from handrail.waiting import Background, Deadline, Expired
 
 Json = dict[str, Any]
 Hear = Callable[[Json], None]
@@ -31,7 +31,8 @@ class Calls:
         self._count = 0
         self.lost: ChannelLost | None = None
         """Why it ended; None while it lives."""
-        self._reading = asyncio.create_task(self._read())
+        self._tasks = Background()
+        self._tasks.start(self._read(), "messages of an app's debugger")
 
     async def call(self, method: str, params: Mapping[str, Any], *, timeout_ms: float) -> Json:
         """The answer's `result`. `ChannelLost`, `Timeout`, or `AdbCommandError` when it was refused."""
@@ -94,8 +95,7 @@ class Calls:
 
     async def close(self) -> None:
         self._end("closed from this side")
-        self._reading.cancel()
-        await asyncio.gather(self._reading, return_exceptions=True)
+        await self._tasks.close()
         try:
             async with Deadline(self._clock, CLOSE_MS):
                 await self._socket.close()

@@ -8,7 +8,6 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Shell
 from handrail.android.logs import FORMAT, Lines, LogLine
@@ -18,6 +17,7 @@ from handrail.android.sync.calls import Calls, Json
 from handrail.android.sync.websocket import WebSocket, open_websocket
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, Timeout
+from handrail.waiting import Deadline, Expired
 
 OPEN_MS = 1_000.0
 CALL_MS = 2_000.0
