@@ -77,7 +77,7 @@ class RoutedDriver:
         return await self.adb.foreground()
 
     async def look(self) -> Screen:
-        return await self._read(Channel.look, Channel.look, self.adb.look)
+        return await self._read(Channel.look, lambda channel: channel.look(), self.adb.look)
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:
