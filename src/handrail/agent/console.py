@@ -6,7 +6,8 @@ Knows the desk only as an inbox and a voice; which phone and which model are oth
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,6 +23,7 @@ from handrail.clock import Clock
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
+from handrail.waiting import beside
 
 NAME = "console"
 WAIT_MS = 60_000.0
@@ -108,54 +110,52 @@ class AgentConsole:
         A failure to begin is told like any other: the console lives on.
         """
         self._stop, self._notes, self._heard = asyncio.Event(), [], 0
-        listening = asyncio.create_task(self._listen(inbox), name="notes to the agent")
         try:
-            result = await self._run(Task.of(words))
+            async with beside(self._listen(inbox), "notes to the agent"):
+                result = await self._run(Task.of(words))
         except HandrailError as error:
             self._say("failed", f"{error.message}. {error.hint}")
         else:
             self._say(_ended(result), f"{result.message} ({spent_text(result.spend)})")
         finally:
             self._stop = None
-            listening.cancel()
-            await asyncio.wait({listening})
         return self._notes[self._heard :]
 
     async def _run(self, task: Task) -> RunResult:
         model = self._model_of()
-        presenting: asyncio.Task[None] | None = None
         try:
             session = await self._session_of()
             folder = new_folder(self._place.runs, self._place.clock)
-            tells: list[Tell] = [self._tell]
-            if self._windows is not None:
-                presenter = Presenter(self._windows, folder.name, task.text)
-                presenting = asyncio.create_task(presenter.run(), name="agent's windows")
-                tells.append(presenter.tell)
-            result = await run_task(
-                session,
-                task,
-                model,
-                clock=self._place.clock,
-                budget=self._place.budget,
-                folder=folder,
-                ask=True,
-                terms=Terms(
-                    stop=self._stop,
-                    tell=_each(tells),
-                    notes=self._notes,
-                    desk=self._windows,
-                    pictures=self._place.pictures,
-                ),
-            )
-            if presenting is not None:
-                await presenting
-            return result
+            async with self._shown(folder.name, task.text) as tell:
+                return await run_task(
+                    session,
+                    task,
+                    model,
+                    clock=self._place.clock,
+                    budget=self._place.budget,
+                    folder=folder,
+                    ask=True,
+                    terms=Terms(
+                        stop=self._stop,
+                        tell=tell,
+                        notes=self._notes,
+                        desk=self._windows,
+                        pictures=self._place.pictures,
+                    ),
+                )
         finally:
-            if presenting is not None:
-                presenting.cancel()
-                await asyncio.wait({presenting})
             await model.close()
+
+    @asynccontextmanager
+    async def _shown(self, run: str, words: str) -> AsyncIterator[Tell]:
+        """Where progress is told: here, and in windows, which show the end before this ends."""
+        if self._windows is None:
+            yield self._tell
+            return
+        presenter = Presenter(self._windows, run, words)
+        async with beside(presenter.run(), "agent's windows") as presenting:
+            yield _each([self._tell, presenter.tell])
+            await presenting
 
     async def _listen(self, inbox: Messages) -> None:
         while True:

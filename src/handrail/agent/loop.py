@@ -24,6 +24,7 @@ from handrail.clock import Clock, iso_time
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
+from handrail.waiting import first
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,18 +121,9 @@ def spent(steps: Sequence[AgentStep]) -> Spend:
 
 async def _until_ended(stepper: Stepper, stop: asyncio.Event | None) -> Ending:
     """The work, a stop and the end of its time race; what loses is ended, too."""
-    working = asyncio.create_task(_work(stepper), name="agent")
-    bells = [
-        asyncio.create_task(_time_is_up(stepper), name="agent's time"),
-        asyncio.create_task(_stopped_elsewhere(stepper), name="stops of the agent's phone"),
-        asyncio.create_task(_stopped(stop), name="agent's stop"),
-    ]
-    try:
-        await asyncio.wait({working, *bells}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for one in (working, *bells):
-            one.cancel()
-        await asyncio.wait({working, *bells})
+    working, *bells = await first(
+        _work(stepper), _time_is_up(stepper), _stopped_elsewhere(stepper), _stopped(stop)
+    )
     if not working.cancelled():
         return working.result()
     return next(bell.result() for bell in reversed(bells) if not bell.cancelled())

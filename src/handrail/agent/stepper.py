@@ -25,6 +25,7 @@ from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth, Wait, WaitFor, WaitForStable
 from handrail.tree.quote import clean, cut
+from handrail.waiting import beside
 
 UNREADABLE = 3
 """Steps in a row without an action that can be run; then it is not worth asking."""
@@ -119,15 +120,11 @@ class Stepper:
 
     async def _see_and_ask(self, draft: UnfinishedStep) -> None:
         """A picture that only the report shows is taken while the model thinks."""
-        taking = asyncio.create_task(self._photograph(draft), name="agent's picture")
-        try:
+        async with beside(self._photograph(draft), "agent's picture") as taking:
             if self.model.sees:
                 await taking
             await self._ask(draft)
             await taking
-        finally:
-            taking.cancel()
-            await asyncio.wait({taking})
 
     async def _photograph(self, draft: UnfinishedStep) -> None:
         """No picture where a secret could be in it: pictures can't be redacted."""

@@ -16,6 +16,7 @@ import click
 
 from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
+from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from handrail.agent.budget import Budget
@@ -227,13 +228,11 @@ async def _shown_on_desk(plan: Plan, options: Options, runtime: Runtime) -> Asyn
         yield None
         return
     presenter = Presenter(desk, plan.folder.name, plan.task.text)
-    showing = asyncio.create_task(presenter.run(), name="agent's windows")
     try:
-        yield presenter.tell
-        await showing
+        async with beside(presenter.run(), "agent's windows") as showing:
+            yield presenter.tell
+            await showing
     finally:
-        showing.cancel()
-        await asyncio.wait({showing})
         if presenter.problem is not None:
             click.echo(
                 f"Not shown on a desk: {presenter.problem.message}. {presenter.problem.hint}", err=True

@@ -14,8 +14,8 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,10 @@ from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, InvalidAction
 from handrail.local.client import LocalDoor, Told
 from handrail.local.wire import socket_path
+from handrail.waiting import Background
 
 if TYPE_CHECKING:
-    from handrail.engine.session import Session
+    pass
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -72,7 +73,7 @@ async def _by_ourselves(
         # Starting a helper costs more than it saves in one action.
         helper = "none" if config.helper == "auto" else config.helper
         session = await runtime.session_on(opened.device, helper=helper)
-        with stopped_by_signals(session):
+        async with _stopped_by_signals(session.stop):
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.looks.registry.text)
         return envelope.to_dict(), answer_text(action, envelope, screen)
@@ -83,26 +84,26 @@ def _exit_code(envelope: dict[str, Any]) -> int:
     return ERRORS[code]("").exits.exit_code if code else 0
 
 
-@contextmanager
-def stopped_by_signals(session: Session) -> Iterator[None]:
+@asynccontextmanager
+async def _stopped_by_signals(stop: Callable[[], Coroutine[Any, Any, object]]) -> AsyncIterator[None]:
     """The first signal stops what runs, which still answers; a second one has its usual effect."""
     loop = asyncio.get_running_loop()
-    stopping: list[asyncio.Task[int]] = []
 
-    def stop() -> None:
+    def signalled() -> None:
         release()
-        stopping.append(loop.create_task(session.stop(), name="stop"))
+        stopping.start(stop(), "stop")
 
     def release() -> None:
         for number in SIGNALS:
             loop.remove_signal_handler(number)
 
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        release()
+    async with Background() as stopping:
+        for number in SIGNALS:
+            loop.add_signal_handler(number, signalled)
+        try:
+            yield
+        finally:
+            release()
 
 
 def _as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
@@ -124,7 +125,7 @@ async def by_running_server(
     if door is None:
         return None
     try:
-        with _handed_over_stopped_by_signals(door):
+        async with _stopped_by_signals(door.stop):
             return await door.act(
                 action,
                 device=target.device or config.device,
@@ -154,28 +155,6 @@ async def _ask(id_: str, config: Config) -> None:
         await TerminalPrompt(approvals)(await approvals.get(id_), None)
     finally:
         store.close()
-
-
-@contextmanager
-def _handed_over_stopped_by_signals(door: LocalDoor) -> Iterator[None]:
-    """The first signal stops the action, which still answers; a second one has its usual effect."""
-    loop = asyncio.get_running_loop()
-    stopping: list[asyncio.Task[None]] = []
-
-    def stop() -> None:
-        release()
-        stopping.append(loop.create_task(door.stop(), name="stop"))
-
-    def release() -> None:
-        for number in SIGNALS:
-            loop.remove_signal_handler(number)
-
-    for number in SIGNALS:
-        loop.add_signal_handler(number, stop)
-    try:
-        yield
-    finally:
-        release()
 
 
 _PICTURE = "screenshotBase64"

@@ -19,6 +19,7 @@ from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
+from handrail.waiting import wait_for_event
 
 if TYPE_CHECKING:
     from handrail.engine.journal import Journal
@@ -99,16 +100,7 @@ async def _watch(journal: Journal, serial: str, seen: int, clock: Clock, stop: a
                 _tell(len(recording.steps), step)
         if is_last:
             return recording
-        await _pause(clock, stop)
-
-
-async def _pause(clock: Clock, stop: asyncio.Event) -> None:
-    stopped, slept = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(clock.sleep_ms(POLL_MS))
-    try:
-        await asyncio.wait({stopped, slept}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        stopped.cancel()
-        slept.cancel()
+        await wait_for_event(clock, stop, POLL_MS)
 
 
 def _tell(number: int, told: RecordedStep) -> None:

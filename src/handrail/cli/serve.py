@@ -6,7 +6,6 @@ Also who answers in the desk's Console: the model that was named, or a hint to n
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import signal
 import webbrowser
@@ -19,6 +18,7 @@ import click
 
 from handrail.cli.options import read_token
 from handrail.errors import DeviceBusy, InvalidAction
+from handrail.waiting import Background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -203,9 +203,6 @@ def _tell(address: str, link: str, options: Options, runtime: Runtime) -> None:
     click.echo("Ctrl-C stops it.")
 
 
-_log = logging.getLogger(__name__)
-
-
 @asynccontextmanager
 async def answering(
     model: str | None, base_url: str | None, runtime: Runtime, desk: Desk
@@ -229,15 +226,6 @@ async def answering(
         await model_of().close()
     place = ConsoleRuns(runtime.config.runs, runtime.clock)
     console = AgentConsole(session_of, model_of, desk, place, windows=runtime.desk_session())
-    listening = asyncio.create_task(console.run(), name="console")
-    listening.add_done_callback(_log_failure)
-    try:
+    async with Background() as listening:
+        listening.start(console.run(), "answering in the Console")
         yield console
-    finally:
-        listening.cancel()
-        await asyncio.gather(listening, return_exceptions=True)
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _log.error("Nobody answers in the Console any more", exc_info=error)

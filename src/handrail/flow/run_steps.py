@@ -25,7 +25,7 @@ from handrail.protocol.observe import Finish, WaitFor
 from handrail.protocol.target import Condition
 from handrail.tree.diff import Diff, diff_text
 from handrail.tree.node import Bounds
-from handrail.waiting import within
+from handrail.waiting import Background, within
 
 Ended = Literal["on", "finished", "failed"]
 """How a step leaves the flow: to be gone on with, ended by `finish`, or failed."""
@@ -210,16 +210,12 @@ class StepRunner:
         for number, name in enumerate(one.inner):
             path = (*record.path, number)
             record.children.append(self._record(path, name, {"device": name}, name, one.place.line))
-        shares = [
-            asyncio.create_task(self._share(child, one.inner[child.device]), name=child.device)
-            for child in record.children
-        ]
-        try:
+        async with Background() as running:
+            shares = [
+                running.start(self._share(child, one.inner[child.device]), child.device, log_failure=False)
+                for child in record.children
+            ]
             await _until_one_fails(shares)
-        finally:
-            for share in shares:
-                share.cancel()
-            await asyncio.wait(shares)
         failed = next((child for child in record.children if child.outcome == "failed"), None)
         if failed is None:
             return "on"

@@ -15,6 +15,7 @@ from typing import Any
 from handrail import __version__
 from handrail.errors import ERRORS, AdbConnectionError, HandrailError
 from handrail.local.wire import MOST_ANSWERED, DoorName, Message, hang_up, is_ours, receive, send, socket_path
+from handrail.waiting import Background
 
 HELLO_S = 1.0
 """A server that has not said who it is by then is busy or no Handrail."""
@@ -72,17 +73,13 @@ class LocalDoor:
         on_question: OnQuestion,
     ) -> Told | None:
         """The answer; None when the device is not open there. A failure to begin raises."""
-        asking: set[asyncio.Task[None]] = set()
         try:
-            await send(self._writer, {"action": dict(action), "device": device, "caller": dict(caller)})
-            while (message := await receive(self._reader)) is not None and "question" in message:
-                asking.add(asyncio.create_task(_ask(on_question, str(message["question"]))))
+            async with Background() as asking:
+                await send(self._writer, {"action": dict(action), "device": device, "caller": dict(caller)})
+                while (message := await receive(self._reader)) is not None and "question" in message:
+                    asking.start(_ask(on_question, str(message["question"])), "question in the terminal")
         except OSError:
             message = None
-        finally:
-            for task in asking:
-                task.cancel()
-            await asyncio.gather(*asking, return_exceptions=True)
         return _read(message, str(action.get("type")))
 
     async def ask(self, message: Message) -> Message | None:

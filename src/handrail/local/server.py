@@ -35,6 +35,7 @@ from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
+from handrail.waiting import Background, first
 
 T = TypeVar("T")
 _asker: ContextVar[asyncio.StreamWriter | None] = ContextVar("asker", default=None)
@@ -74,17 +75,13 @@ class _Door:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._visits: set[asyncio.Task[None]] = set()
+        self._visits = Background()
 
     def welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        visit = asyncio.create_task(self._visit(reader, writer), name="local door")
-        self._visits.add(visit)
-        visit.add_done_callback(self._visits.discard)
+        self._visits.start(self._visit(reader, writer), "local door")
 
     async def close(self) -> None:
-        for visit in self._visits:
-            visit.cancel()
-        await asyncio.gather(*self._visits, return_exceptions=True)
+        await self._visits.close()
 
     async def _visit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         _asker.set(writer)
@@ -161,14 +158,7 @@ async def _until_stopped(
 
 async def _while_connected(work: Coroutine[Any, Any, T], reader: asyncio.StreamReader) -> T:
     """The work's result; whoever hangs up or says stop ends it."""
-    task = asyncio.create_task(work, name="local work")
-    heard = asyncio.create_task(receive(reader), name="local stop")
-    try:
-        await asyncio.wait({task, heard}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        heard.cancel()
-        task.cancel()
-        await asyncio.wait({heard, task})
+    task, _ = await first(work, receive(reader))
     if task.cancelled():
         raise Cancelled("It was stopped before it began")
     return task.result()

@@ -12,7 +12,7 @@ import hmac
 import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from handrail.engine.approval import Approvals, AskedApproval
 from handrail.errors import ActionRejected, HandrailError
 from handrail.mcp.answer import Answer
 from handrail.mcp.client import Client, Decision, Ticker, decision_of, request_of
+from handrail.waiting import Background, beside, first, wait_for_end
 
 PATIENCE_MS = 45_000.0
 """How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
@@ -94,7 +95,7 @@ class Attendant:
             QUESTIONS.set(questions)
             return await work(ticker)
 
-        task = asyncio.create_task(run(), name=f"call of {params.name}")
+        task = self._lot.tasks.start(run(), f"call of {params.name}", log_failure=False)
         call = Waiting(_full(key, params), task, questions, ticker)
         self._lot.add(call)
         return call
@@ -103,9 +104,10 @@ class Attendant:
     async def _attended(self, call: Waiting, client: Client) -> AsyncIterator[None]:
         """A request that is cancelled stops its call, unless another request waits for it too."""
         call.attended += 1
-        ticking = asyncio.create_task(call.ticker.run(client.report)) if call.ticker else None
+        ticking = beside(call.ticker.run(client.report), "progress") if call.ticker else nullcontext()
         try:
-            yield
+            async with ticking:
+                yield
         except asyncio.CancelledError:
             if call.attended == 1:
                 call.task.cancel()
@@ -113,8 +115,6 @@ class Attendant:
             raise
         finally:
             call.attended -= 1
-            if ticking is not None:
-                ticking.cancel()
 
     # its questions
 
@@ -148,14 +148,10 @@ class Attendant:
 
     async def _next(self, call: Waiting) -> Asked | None:
         """Its next question; None at its end, or when this request has waited long enough."""
-        getting = asyncio.ensure_future(call.questions.get())
-        nap = asyncio.ensure_future(self._clock.sleep_ms(self._patience_ms))
-        try:
-            await asyncio.wait({getting, nap, call.task}, return_when=asyncio.FIRST_COMPLETED)
-            return getting.result() if getting.done() else None
-        finally:
-            getting.cancel()
-            nap.cancel()
+        getting, _ = await first(
+            call.questions.get(), wait_for_end(self._clock, call.task, self._patience_ms)
+        )
+        return None if getting.cancelled() else getting.result()
 
     async def _open_question(self, call: Waiting) -> Asked | None:
         """The one that the call waits for now, if it does."""
@@ -170,12 +166,9 @@ class Attendant:
             return _input_required(asked)
         if not client.takes_elicitation:
             return None
-        asking = asyncio.create_task(client.elicit(asked.approval), name=f"form of {asked.approval.id}")
-        try:
-            await asyncio.wait({asking, call.task}, return_when=asyncio.FIRST_COMPLETED)
-            result = asking.result() if asking.done() else None
-        finally:
-            asking.cancel()  # answered elsewhere: the client may close its form
+        # Answered elsewhere, the call ends first: the client may close its form.
+        asking, _ = await first(client.elicit(asked.approval), asyncio.wait({call.task}))
+        result = None if asking.cancelled() else asking.result()
         decision = decision_of(asked.approval, result) if result is not None else None
         if decision is not None:
             await self._answer(asked, decision, client)
@@ -267,6 +260,7 @@ class Lot:
 
     clock: Clock
     calls: list[Waiting] = field(default_factory=list)
+    tasks: Background = field(default_factory=Background)
 
     def by_key(self, key: str) -> Waiting | None:
         """The same call by the same caller, if it is waiting for a person or has not told its end."""
@@ -301,9 +295,5 @@ class Lot:
 
     async def close(self) -> None:
         """End everything that waits: its questions are withdrawn, its envelopes journalled."""
-        tasks = [one.task for one in self.calls]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self.tasks.close()
         self.calls.clear()

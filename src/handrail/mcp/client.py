@@ -6,7 +6,6 @@ model. Progress is told once a second, as the seconds that passed: it always gro
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from handrail.engine.events import Listener
 from handrail.engine.policy import Span
 from handrail.engine.session import Session
 from handrail.tree.quote import clean, cut
+from handrail.waiting import beside
 
 
 class Client:
@@ -176,13 +176,11 @@ class Ticker:
     @asynccontextmanager
     async def watching(self, session: Session) -> AsyncIterator[None]:
         """While an action runs, its state is in the message."""
-        listening = asyncio.create_task(self._listen(session.events()), name=f"progress of {self._tool}")
         try:
-            yield
+            async with beside(self._listen(session.events()), f"progress of {self._tool}"):
+                yield
         finally:
             self._state = ""
-            listening.cancel()
-            await asyncio.wait({listening})
 
     async def _listen(self, events: Listener) -> None:
         mine: str | None = None

@@ -17,6 +17,7 @@ from handrail.mcp.answer import FRAME, Answer
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
 from handrail.tree.quote import clean
+from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from handrail.protocol.flow import AnyStep
 
 FIELDS = ("steps", "file", "env", "device", "deviceId")
-_running: set[asyncio.Task[FlowRecord]] = set()
-"""A task that nobody holds may vanish."""
 
 
 async def run_flow(call: Call) -> Answer:
@@ -54,14 +53,9 @@ async def run(
     runner = FlowRunner(
         sessions, call.state.runtime.clock, observer=_Steps(call.progress), caller=call.caller, reason=reason
     )
-    task = asyncio.create_task(runner.run(document, env), name=document.name)
-    _running.add(task)
-    task.add_done_callback(_running.discard)
-    try:
-        record = await asyncio.shield(task)
-    except asyncio.CancelledError:
-        task.cancel()  # it ends as a record; whoever asked for it has gone
-        raise
+    # A task of its own: cancelled, a flow ends as a record, and that would hide that the caller has gone.
+    async with beside(runner.run(document, env), document.name) as running:
+        record = await asyncio.shield(running)
     if record.trace and record.trace.final_ui_tree:
         main = next(iter(sessions.values()))
         call.known.seen[main.serial] = main.looks.revision_name

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
 
+from handrail.waiting import beside
+
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
@@ -28,14 +30,14 @@ TOO_LONG = "{"
 async def serve(server: Server[Any]) -> None:
     """What is in flight at the end is stopped, and journalled so."""
     loop = asyncio.get_running_loop()
-    task = asyncio.create_task(_serve(server), name="stdio")
-    for number in SIGNALS:
-        loop.add_signal_handler(number, task.cancel)
-    try:
-        await asyncio.wait({task})
-    finally:
+    async with beside(_serve(server), "stdio") as task:
         for number in SIGNALS:
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, task.cancel)
+        try:
+            await asyncio.wait({task})
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
     if not task.cancelled():
         task.result()
 
