@@ -6,6 +6,8 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
+from handrail.waiting import Background
+
 PIPE_SIZE = 65536
 """Bytes that may lie unread between two ends before the writer waits, as in a Linux pipe."""
 
@@ -81,12 +83,12 @@ def pair() -> tuple[End, End]:
 
 async def join(one: Stream, other: Stream) -> None:
     """Carry bytes both ways until either side ends, then close both."""
-    ways = [asyncio.ensure_future(_carry(one, other)), asyncio.ensure_future(_carry(other, one))]
     try:
-        await asyncio.wait(ways)
+        async with Background() as ways:
+            ways.start(_carry(one, other), "bytes one way")
+            ways.start(_carry(other, one), "bytes the other way")
+            await ways.wait()
     finally:
-        for way in ways:
-            way.cancel()
         one.close()
         other.close()
 

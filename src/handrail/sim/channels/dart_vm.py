@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from handrail.sim.adbd.stream import Stream
 from handrail.sim.channels.http import Request, Response, serve
 from handrail.sim.channels.websocket import WebSocket, accept
+from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone
@@ -99,13 +100,12 @@ class Session:
     async def serve(self) -> None:
         """Until the client goes."""
         self._app.viewers.add(self._wake)
-        telling = asyncio.ensure_future(self._tell_frames())
         try:
-            while (text := await self._socket.read()) is not None:
-                await self._answer(text)
+            async with beside(self._tell_frames(), "frames of a Flutter app"):
+                while (text := await self._socket.read()) is not None:
+                    await self._answer(text)
         finally:
             self._app.viewers.discard(self._wake)
-            telling.cancel()
 
     async def _answer(self, text: str) -> None:
         try:

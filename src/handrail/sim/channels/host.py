@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from handrail.sim.adbd.stream import Stream
+from handrail.waiting import Background
 
 CHUNK = 65536
 Serve = Callable[[Stream, int], Awaitable[None]]
@@ -16,12 +17,10 @@ Serve = Callable[[Stream, int], Awaitable[None]]
 @asynccontextmanager
 async def listening(serve: Serve, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[int]:
     """Listen while the block runs; gives the port. Open connections are cut at its end."""
-    held: set[asyncio.Task[None]] = set()
+    held = Background()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(_served(serve, _Socket(reader, writer), bound))
-        held.add(task)
-        task.add_done_callback(held.discard)
+        held.start(_served(serve, _Socket(reader, writer), bound), "a connection to the phone")
 
     server = await asyncio.start_server(connected, host, port)
     bound: int = server.sockets[0].getsockname()[1]
@@ -29,9 +28,7 @@ async def listening(serve: Serve, host: str = "127.0.0.1", port: int = 0) -> Asy
         yield bound
     finally:
         server.close()
-        for task in list(held):
-            task.cancel()
-        await asyncio.gather(*held, return_exceptions=True)
+        await held.close()
         await server.wait_closed()
 
 

@@ -26,6 +26,7 @@ from handrail.sim.shell.syntax import (
     Statement,
     While,
 )
+from handrail.waiting import Background
 
 SIGPIPE_STATUS = 141
 MAX_SUBSTITUTION = 1 << 24
@@ -88,17 +89,15 @@ class Interpreter:
         streams = self.session.streams
         pipes = [Pipe() for _ in stages[1:]]
         tasks: list[asyncio.Task[int]] = []
-        for at, stage in enumerate(stages):
-            stdin = pipes[at - 1] if at else streams.stdin
-            stdout = pipes[at] if at < len(pipes) else streams.stdout
-            inner = self.session.subshell(Streams(stdin, stdout, streams.stderr))
-            before, after = pipes[at - 1] if at else None, pipes[at] if at < len(pipes) else None
-            tasks.append(asyncio.ensure_future(_stage(inner, stage, before, after)))
-        try:
+        async with Background() as running:
+            for at, stage in enumerate(stages):
+                stdin = pipes[at - 1] if at else streams.stdin
+                stdout = pipes[at] if at < len(pipes) else streams.stdout
+                inner = self.session.subshell(Streams(stdin, stdout, streams.stderr))
+                before, after = pipes[at - 1] if at else None, pipes[at] if at < len(pipes) else None
+                work = _stage(inner, stage, before, after)
+                tasks.append(running.start(work, "a stage of a pipe", log_failure=False))
             return (await asyncio.gather(*tasks))[-1]
-        finally:
-            for task in tasks:
-                task.cancel()
 
     def _background(self, statement: Statement) -> int:
         session, table = self.session, processes_of(self.session.phone)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.sim.js.lib_data import to_plain
 from handrail.sim.js.lib_promises import Promised
 from handrail.sim.js.values import UNDEFINED, Arr, Fault, Func, Obj, Throw, Value, to_text, type_of
+from handrail.waiting import Background
 
 if TYPE_CHECKING:
     from handrail.sim.channels.react.runtime import Runtime
@@ -37,7 +37,6 @@ class Session:
     def __init__(self, socket: WebSocket, runtime: Runtime) -> None:
         self._socket = socket
         self._runtime = runtime
-        self._tasks: set[asyncio.Task[None]] = set()
         self._methods: dict[str, Callable[[Params], Awaitable[Params]]] = {
             "Runtime.enable": self._enable,
             "Runtime.disable": _nothing,
@@ -51,14 +50,9 @@ class Session:
 
     async def serve(self) -> None:
         """Until the client goes. A promise that is awaited does not hold up other questions."""
-        try:
+        async with Background() as answering:
             while (text := await self._socket.read()) is not None:
-                task = asyncio.ensure_future(self._answer(text))
-                self._tasks.add(task)
-                task.add_done_callback(self._tasks.discard)
-        finally:
-            for task in self._tasks:
-                task.cancel()
+                answering.start(self._answer(text), "answer to a debugger")
 
     async def _answer(self, text: str) -> None:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from base64 import b64encode
 from io import BytesIO
@@ -12,6 +11,7 @@ from handrail.sim import shell
 from handrail.sim.channels.u2.rpc import JavaError, method
 from handrail.sim.channels.u2.server import Server
 from handrail.sim.screen.accessibility import active_window
+from handrail.waiting import first
 
 KEYS = {"home": 3, "back": 4, "left": 21, "right": 22, "up": 19, "down": 20, "center": 23, "menu": 82}
 KEYS |= {
@@ -248,14 +248,10 @@ async def _execute_shell_command(server: Server, command: str, timeout_ms: int) 
     words = command.split()
     if not words:
         raise JavaError("java.lang.IllegalArgumentException", "Empty command")
-    run = asyncio.ensure_future(shell.capture(server.phone, shlex.join(words)))
-    timer = asyncio.ensure_future(server.phone.clock.sleep_ms(timeout_ms))
-    try:
-        await asyncio.wait({run, timer}, return_when=asyncio.FIRST_COMPLETED)
-        if not run.done():
-            return {"returnCode": -1, "stderr": "", "stdout": ""}
-        answer = run.result()
-        return {"returnCode": answer.status, "stderr": answer.errors, "stdout": answer.text}
-    finally:
-        run.cancel()
-        timer.cancel()
+    run, _ = await first(
+        shell.capture(server.phone, shlex.join(words)), server.phone.clock.sleep_ms(timeout_ms)
+    )
+    if run.cancelled():
+        return {"returnCode": -1, "stderr": "", "stdout": ""}
+    answer = run.result()
+    return {"returnCode": answer.status, "stderr": answer.errors, "stdout": answer.text}

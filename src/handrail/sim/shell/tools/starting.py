@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shlex
 from dataclasses import replace
@@ -14,6 +13,7 @@ from handrail.sim.shell.session import Session, User
 from handrail.sim.shell.start import run_text, start
 from handrail.sim.shell.table import COMMANDS
 from handrail.sim.shell.tools.names import user_name
+from handrail.waiting import first
 
 _ANDROID = """
 am pm cmd input wm dumpsys logcat settings svc ime content monkey appops getprop setprop screencap
@@ -111,14 +111,9 @@ async def timeout(call: Call) -> int:
     if not match:
         raise BadUsage("Needs 2 arguments", 125)
     factor = {"": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}[match[2]]
-    work = asyncio.ensure_future(run_argv(call, options.rest[1:]))
-    alarm = asyncio.ensure_future(call.phone.clock.sleep_ms(float(match[1]) * factor))
-    try:
-        await asyncio.wait({work, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        return work.result() if work.done() else 124
-    finally:
-        work.cancel()
-        alarm.cancel()
+    alarm = call.phone.clock.sleep_ms(float(match[1]) * factor)
+    work, _ = await first(run_argv(call, options.rest[1:]), alarm)
+    return 124 if work.cancelled() else work.result()
 
 
 async def time(call: Call) -> int:
