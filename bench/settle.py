@@ -29,7 +29,7 @@ from tests.scenario.studio import LENGTHS_MS, Studio  # noqa: E402
 from handrail.android.routing import Helper  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
 from handrail.config import Config  # noqa: E402
-from handrail.engine.look.settle import GRACE_MS, QUIET_MS  # noqa: E402
+from handrail.engine.look.judge import GRACE_MS, QUIET_MS  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.protocol.envelope import Envelope  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402

@@ -47,14 +47,13 @@ def _found(folder: Path, patterns: str) -> list[Path]:
 MODULES = (
     Module(
         "settle",
-        "engine/look/settle.py",
-        "unit/**/test_settle*.py scenario/test_settle.py",
+        "engine/look/settle.py engine/look/judge.py",
+        "unit/engine/test_settle*.py unit/engine/test_volatile.py",
     ),
     Module(
         "verify",
         "engine/look/verify.py",
-        "unit/**/test_verif*.py scenario/test_settle.py scenario/test_approval.py scenario/test_typing.py "
-        "scenario/test_expects.py scenario/test_apps.py scenario/test_reads.py",
+        "unit/engine/test_verify.py",
     ),
     Module(
         "permit",

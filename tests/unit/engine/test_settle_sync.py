@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.clock import ManualClock
-from handrail.engine.look.settle import SYNC_MS, Settled
+from handrail.engine.look.judge import SYNC_MS
+from handrail.engine.look.settle import Settled
 from handrail.surface.values import Synced
 from handrail.tree.node import Screen
 from tests.unit.engine.scripted import Shows, Stand, page, steps, still
