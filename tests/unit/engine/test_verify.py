@@ -1,0 +1,362 @@
+"""What proves an action, looked at on drawn screens: what counts, what does not, and what is told."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from handrail.engine.look.conditions import Holds
+from handrail.engine.look.looks import Look, Reading
+from handrail.engine.look.resolve import Aim, aim
+from handrail.engine.look.verify import (
+    EXPECT_MS,
+    TOGGLE_MS,
+    Proof,
+    explicit,
+    field_says,
+    in_front,
+    moved,
+    switch_of,
+    toggled,
+    verification,
+)
+from handrail.errors import HandrailError
+from handrail.protocol.target import Condition, Selector
+from handrail.tree.node import Screen
+from handrail.tree.parse import parse
+from tests.unit.engine.scripted import Stand, page, still
+from tests.unit.tree.drawn import node, row, screen, windows
+
+APP = "com.example.app"
+SHOP = "com.example.shop"
+
+
+def look(drawn: Screen) -> Look:
+    return Look(Reading(drawn), 0.0, 2.0)
+
+
+def found(drawn: Screen, **how: Any) -> tuple[Look, Aim]:
+    """The element on a screen that a session has taken."""
+
+    async def story() -> tuple[Look, Aim]:
+        stand = Stand(still(drawn))
+        return await stand.look(), aim(stand.looks, Selector(**how))
+
+    return asyncio.run(story())
+
+
+def told(failure: HandrailError) -> tuple[str, Any, Any]:
+    return failure.message, failure.details.get("expected"), failure.details.get("observed")
+
+
+def failed(proof: Proof, drawn: Screen) -> tuple[str, Any, Any]:
+    verdict = proof.check(look(drawn))
+    assert not verdict.met
+    return told(proof.failure(verdict))
+
+
+# switches
+
+
+def settings(*rows: tuple[str, bool], kind: str = "Switch", mark: str = "checked", top: int = 0) -> Screen:
+    """Rows of a list, each with its name and its switch."""
+    return screen(
+        *(
+            node(
+                "LinearLayout",
+                node("TextView", box=row(top + at, right=700), text=name),
+                node(
+                    kind,
+                    box=row(top + at, left=700),
+                    resource_id="app:id/switch",
+                    flags=f"checkable {mark if is_on else ''}",
+                ),
+                box=row(top + at),
+                flags="clickable",
+            )
+            for at, (name, is_on) in enumerate(rows)
+        )
+    )
+
+
+def proof_of(drawn: Screen, name: str) -> Proof:
+    before, at = found(drawn, text=name)
+    made = toggled(before, at)
+    assert made is not None
+    return made
+
+
+def test_a_tap_on_a_row_switches_the_one_thing_in_it() -> None:
+    proof = proof_of(settings(("Sound", False), ("Light", True)), "Light")
+    assert proof.met(look(settings(("Sound", False), ("Light", False))))
+    assert not proof.met(look(settings(("Sound", False), ("Light", True))))
+    assert not proof.met(look(settings(("Sound", True), ("Light", True))))
+
+
+def test_what_was_not_switched_is_told() -> None:
+    proof = proof_of(settings(("Sound", False), ("Light", True)), "Light")
+    message, expected, observed = failed(proof, settings(("Sound", False), ("Light", True)))
+    assert message.endswith("is still on after the tap")
+    assert (expected, observed) == ("another state", "on")
+    off = proof_of(settings(("Light", False)), "Light")
+    assert failed(off, settings(("Light", False)))[2] == "off"
+    verdict = proof.check(look(settings(("Sound", False), ("Light", False))))
+    assert (verdict.expected, verdict.observed) == ("another state", "off")
+
+
+def test_a_selected_thing_is_on() -> None:
+    proof = proof_of(settings(("Light", False), mark="selected"), "Light")
+    assert proof.met(look(settings(("Light", True), mark="selected")))
+
+
+def test_a_switch_gets_time_to_turn_and_its_turn_decides() -> None:
+    proof = proof_of(settings(("Light", False)), "Light")
+    assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", TOGGLE_MS, True)
+    assert TOGGLE_MS == 1_500
+
+
+def test_nothing_was_done_on_the_very_screen_that_was_there_before() -> None:
+    before, at = found(settings(("Light", False)), text="Light")
+    proof = toggled(before, at)
+    assert proof is not None
+    assert not proof.met(before)
+
+
+def test_a_neighbours_switch_in_a_sorted_list_is_not_mine() -> None:
+    """What is on comes first now: at the old place stands another row, whose switch is on."""
+    proof = proof_of(settings(("Light", False), ("Sound", True)), "Light")
+    assert not proof.met(look(settings(("Sound", True), ("Light", False))))
+    assert proof.met(look(settings(("Light", True), ("Sound", True))))
+    assert proof.met(look(settings(("Sound", False), ("Light", True))))
+
+
+def test_a_switch_is_followed_to_where_it_moved() -> None:
+    proof = proof_of(settings(("Light", False), ("Sound", True)), "Light")
+    assert proof.met(look(settings(("Light", True), ("Sound", True), top=1)))
+    assert not proof.met(look(settings(("Light", False), ("Sound", True), top=1)))
+    added = settings(("New", True), ("Light", False), ("Sound", True))
+    assert not proof.met(look(added))
+
+
+def test_a_switch_whose_screen_is_gone_did_something() -> None:
+    verdict = proof_of(settings(("Light", False)), "Light").check(look(page(title="Elsewhere")))
+    assert verdict == Holds(True, "another state", "another screen")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_on", "proved"),
+    [("RadioButton", True, True), ("RadioButton", False, False), ("CheckBox", True, False)],
+)
+def test_a_radio_button_that_is_on_stays_on(kind: str, is_on: bool, proved: bool) -> None:
+    drawn = settings(("Light", is_on), kind=kind)
+    assert proof_of(drawn, "Light").met(look(settings(("Light", is_on), kind=kind))) is proved
+
+
+def switch(text: str, at: int, *, flags: str = "checkable clickable") -> str:
+    return node("Switch", box=row(at), text=text, flags=flags)
+
+
+def test_a_switch_itself_is_what_a_tap_on_it_switches() -> None:
+    before, at = found(screen(switch("A", 0), switch("B", 1)), text="B")
+    assert switch_of(before, at) is at.touched
+
+
+@pytest.mark.parametrize(
+    ("inside", "is_switched"),
+    [
+        ([switch("A", 0, flags="checkable")], True),
+        ([switch("A", 0, flags="checkable clickable")], False),  # it takes its own taps
+        ([switch("A", 0, flags="checkable"), switch("B", 0, flags="checkable")], False),
+        ([], False),
+    ],
+)
+def test_a_row_switches_the_only_thing_in_it_that_takes_no_tap_itself(
+    inside: list[str], is_switched: bool
+) -> None:
+    title = node("TextView", box=row(0, right=500), text="Row")
+    before, at = found(
+        screen(node("LinearLayout", title, *inside, box=row(0), flags="clickable")), text="Row"
+    )
+    assert (switch_of(before, at) is not None) is is_switched
+    assert (toggled(before, at) is not None) is is_switched
+
+
+# navigation
+
+
+def test_navigation_is_proved_by_any_change_which_decides_nothing_yet() -> None:
+    stand = Stand(still(page()))
+    proof = moved(look(page()), stand.looks)
+    assert (proof.mode, proof.decides, proof.patience_ms) == ("built_in", False, 0)
+    verdict = proof.check(look(page(title="Elsewhere")))
+    assert verdict == Holds(True, "another screen or scroll position", "changed")
+    verdict = proof.check(look(page()))
+    assert verdict == Holds(False, "another screen or scroll position", "unchanged")
+    assert proof.failure(verdict).code == "NAVIGATION_NO_CHANGE"
+
+
+# an app that is started
+
+
+def of(package: str, *inside: str, box: tuple[int, int, int, int] = (0, 0, 1080, 2400)) -> str:
+    drawn = (one.replace(f'package="{APP}"', f'package="{package}"') for one in inside)
+    return node("FrameLayout", *drawn, box=box, package=package)
+
+
+def front(*roots: str) -> Look:
+    return look(parse(windows(*roots)))
+
+
+PERMISSION = of(
+    "com.android.permissioncontroller",
+    node("TextView", text="Allow it?", resource_id="x:id/permission_message", box=row(6)),
+    node("Button", text="Allow", resource_id="x:id/permission_allow_button", flags="clickable", box=row(7)),
+    box=(100, 900, 980, 1500),
+)
+CHOOSER = of("com.android.intentresolver", node("TextView", text="Open with", box=row(6)))
+INSTALLER = of("com.android.packageinstaller", node("TextView", text="Install?", box=row(6)))
+CRASH = of(
+    "android",
+    node("TextView", text="Shop keeps stopping", resource_id="android:id/alertTitle", box=row(6)),
+    node("Button", text="Close", resource_id="android:id/aerr_close", flags="clickable", box=row(7)),
+)
+
+
+def test_an_app_is_started_when_it_is_in_front() -> None:
+    proof = in_front(APP, 4_000)
+    assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", 4_000, True)
+    assert proof.check(front(of(APP))) == Holds(True, APP, APP)
+    message, expected, observed = failed(proof, front(of(SHOP)).screen)
+    assert message == f"{APP} did not come to the front; {SHOP} is there"
+    assert (expected, observed) == (APP, SHOP)
+
+
+def test_where_nothing_is_there_it_is_said() -> None:
+    failure = in_front(APP, 0).failure(Holds(False, APP, ""))
+    assert failure.message == f"{APP} did not come to the front; nothing is there"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"), [(PERMISSION, "permission"), (CHOOSER, "chooser"), (INSTALLER, "installer")]
+)
+def test_what_the_system_asks_above_an_app_proves_this_app_and_no_other(prompt: str, kind: str) -> None:
+    above = front(of(APP), prompt)
+    assert in_front(APP, 0).check(above) == Holds(True, APP, f"a {kind} prompt of {APP}")
+    assert not in_front(SHOP, 0).met(above)
+
+
+def test_a_prompt_alone_may_be_of_any_app() -> None:
+    """A channel that reads one window only shows nothing else."""
+    assert in_front(APP, 0).met(front(PERMISSION))
+
+
+def test_a_crash_proves_no_start() -> None:
+    assert not in_front(APP, 0).met(front(CRASH))
+
+
+def test_a_prompt_that_has_another_dialog_of_the_system_below_is_still_found() -> None:
+    assert in_front(APP, 0).met(front(of(APP), CRASH, PERMISSION))
+
+
+def test_who_draws_a_prompt_is_not_the_app_below_it() -> None:
+    drawer = "com.android.permissioncontroller"
+    proof = in_front(drawer, 0)
+    assert proof.check(front(of(SHOP), PERMISSION)).observed != f"a permission prompt of {drawer}"
+
+
+# typed text
+
+
+def form(name: str, mail: str = "", *, focused: str = "name", title: str = "Form", top: int = 0) -> Screen:
+    def field(name: str, text: str, at: int) -> str:
+        flags = f"clickable {'focused' if name == focused else ''}"
+        return node("EditText", box=row(at), text=text, resource_id=f"app:id/{name}", flags=flags)
+
+    words = node("TextView", text=title, box=row(top), flags="focused" if focused == "title" else "")
+    return screen(words, field("name", name, top + 1), field("mail", mail, top + 2))
+
+
+def typed(text: str, drawn: Screen, **how: Any) -> Proof:
+    before, at = found(drawn, **(how or {"id": "name"}))
+    made = field_says(before, at, text)
+    assert made is not None
+    return made
+
+
+def test_the_field_must_still_say_what_was_read_back() -> None:
+    proof = typed("Ada", form(""))
+    assert proof.check(look(form("Ada"))) == Holds(True, "Ada", "Ada")
+    assert failed(proof, form("")) == ("The field does not say what was typed", "Ada", "")
+    assert not proof.met(look(form("Ad")))
+    assert (proof.mode, proof.patience_ms, proof.decides) == ("built_in", 0, True)
+
+
+def test_where_nothing_could_be_read_nothing_is_proved() -> None:
+    assert field_says(look(form("")), None, None) is None
+    assert field_says(look(form("")), None, "") is not None
+
+
+def test_the_field_that_has_the_focus_was_typed_into() -> None:
+    proof = typed("Ada", form("", focused=""))
+    assert proof.met(look(form("", "Ada", focused="mail")))
+    assert not proof.met(look(form("Ada", "", focused="mail")))
+
+
+def test_only_a_field_counts_as_focused_and_else_the_one_that_was_aimed_at() -> None:
+    for focused in ("", "title"):
+        proof = typed("Ada", form("", focused=focused))
+        assert proof.met(look(form("Ada", "other", focused=focused)))
+        assert not proof.met(look(form("Eve", "Ada", focused=focused)))
+        assert not proof.met(look(form("Eve", "Ada", focused=focused, top=1)))
+
+
+def test_a_field_that_is_gone_says_nothing_against_it() -> None:
+    assert typed("Ada", form("")).check(look(page())) == Holds(True, "Ada", None)
+
+
+def test_without_a_target_only_the_focused_field_is_read() -> None:
+    proof = field_says(look(form("")), None, "Ada")
+    assert proof is not None
+    assert proof.met(look(form("Ada")))
+    assert not proof.met(look(form("Eve")))
+    assert proof.check(look(form("Eve", focused=""))).observed is None
+
+
+# the caller's own words
+
+
+def test_an_expectation_is_looked_for_on_each_screen_and_told_in_its_own_words() -> None:
+    stand = Stand(still(page()))
+    proof = explicit(Condition(app=APP), stand.looks, None)
+    assert (proof.mode, proof.patience_ms, proof.decides) == ("explicit", EXPECT_MS, True)
+    assert EXPECT_MS == 5_000
+    assert proof.met(front(of(APP)))
+    assert failed(proof, front(of(SHOP)).screen) == (f"Expected {APP}, observed {SHOP}", APP, SHOP)
+
+
+def test_a_change_is_measured_against_the_screen_before() -> None:
+    stand = Stand(still(page()))
+    proof = explicit(Condition(screen_changed=True), stand.looks, look(page()))
+    assert not proof.met(look(page()))
+    assert proof.met(look(page(title="Elsewhere", extra=switch("New", 5))))
+    assert not explicit(Condition(screen_changed=True), stand.looks, None).met(look(page()))
+
+
+# what the envelope tells
+
+
+def test_an_action_that_nothing_proves_tells_whether_something_changed() -> None:
+    proof, verdict = in_front(APP, 0), Holds(True, 1, 2)
+    for without in ((None, None), (proof, None), (None, verdict)):
+        assert verification(*without, changed=True).outcome == "changed"
+        unchanged = verification(*without, changed=False)
+        assert (unchanged.outcome, unchanged.mode) == ("unchanged", "best_effort")
+
+
+def test_a_verdict_is_told_with_what_was_wanted_and_what_was_there() -> None:
+    made = verification(in_front(APP, 0), Holds(True, "this", "that"), changed=False)
+    assert (made.mode, made.expected, made.observed, made.outcome) == ("built_in", "this", "that", "verified")
+    made = verification(in_front(APP, 0), Holds(False, "this", "that"), changed=True)
+    assert made.outcome == "failed"
