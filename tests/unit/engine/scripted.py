@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from handrail.clock import ManualClock
 from handrail.engine.look.looks import Look, Looks
 from handrail.engine.look.settle import Settled, Settling
-from handrail.errors import Unsupported
+from handrail.errors import DeviceError, Unsupported
 from handrail.protocol.traits import Capability
 from handrail.surface.values import Facts, IdleResult, Synced
 from handrail.tree.node import Screen
@@ -40,9 +40,12 @@ class ScriptedSurface:
         self.looks: list[float] = []
         self.idle: list[bool] | None = None
         """What a helper answers, one after the other; None where there is no helper."""
+        self.picture: bytes | None = None
+        """None where nobody may take one."""
+        self.can = {Capability.LOOK, Capability.REST}
 
     def capability(self, which: Capability) -> object:
-        if which in (Capability.LOOK, Capability.REST):
+        if which in self.can:
             return self
         raise Unsupported(f"a script has no {which.value}")
 
@@ -63,6 +66,11 @@ class ScriptedSurface:
         self.looks.append(self.clock.monotonic_ms())
         await self.clock.sleep_ms(self.read_ms)
         return self.shows(self.clock.monotonic_ms())
+
+    async def screenshot(self) -> bytes:
+        if self.picture is None:
+            raise DeviceError("this screen may not be shown", hint="")
+        return self.picture
 
     async def facts(self) -> Facts:
         return Facts("scripted", "Model", "Maker", "15", 35, self.boot_id)

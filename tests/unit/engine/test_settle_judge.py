@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
 
 import pytest
 
@@ -36,8 +35,10 @@ def look(began: float, ended: float | None = None, screen: Screen = CALM) -> Loo
     return Look(Reading(screen), began, began + 2 if ended is None else ended + 1_000)
 
 
-def evidence(began: float, ended: float | None = None, screen: Screen = CALM, **told: Any) -> Evidence:
-    return Evidence(look(began, ended, screen), **told)
+def evidence(began: float, ended: float | None = None, screen: Screen = CALM, **told: bool) -> Evidence:
+    """A look at the same content as the last one, and nothing else to tell of it."""
+    plain = {one.name: one.name == "is_same" for one in fields(Evidence) if one.name != "look"}
+    return Evidence(look(began, ended, screen), **{**plain, **told})
 
 
 def waiting(

@@ -38,19 +38,19 @@ class Evidence:
     """One look, and what can be told of it."""
 
     look: Look
-    is_same: bool = True
+    is_same: bool
     """Nothing changed since the first look at this content, but what is known to change by itself."""
-    is_as_before: bool = False
+    is_as_before: bool
     """Nothing has happened since the dispatch. Asked only during the grace."""
-    is_met: bool = False
+    is_met: bool
     """It shows what the action should achieve."""
-    is_vouched: bool = False
+    is_vouched: bool
     """A helper that hears events has heard none for a while."""
-    is_restless: bool = False
+    is_restless: bool
     """Something on it is known to change by itself."""
-    is_endless: bool = False
+    is_endless: bool
     """All that moved of late moves again and again."""
-    waits_for_idle: bool = False
+    waits_for_idle: bool
     """The channel answers only when the screen is quiet: a slow answer has already seen the quiet."""
 
 
@@ -73,7 +73,7 @@ class LookAgain:
     reach_ms: float
     may_be_last: bool
     """The proof is there, or the content was seen twice: the next look may well be the end."""
-    learns: bool = False
+    learns: bool
 
     def after_ms(self, now_ms: float) -> float:
         """A look just before the moment that decides is left out: the one at that moment tells the same."""

@@ -205,11 +205,9 @@ class Looks:
         self._verdicts[id(one), id(other)] = (one, other, version, verdict)
         return verdict
 
-    def learn_endless(self, seen: Look, since_ms: float) -> bool:
-        """Whether all that moved since then moves for ever; what may be left out is from now on."""
-        kinds = self.motion.endless(since_ms)
-        self.restless.learn(seen.screen, kinds)
-        return bool(kinds)
+    def learn_endless(self, seen: Look, since_ms: float) -> None:
+        """What has moved again and again since then; what of it may be left out is from now on."""
+        self.restless.learn(seen.screen, self.motion.endless(since_ms))
 
     async def name(self, seen: Look) -> None:
         """Ask the app's framework, where it can be asked, what it calls its elements; once per screen."""

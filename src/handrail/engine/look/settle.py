@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from handrail.clock import Clock
 from handrail.engine.look.judge import (
-    ENDLESS_MS,
     GRACE_MS,
     Evidence,
     LookAgain,
@@ -101,7 +100,6 @@ class Settling:
     def _evidence(self, seen: Look, is_vouched: bool) -> Evidence:
         """What the judge needs to know. What it will not ask for is not found out."""
         looks, before, first = self._looks, self._before, self._known.first
-        waited = seen.ended_ms - self._known.start_ms
         in_grace = seen.began_ms < self._known.start_ms + GRACE_MS
         return Evidence(
             seen,
@@ -110,7 +108,7 @@ class Settling:
             is_met=self._is_met(seen),
             is_vouched=is_vouched,
             is_restless=bool(looks.restless.nodes(seen.screen)),
-            is_endless=waited >= ENDLESS_MS and bool(looks.motion.endless(seen.ended_ms - RECENT_MS)),
+            is_endless=bool(looks.motion.endless(seen.ended_ms - RECENT_MS)),
             waits_for_idle=looks.eyes.waits_for_idle,
         )
 
