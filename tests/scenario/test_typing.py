@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from handrail.protocol.traits import Capability
 from handrail.sim.phone import Phone
 from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, column, field
+from handrail.surface.capabilities import TextCapability
+from handrail.surface.values import Typed
 from tests.scenario.world import FastClock, World, play, world
 
 CONTACTS = "com.android.contacts"
@@ -245,6 +250,32 @@ def test_a_field_that_changes_what_is_typed_is_told_with_both_texts(tmp_path: Pa
             assert done.failure_code == "VERIFICATION_FAILED", done.to_json()
             assert done.verification
             assert (done.verification.expected, done.verification.observed) == ("quiet", "QUIET")
+
+    play(story())
+
+
+def test_a_field_that_changes_after_it_was_read_back_is_found_out(tmp_path: Path) -> None:
+    """The app thinks about it, and takes back what was typed before the screen has come to rest."""
+
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10)) as w:
+            await _editor(w)
+            text = cast("TextCapability", w.session.surface.capability(Capability.TEXT))
+            types = text.type_text
+
+            async def type_text(*args: Any, **options: Any) -> Typed:
+                typed = await types(*args, **options)
+                assert typed.arrived
+                activity = w.phone.tasks.top
+                assert activity
+                activity.set_field("first", "Ad")
+                return replace(typed, screen=None)  # a read-back of a whole screen at rest is not repeated
+
+            text.type_text = type_text  # type: ignore[method-assign]
+            done = await w.session.type_text("Ada", target=FIRST)
+            assert (done.failure_code, done.delivery) == ("VERIFICATION_FAILED", "delivered"), done.to_json()
+            assert done.verification
+            assert (done.verification.expected, done.verification.observed) == ("Ada", "Ad")
 
     play(story())
 

@@ -132,6 +132,22 @@ def test_a_neighbours_switch_in_a_sorted_list_is_not_mine() -> None:
     assert proof.met(look(settings(("Sound", False), ("Light", True))))
 
 
+def test_of_two_switches_that_changed_places_each_keeps_its_state() -> None:
+    def bar(*names: str, on: str = "b") -> Screen:
+        drawn = (
+            node("Switch", box=row(0, left=200 * at, right=200 * at + 200), resource_id=f"app:id/{name}",
+                 flags=f"checkable clickable {'checked' if name == on else ''}")
+            for at, name in enumerate(names)
+        )  # fmt: skip
+        return screen(node("LinearLayout", *drawn, box=row(0)))
+
+    before, at = found(bar("a", "b"), id="a")
+    proof = toggled(before, at)
+    assert proof is not None
+    assert not proof.met(look(bar("b", "a")))
+    assert proof.met(look(bar("b", "a", on="a")))
+
+
 def test_a_switch_is_followed_to_where_it_moved() -> None:
     proof = proof_of(settings(("Light", False), ("Sound", True)), "Light")
     assert proof.met(look(settings(("Light", True), ("Sound", True), top=1)))
