@@ -57,9 +57,8 @@ MODULES = (
     ),
     Module(
         "permit",
-        "engine/permit.py",
-        "unit/**/test_permit*.py scenario/test_approval.py scenario/test_policy.py scenario/test_secrets.py "
-        "scenario/test_desk_actions.py",
+        "engine/permit.py engine/pressed.py",
+        "unit/engine/test_permit*.py unit/engine/test_pressed.py unit/engine/test_question.py",
     ),
     Module(
         "policy",

@@ -1,0 +1,326 @@
+"""What a person's answer is good for: how long, on which screen, for whom, and after whose death."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.engine.events import Caller
+from handrail.engine.look.restless import Kind, key_of
+from handrail.errors import ActionRejected
+from handrail.tree.node import Screen
+from tests.unit.engine.permitting import PAY, Office, play, shop
+from tests.unit.engine.scripted import still
+from tests.unit.tree.drawn import node, row, screen
+
+# remembered answers
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_an_answer_that_is_remembered_is_not_asked_for_again(tmp_path: Path, approved: bool) -> None:
+    async def story(o: Office) -> None:
+        stages = [await o.stage(PAY)]
+        try:
+            await o.answered(o.permit.decide(stages[0]), approved=approved, remember="session")
+        except ActionRejected:
+            assert not approved
+        assert stages[0].run.approval is not None
+        assert stages[0].run.approval.remembered is True
+        assert o.book.events[0]["remembered"] is True
+        o.lock = asyncio.Lock()
+        again = await o.stage(PAY)
+        if approved:
+            await o.permit.decide(again)
+        else:
+            with pytest.raises(ActionRejected):
+                await o.permit.decide(again)
+        assert again.run.approval is None
+        assert o.permissions.all() == {}
+
+    play(tmp_path, story)
+
+
+def test_an_answer_for_always_is_written_into_the_file(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        await o.answered(o.permit.decide(await o.stage(PAY)), remember="always")
+        assert list(o.permissions.all().values()) == [True]
+
+    play(tmp_path, story)
+
+
+def test_an_answer_about_a_secret_is_kept_for_the_session_and_not_written(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        o.secrets.add("NAME", "Pay now")
+        await o.answered(o.permit.decide(await o.stage(PAY)), remember="always")
+        assert o.permissions.all() == {}
+        o.lock = asyncio.Lock()
+        again = await o.stage(PAY)
+        await o.permit.decide(again)
+        assert again.run.approval is None
+
+    play(tmp_path, story)
+
+
+def test_an_answer_for_never_is_not_remembered(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        stage = await o.stage(PAY)
+        await o.answered(o.permit.decide(stage), remember="never")
+        assert stage.run.approval is not None
+        assert stage.run.approval.remembered is None
+
+    play(tmp_path, story)
+
+
+# the screen after the answer
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        shop(total="99 EUR"),
+        shop(pay="Pay now or later"),
+        shop(note="for Mallory"),
+        screen(node("TextView", box=row(0), text="Elsewhere")),
+    ],
+)
+def test_a_yes_is_useless_when_the_screen_has_changed(tmp_path: Path, drawn: Screen) -> None:
+    async def story(o: Office) -> None:
+        work = o.permit.decide(await o.stage({"type": "tap", "target": {"id": "pay"}}))
+        with pytest.raises(ActionRejected, match="changed after the approval"):
+            await o.answered(work, meanwhile=o.shows(drawn))
+        [one] = await o.approvals.history()
+        assert one.consumed_ms is None
+
+    play(tmp_path, story)
+
+
+def test_the_same_screen_drawn_anew_is_the_same_and_the_action_goes_on_there(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        stage = await o.stage(PAY)
+        old, drawn = stage.run.before, shop()
+        await o.answered(o.permit.decide(stage), meanwhile=o.shows(drawn))
+        assert stage.run.before is not old
+        assert stage.run.before is not None
+        assert stage.run.before.screen is drawn
+        assert stage.run.aims["target"].node in drawn.nodes
+        assert stage.run.revision_before == o.stand.looks.revision_name
+
+    play(tmp_path, story)
+
+
+def test_what_changes_by_itself_does_not_spoil_an_answer(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        o.stand.driver.shows = still(shop(ticker="First"))
+        stage = await o.stage(PAY)
+        assert stage.run.before is not None
+        learned(o, stage.run.before.screen, "ticker")
+        await o.answered(o.permit.decide(stage), meanwhile=o.shows(shop(ticker="Second")))
+        assert stage.run.approval is not None
+
+    play(tmp_path, story)
+
+
+def learned(o: Office, seen: Screen, name: str) -> None:
+    """This element changes its words by itself."""
+    moving = next(one for one in seen.nodes if one.id_tail == name)
+    o.stand.looks.restless.learn(seen, {key_of(moving): Kind.WORDS})
+
+
+def test_a_button_that_may_be_another_one_by_what_changed_beside_it_is_not_pressed(tmp_path: Path) -> None:
+    """The total is known to change by itself; what the button belongs to can't be told without it."""
+
+    async def story(o: Office) -> None:
+        drawn = screen(*_few("12 EUR"))
+        o.stand.driver.shows = still(drawn)
+        stage = await o.stage(PAY)
+        learned(o, drawn, "total")
+        with pytest.raises(ActionRejected, match="changed after the approval"):
+            await o.answered(o.permit.decide(stage), meanwhile=o.shows(screen(*_few("13 EUR"))))
+
+    play(tmp_path, story)
+
+
+def _few(total: str) -> tuple[str, str]:
+    return (
+        node("TextView", box=row(0), text=total, resource_id="app:id/total"),
+        node("Button", box=row(1), text="Pay now", resource_id="app:id/pay", flags="clickable"),
+    )
+
+
+def test_what_a_finger_comes_down_on_must_still_be_called_the_same(tmp_path: Path) -> None:
+    """Nothing was aimed at, and the button's words are known to change by themselves."""
+
+    async def story(o: Office) -> None:
+        stage = await o.stage({"type": "swipe", "from": {"x": 500, "y": 400}, "to": {"x": 500, "y": 390}})
+        assert stage.run.before is not None
+        learned(o, stage.run.before.screen, "pay")
+        with pytest.raises(ActionRejected, match="changed after the approval"):
+            await o.answered(o.permit.decide(stage), meanwhile=o.shows(shop(pay="Pay all")))
+
+    play(tmp_path, story)
+
+
+# questions of a process that died
+
+
+def test_a_question_of_a_session_before_is_not_asked_again(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY)
+        later = o.session(since_ms=1)
+        o.lock = asyncio.Lock()
+        again = await o.answered(later.decide(await o.stage(PAY)))
+        assert again.id == one
+
+    play(tmp_path, story)
+
+
+async def _asked_by_the_dead(o: Office, action: dict[str, Any], **answer: Any) -> str:
+    """What is left of a process that was killed while it asked: the question, perhaps with an answer."""
+    task = asyncio.ensure_future(o.permit.decide(await o.stage(action)))
+    one = await o.question(task)
+    await o.store.write(lambda db: db.execute("CREATE TABLE kept AS SELECT * FROM approvals"))
+    task.cancel()
+    await asyncio.wait({task})
+    await o.store.write(lambda db: db.execute("DELETE FROM approvals"))
+    await o.store.write(lambda db: db.execute("INSERT INTO approvals SELECT * FROM kept"))
+    if answer:
+        await o.approvals.answer(one.id, by="lena", **answer)
+    return one.id
+
+
+def test_a_question_of_this_very_session_is_asked_again(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY)
+        o.lock = asyncio.Lock()
+        task = asyncio.ensure_future(o.permit.decide(await o.stage(PAY)))
+        while len(found := await o.approvals.pending()) < 2:
+            assert not task.done()
+            await asyncio.sleep(0)
+        assert one in [each.id for each in found]
+        task.cancel()
+        await asyncio.wait({task})
+
+    play(tmp_path, story)
+
+
+@pytest.mark.parametrize("other", [{"type": "long_press", "target": {"text": "Pay now"}}])
+def test_a_question_about_something_else_is_no_answer(tmp_path: Path, other: dict[str, Any]) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, other, approved=True)
+        o.lock = asyncio.Lock()
+        later = o.session(since_ms=1)
+        again = await o.answered(later.decide(await o.stage(PAY)))
+        assert again.id != one
+
+    play(tmp_path, story)
+
+
+def test_a_question_about_another_screen_is_no_answer(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY, approved=True)
+        o.lock = asyncio.Lock()
+        o.stand.driver.shows = still(shop(note="for Mallory"))
+        again = await o.answered(o.session(since_ms=1).decide(await o.stage(PAY)))
+        assert again.id != one
+
+    play(tmp_path, story)
+
+
+async def goes_through(o: Office, later: Any) -> bool:
+    """Without anybody being asked again."""
+    o.lock = asyncio.Lock()
+    task = asyncio.ensure_future(later.decide(await o.stage(PAY)))
+    while not task.done():
+        if await o.approvals.pending():
+            task.cancel()
+        await asyncio.wait({task}, timeout=0.01)
+    return not task.cancelled()
+
+
+@pytest.mark.parametrize(("late_ms", "counts"), [(0, True), (299_999, True), (300_000, False)])
+def test_an_answer_that_came_after_its_process_had_died_counts_while_its_question_lives(
+    tmp_path: Path, late_ms: int, counts: bool
+) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY, approved=True)
+        later = o.session(since_ms=1)
+        await o.clock.advance(late_ms)
+        assert await goes_through(o, later) is counts
+        assert ((await o.approvals.get(one)).consumed_ms is not None) is counts
+        assert not await goes_through(o, later)  # once
+
+    play(tmp_path, story)
+
+
+@pytest.mark.parametrize(("late_ms", "counts"), [(59_999, True), (60_000, False)])
+def test_a_late_answer_counts_for_a_minute(tmp_path: Path, late_ms: int, counts: bool) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY)
+        later = o.session(since_ms=1)
+        await o.clock.advance(299_000)
+        await o.approvals.answer(one, True, "lena")
+        await o.clock.advance(late_ms)
+        assert await goes_through(o, later) is counts
+
+    play(tmp_path, story)
+
+
+def test_a_no_to_a_dead_process_is_no_answer_to_the_next_question(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        await _asked_by_the_dead(o, PAY, approved=False)
+        assert not await goes_through(o, o.session(since_ms=1))
+
+    play(tmp_path, story)
+
+
+def test_an_answer_whose_data_died_with_its_process_is_no_answer(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY, approved=True)
+        await o.store.write(lambda db: db.execute("UPDATE approvals SET data = '\"x\"' WHERE id = ?", (one,)))
+        assert not await goes_through(o, o.session(since_ms=1))
+
+    play(tmp_path, story)
+
+
+# request_human_auth
+
+
+def test_an_agent_asks_a_person_by_itself(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        action = {
+            "type": "request_human_auth",
+            "capability": "camera",
+            "instruction": "Show the cat",
+            "timeout_sec": 7,
+            "reason": "it hides",
+        }
+        run = await o.run(action, Caller("agent-7", door="mcp"))
+        one = await o.answered(o.permit.ask_person(run, run.action, "f1ng3r"))  # type: ignore[arg-type]
+        request = one.request
+        assert (request.kind, request.capability, request.device) == ("human_auth", "camera", "phone-1")
+        assert (request.instruction, request.reason) == ("Show the cat", "it hides")
+        assert (request.door, request.asked_by, request.fingerprint) == ("mcp", "agent-7", "f1ng3r")
+        assert one.expires_ms - one.created_ms == 7_000
+        assert (await o.approvals.get(one.id)).consumed_ms is not None
+        assert "approval" in run.timings
+        assert (o.book.events[0]["approval"], o.book.events[0]["remembered"]) == (one.id, False)
+
+    play(tmp_path, story)
+
+
+def test_a_no_to_an_agent_is_told_and_not_used(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        run = await o.run({"type": "request_human_auth", "capability": "camera", "instruction": "Show it"})
+        task = asyncio.ensure_future(o.permit.ask_person(run, run.action, ""))  # type: ignore[arg-type]
+        one = await o.question(task)
+        assert one.request.reason == ""
+        await o.approvals.answer(one.id, False, "lena")
+        assert not (await task).approved
+        assert (await o.approvals.get(one.id)).consumed_ms is None
+        assert run.approval is not None
+        assert run.approval.decision == "denied"
+
+    play(tmp_path, story)
