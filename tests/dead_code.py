@@ -73,7 +73,7 @@ def _methods(owner: ast.ClassDef, path: Path, imported: dict[str, str]) -> Itera
 
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The names that imports bind, each with what it stands for."""
-    for node in ast.walk(tree):
+    for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             yield from ((alias.asname or alias.name, f"{node.module}:{alias.name}") for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -105,26 +105,21 @@ def _keeps(decorator: ast.expr) -> bool:
     return (made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "")) not in PLAIN
 
 
-def names_in(path: Path) -> Iterator[str]:
+def names_in(path: Path) -> set[str]:
     """Every name that a file uses."""
     text = path.read_text()
     if path.suffix == ".md":
-        for block in _PYTHON.findall(text):
-            yield from re.findall(r"\w+", block)
-    else:
-        yield from _used(ast.parse(text), (), is_package=path.name == "__init__.py")
-
-
-def _used(node: ast.AST, inside: tuple[str, ...], *, is_package: bool) -> Iterator[str]:
-    """`inside` are the definitions around it: what names itself is not in use for that."""
-    for child in ast.iter_child_nodes(node):
-        for name in _named(child, is_package=is_package):
-            if name not in inside:
-                yield name
-        if _tells_only(child):
-            continue
-        deeper = (*inside, child.name) if isinstance(child, Definition) else inside
-        yield from _used(child, deeper, is_package=is_package)
+        return {name for block in _PYTHON.findall(text) for name in re.findall(r"\w+", block)}
+    is_package = path.name == "__init__.py"
+    found: set[str] = set()
+    waiting: list[tuple[ast.AST, frozenset[str]]] = [(ast.parse(text), frozenset())]
+    while waiting:
+        node, inside = waiting.pop()  # what names itself is not in use for that
+        for child in ast.iter_child_nodes(node):
+            if not _tells_only(child):
+                found |= _named(child, is_package=is_package) - inside
+                waiting.append((child, inside | {child.name} if isinstance(child, Definition) else inside))
+    return found
 
 
 def _tells_only(node: ast.AST) -> bool:
@@ -134,16 +129,16 @@ def _tells_only(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _named(node: ast.AST, *, is_package: bool) -> Iterator[str]:
-    match node:
-        case ast.Name(id=name, ctx=ast.Load() | ast.Del()) | ast.Attribute(attr=name):
-            yield name
-        case ast.ImportFrom(names=names) if not is_package:
-            yield from (alias.name for alias in names)
-        case ast.Constant(value=str(text)) if _WORD.fullmatch(text):
-            yield from re.findall(r"\w+", text)
-        case ast.MatchClass(kwd_attrs=names):
-            yield from names
+def _named(node: ast.AST, *, is_package: bool) -> set[str]:
+    if isinstance(node, ast.Attribute):
+        return {node.attr}
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+        return {node.id}
+    if isinstance(node, ast.ImportFrom) and not is_package:
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WORD.fullmatch(node.value):
+        return set(re.findall(r"\w+", node.value))
+    return set(node.kwd_attrs) if isinstance(node, ast.MatchClass) else set()
 
 
 def unused() -> tuple[list[Defined], list[Defined]]:

@@ -10,7 +10,7 @@ from tests.dead_code import definitions, names_in, unused
 
 MADE_NAMES = ("handrail/sim/js/compile",)
 """Parts of paths. Methods there are called by names that are put together from what was parsed."""
-LEFT = frozenset("KEYBOARD_SETTLE_MS SCROLL_SETTLE_MS LOADING_POLL_MS FLAG ACKNOWLEDGE_MS BrokenPipe".split())
+LEFT = frozenset("KEYBOARD_SETTLE_MS SCROLL_SETTLE_MS FLAG ACKNOWLEDGE_MS BrokenPipe".split())
 """Dead when this test was made. They go, and then this list."""
 
 
