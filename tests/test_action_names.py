@@ -35,8 +35,8 @@ LISTED = {
     ("engine/record.py", "screenshot"): "the name of a blob in the journal",
     ("engine/script/allow.py", "shell"): "a word of the `adb` command",
     ("http/api.py", "wait"): "a parameter of a request",
-    ("tree/roles.py", "long_press"): "what an element is said to allow",
-    ("tree/roles.py", "tap"): "what an element is said to allow",
+    ("tree/node.py", "long_press"): "what an element is said to allow",
+    ("tree/node.py", "tap"): "what an element is said to allow",
 }
 MOST = 25
 MAKES_A_TABLE = {"set", "frozenset", "dict", "fromkeys", "startswith"}

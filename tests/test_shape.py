@@ -17,7 +17,7 @@ SMALL: dict[str, str] = {
     "agent/models/anthropic.py": "loads one SDK, which the other maker's users do not have",
     "agent/models/openai.py": "loads one SDK, which the other maker's users do not have",
     "cli/completion.py": "a command that imports nothing else",
-    "surface/names.py": "pure: what a device's name tells by its shape alone",
+    "mcp/seeds/interaction.py": "one seed's tools; they are loaded by name",
 }
 """Files under forty lines, each with its reason."""
 

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
-from handrail.adb.shell import Shell
-from handrail.android import app_data, apps, install, logs, packages, urls
+from handrail.adb.shell import DeviceShell
+from handrail.android import app_data, apps, install, logs, packages
 from handrail.android import settings as device_settings
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.packages import find_package
@@ -56,7 +56,7 @@ class World:
     device: AdbDevice
 
     @property
-    def shell(self) -> Shell:
+    def shell(self) -> DeviceShell:
         return self.device.shell
 
     def commands(self, work: Callable[[], Awaitable[object]]) -> list[Argv]:
@@ -108,7 +108,7 @@ def made_database() -> bytes:
 
 # names: whatever the rules of a name refuse does not reach the phone
 
-NAMES: dict[str, Callable[[Shell, str], Awaitable[object]]] = {
+NAMES: dict[str, Callable[[DeviceShell, str], Awaitable[object]]] = {
     "start": apps.start,
     "start activity": lambda shell, text: apps.start(shell, NOTES, text),
     "stop": apps.stop,
@@ -116,7 +116,7 @@ NAMES: dict[str, Callable[[Shell, str], Awaitable[object]]] = {
     "reset": apps.reset,
     "uninstall": install.uninstall,
     "find package": find_package,
-    "open url in": lambda shell, text: urls.open_url(shell, "nobody:x", text),
+    "open url in": lambda shell, text: apps.open_url(shell, "nobody:x", text),
     "grant to": lambda shell, text: packages.grant(shell, text, "CAMERA"),
     "grant": lambda shell, text: packages.grant(shell, NOTES, text),
     "revoke": lambda shell, text: packages.revoke(shell, NOTES, text),
@@ -169,7 +169,7 @@ FREE = {
         lambda text: [("log", "-t", text, text)],
     ),
     "url": Free(
-        lambda world, text: urls.open_url(world.shell, f"nobody:{text}"),
+        lambda world, text: apps.open_url(world.shell, f"nobody:{text}"),
         lambda text: [("am", "start", "-W", "-a", "android.intent.action.VIEW", "-d", f"nobody:{text}")],
     ),
     "setting's value": Free(

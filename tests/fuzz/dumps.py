@@ -23,15 +23,13 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
 
 from handrail.errors import TreeParseError  # noqa: E402
 from handrail.tree.compact import CompactOptions, render  # noqa: E402
-from handrail.tree.dialogs import system_dialogs  # noqa: E402
 from handrail.tree.element import elements, fresh_refs  # noqa: E402
 from handrail.tree.exports import full_text, outline  # noqa: E402
 from handrail.tree.fingerprint import idle_fingerprint, screen_fingerprint, state_signature  # noqa: E402
-from handrail.tree.loading import loading_indicators  # noqa: E402
 from handrail.tree.node import Node, Screen  # noqa: E402
 from handrail.tree.parse import parse  # noqa: E402
-from handrail.tree.parse.stock import read_stock  # noqa: E402
-from handrail.tree.parse.xml import read_xml  # noqa: E402
+from handrail.tree.parse.stock import read_stock, read_xml  # noqa: E402
+from handrail.tree.signs import loading_indicators, system_dialogs  # noqa: E402
 from tests.corpus import CORPUS  # noqa: E402
 from tests.unit.tree.stock_dumps import hierarchy, node  # noqa: E402
 

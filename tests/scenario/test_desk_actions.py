@@ -18,7 +18,7 @@ from handrail.engine.events import Caller
 from handrail.errors import InvalidAction, Unsupported
 from handrail.local.desk import LocalDesk
 from handrail.local.server import serve_local
-from handrail.mcp.answer import Answer
+from handrail.mcp.answer import ToolAnswer
 from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState
 from handrail.protocol.message import ComponentAction, UserMessage
@@ -211,7 +211,7 @@ def test_a_phones_session_reaches_the_desk_under_the_same_rules(tmp_path: Path) 
 # the `desk` tool
 
 
-async def ask(state: DoorState, **arguments: Any) -> Answer:
+async def ask(state: DoorState, **arguments: Any) -> ToolAnswer:
     return await call(state, "desk", arguments, caller=ADA)
 
 

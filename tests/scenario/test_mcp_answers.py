@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handrail.engine.events import Caller
-from handrail.mcp.answer import FRAME, MEANWHILE, Answer
+from handrail.mcp.answer import FRAME, MEANWHILE, ToolAnswer
 from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState
 from tests.scenario.world import World, play, world
@@ -29,10 +29,10 @@ class Door:
     world: World
     state: DoorState
 
-    async def __call__(self, name: str, caller: Caller = ADA, **arguments: Any) -> Answer:
+    async def __call__(self, name: str, caller: Caller = ADA, **arguments: Any) -> ToolAnswer:
         return await call(self.state, name, arguments, caller=caller)
 
-    async def act(self, name: str, caller: Caller = ADA, **arguments: Any) -> Answer:
+    async def act(self, name: str, caller: Caller = ADA, **arguments: Any) -> ToolAnswer:
         return await self(name, caller, reason="I try it", **arguments)
 
     async def good(self, name: str, caller: Caller = ADA, **arguments: Any) -> str:

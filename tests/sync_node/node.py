@@ -19,7 +19,7 @@ import pytest
 from handrail.android.sync import FrameworkSync
 from handrail.android.sync.calls import Cdp, open_cdp
 from handrail.android.sync.hermes import SCRIPT
-from handrail.android.sync.metro import HostTcp, Way, list_targets
+from handrail.android.sync.metro import HostTcp, MetroWay, list_targets
 from handrail.clock import SystemClock
 from tests.unit.android.sim_phone import Bench, bench
 
@@ -137,7 +137,7 @@ async def scene(port: int) -> AsyncIterator[Scene]:
     async with asyncio.timeout(60), bench() as phone:
         server = await asyncio.start_server(held.serve, "127.0.0.1", 0)
         held.port = server.sockets[0].getsockname()[1]
-        way = Way(HostTcp("127.0.0.1", port), port)
+        way = MetroWay(HostTcp("127.0.0.1", port), port)
         [target] = await list_targets(way, SystemClock())
         driver = await open_cdp(way.opens, way.service, way.uri(target), SystemClock())
         try:

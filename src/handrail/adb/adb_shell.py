@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import Link, Stream
 from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, Output, Script, quote
 from handrail.adb.wire import ShellKind, ShellParser, encode_shell
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout
+from handrail.waiting import Deadline, Expired
 
 KILL_MS = 1_000
 """How long the end of a script may take on the device before we go on without an answer."""
@@ -175,8 +175,8 @@ class AdbProcess:
         self._stream = stream
         self._line = line[:120]
         self._link = link
-        self._out = Kept(limit)
-        self._err = Kept(limit)
+        self._out = KeptOutput(limit)
+        self._err = KeptOutput(limit)
         self._ready: deque[bytes] = deque()
         self._parser = ShellParser()
         self._code: int | None = None
@@ -272,7 +272,7 @@ class RawProcess(AdbProcess):
         self._ready.extend([data] if data else [])
 
 
-class Kept:
+class KeptOutput:
     """The first `limit` bytes of what came."""
 
     __slots__ = ("_limit", "_parts", "dropped", "size")

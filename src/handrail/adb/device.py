@@ -5,7 +5,7 @@ from __future__ import annotations
 from handrail.adb.adb_shell import AdbShell
 from handrail.adb.files import Files
 from handrail.adb.link import Link, Stream
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.clock import Clock, SystemClock
 
 
@@ -15,7 +15,7 @@ class AdbDevice:
     def __init__(self, link: Link, clock: Clock | None = None) -> None:
         clock = clock or SystemClock()
         self.link = link
-        self.shell: Shell = AdbShell(link, clock)
+        self.shell: DeviceShell = AdbShell(link, clock)
         self.files = Files(link, clock)
 
     @property

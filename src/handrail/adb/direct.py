@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from handrail.adb.connection import AdbdConnection
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import ACCEPT_HINT
 from handrail.adb.stream import DirectStream
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
+from handrail.waiting import Deadline, Expired
 
 if TYPE_CHECKING:
     from handrail.adb.keys import PrivateKey

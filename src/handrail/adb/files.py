@@ -16,7 +16,6 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, BinaryIO
 
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.link import Link, Stream
 from handrail.adb.wire import (
     SYNC_DATA_MAX,
@@ -30,6 +29,7 @@ from handrail.adb.wire import (
 )
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Timeout
+from handrail.waiting import Deadline, Expired
 
 Progress = Callable[[int, int], None]
 """Called with bytes done and bytes in all."""

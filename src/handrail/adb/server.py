@@ -15,10 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from handrail.adb.connection import too_long
-from handrail.adb.deadline import Deadline, Expired
 from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError
+from handrail.waiting import Deadline, Expired
 
 PORT = 5037
 START_MS = 15_000

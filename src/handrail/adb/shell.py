@@ -80,7 +80,7 @@ class Process(Protocol):
         """Its end; stdout that was iterated over is not in it."""
 
 
-class Shell(Protocol):
+class DeviceShell(Protocol):
     """Runs commands on one device."""
 
     async def run(

@@ -8,7 +8,7 @@ from inspect import iscoroutinefunction
 from typing import NoReturn
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android import input as touch
 from handrail.android.facts import read_display, read_facts, read_foreground
 from handrail.android.input import read_again
@@ -37,7 +37,7 @@ class AdbDriver:
 
     def __init__(self, device: AdbDevice, clock: Clock) -> None:
         self.device = device
-        self.shell: Shell = device.shell
+        self.shell: DeviceShell = device.shell
         self.serial = device.link.serial
         self._clock = clock
         self._dumper = Dumper(self.shell)

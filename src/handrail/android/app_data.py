@@ -1,4 +1,4 @@
-"""The private files of a debuggable app, through `run-as`. A name never leads out of its folder."""
+"""The private data of a debuggable app through `run-as`: files, preferences, databases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from lxml import etree
 
-from handrail.adb.shell import Output, Shell
+from handrail.adb.shell import DeviceShell, Output
 from handrail.android.local_sql import MAX_BYTES, MAX_ROWS, Rows, query_copy
 from handrail.android.packages import check_package, require_package
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported
@@ -30,7 +30,7 @@ def check_name(name: str, path: str) -> str:
     return name
 
 
-async def run_as(shell: Shell, package: str, command: list[str], *, limit: int = FILE_LIMIT) -> Output:
+async def run_as(shell: DeviceShell, package: str, command: list[str], *, limit: int = FILE_LIMIT) -> Output:
     """A command as the app's own user, in its data folder. Whether it worked is the caller's to judge."""
     argv = ["run-as", check_package(package), *command]
     answer = await shell.run(argv, limit=limit, check=False)
@@ -41,7 +41,7 @@ async def run_as(shell: Shell, package: str, command: list[str], *, limit: int =
     raise AdbCommandError(f"run-as {package} failed: {said.strip()}", command=argv)
 
 
-async def _explain(shell: Shell, package: str, said: str) -> None:
+async def _explain(shell: DeviceShell, package: str, said: str) -> None:
     if any(words in said for words in _UNKNOWN):
         await require_package(shell, package)
     if any(words in said for words in _CLOSED):
@@ -52,7 +52,7 @@ async def _explain(shell: Shell, package: str, said: str) -> None:
         )
 
 
-async def list_files(shell: Shell, package: str, folder: Folder) -> list[str]:
+async def list_files(shell: DeviceShell, package: str, folder: Folder) -> list[str]:
     """Names, sorted; a folder that was never made is empty."""
     answer = await run_as(shell, package, ["ls", "-1", folder])
     if _is_missing(answer, f"{folder} of {package}"):
@@ -60,7 +60,7 @@ async def list_files(shell: Shell, package: str, folder: Folder) -> list[str]:
     return sorted(line for line in answer.text.splitlines() if line)
 
 
-async def read_file(shell: Shell, package: str, folder: Folder, name: str) -> bytes | None:
+async def read_file(shell: DeviceShell, package: str, folder: Folder, name: str) -> bytes | None:
     """The whole file; None when there is none of this name."""
     answer = await run_as(shell, package, ["cat", f"{folder}/{check_name(name, 'file')}"])
     if _is_missing(answer, f"{folder}/{name} of {package}"):
@@ -109,13 +109,13 @@ def _plain(value: Any) -> Any:
     return sorted(value) if isinstance(value, frozenset) else value
 
 
-async def list_prefs(shell: Shell, package: str) -> list[str]:
+async def list_prefs(shell: DeviceShell, package: str) -> list[str]:
     """Names without .xml."""
     files = await list_files(shell, package, "shared_prefs")
     return [name.removesuffix(SUFFIX) for name in files if name.endswith(SUFFIX)]
 
 
-async def read_prefs(shell: Shell, package: str, file: str) -> Prefs:
+async def read_prefs(shell: DeviceShell, package: str, file: str) -> Prefs:
     """The name may be given with or without .xml."""
     name = check_name(file.removesuffix(SUFFIX) + SUFFIX, "file")
     data = await read_file(shell, package, "shared_prefs", name)
@@ -170,13 +170,13 @@ _ATTEMPTS = 3
 _MISSING = ("not found", "No such file", "exec failed", "Permission denied")
 
 
-async def list_databases(shell: Shell, package: str) -> list[str]:
+async def list_databases(shell: DeviceShell, package: str) -> list[str]:
     """Names, without the files that SQLite keeps beside them."""
     return [one for one in await list_files(shell, package, "databases") if not one.endswith(_BESIDE)]
 
 
 async def query(
-    shell: Shell,
+    shell: DeviceShell,
     package: str,
     database: str,
     sql: str,
@@ -195,7 +195,7 @@ async def query(
     return Rows((), (), 0, await _write(shell, package, name, sql))
 
 
-async def _pull(shell: Shell, package: str, name: str, folder: Path) -> Path:
+async def _pull(shell: DeviceShell, package: str, name: str, folder: Path) -> Path:
     there = await list_files(shell, package, "databases")
     if name not in there:
         known = [one for one in there if not one.endswith(_BESIDE)]
@@ -219,7 +219,7 @@ async def _pull(shell: Shell, package: str, name: str, folder: Path) -> Path:
     )
 
 
-async def _beside(shell: Shell, package: str, name: str, end: str, there: list[str]) -> bytes:
+async def _beside(shell: DeviceShell, package: str, name: str, end: str, there: list[str]) -> bytes:
     if f"{name}{end}" not in there:
         return b""
     return await read_file(shell, package, "databases", f"{name}{end}") or b""
@@ -235,7 +235,7 @@ def _lay_out(folder: Path, data: bytes, wal: bytes, journal: bytes) -> Path:
     return copy
 
 
-async def _write(shell: Shell, package: str, name: str, sql: str) -> int:
+async def _write(shell: DeviceShell, package: str, name: str, sql: str) -> int:
     """With the device's own sqlite3, which honours the app's locks.
 
     The copy has shown that it is one statement of plain SQL: no dot command, no function that only the

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.packages import check_package, require_package
 from handrail.errors import AdbCommandError, InvalidAction
 
@@ -20,7 +20,7 @@ def component(package: str, activity: str) -> str:
     return f"{check_package(package)}/{activity if '.' in activity else '.' + activity}"
 
 
-async def start(shell: Shell, package: str, activity: str | None = None) -> Started:
+async def start(shell: DeviceShell, package: str, activity: str | None = None) -> Started:
     """Start an app, or bring it to the front; `AppNotInstalled` names what is spelt alike."""
     named = component(package, activity) if activity else None
     target = named or await _launcher_activity(shell, package)
@@ -43,7 +43,7 @@ def _not_started(target: str, refusal: NotStarted) -> AdbCommandError:
     return AdbCommandError(f"{target} was not started: {refusal.text}", hint=hint, command=["am", "start"])
 
 
-async def _launcher_activity(shell: Shell, package: str) -> str | None:
+async def _launcher_activity(shell: DeviceShell, package: str) -> str | None:
     """What the icon starts; None when there is none or several, which only the system can choose from."""
     check_package(package)
     query = ["cmd", "package", "resolve-activity", "--brief", "-a", MAIN, "-c", LAUNCHER, "-p", package]
@@ -57,7 +57,7 @@ def read_resolved(text: str, package: str) -> str | None:
     return last if last.startswith(f"{package}/") else None
 
 
-async def _by_monkey(shell: Shell, package: str) -> Started:
+async def _by_monkey(shell: DeviceShell, package: str) -> Started:
     """The oldest way, which also chooses among several icons."""
     await require_package(shell, package)
     command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
@@ -71,19 +71,19 @@ async def _by_monkey(shell: Shell, package: str) -> Started:
     return Started("", "", None, "started by monkey")
 
 
-async def stop(shell: Shell, package: str) -> None:
+async def stop(shell: DeviceShell, package: str) -> None:
     """All its processes; the device itself says nothing when there is no such package."""
     await require_package(shell, package)
     await shell.run(["am", "force-stop", package])
 
 
-async def restart(shell: Shell, package: str) -> Started:
+async def restart(shell: DeviceShell, package: str) -> Started:
     """Its data stays."""
     await stop(shell, package)
     return await start(shell, package)
 
 
-async def reset(shell: Shell, package: str) -> None:
+async def reset(shell: DeviceShell, package: str) -> None:
     """Delete all its data and permissions, as if newly installed."""
     await require_package(shell, package)
     command = ["pm", "clear", package]
@@ -153,7 +153,7 @@ def read_started(text: str) -> Started:
     )
 
 
-async def start_intent(shell: Shell, intent: Sequence[str]) -> Started:
+async def start_intent(shell: DeviceShell, intent: Sequence[str]) -> Started:
     """Raises `NotStarted` with the device's words."""
     command = ["am", "start", "-W", *intent]
     answer = await shell.run(command, check=False)
@@ -162,3 +162,28 @@ async def start_intent(shell: Shell, intent: Sequence[str]) -> Started:
     if not answer.ok:
         raise AdbCommandError(f"am start ended with {answer.exit_code}: {text.strip()}", command=command)
     return started
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+")
+
+
+def check_url(url: str) -> str:
+    """The address itself; without a scheme Android would read it as a package."""
+    if len(url) > 8_192 or not _URL.fullmatch(url):
+        raise InvalidAction(f"{url[:200]!r} is not an address with a scheme", path="url")
+    return url
+
+
+async def open_url(shell: DeviceShell, url: str, package: str | None = None) -> Started:
+    """Let the device choose the app, or name it."""
+    to = ["-p", check_package(package)] if package else []
+    try:
+        return await start_intent(shell, ["-a", VIEW, "-d", check_url(url), *to])
+    except NotStarted as refusal:
+        if package:
+            await require_package(shell, package)
+        scheme = url.partition(":")[0]
+        hint = f"No installed app handles {scheme}: addresses like this one." if refusal.missing else None
+        raise AdbCommandError(
+            f"{url[:200]} was not opened: {refusal.text[:500]}", hint=hint, command=["am", "start"]
+        ) from None

@@ -12,9 +12,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.android.discovery import Found, discover, server_of
 from handrail.clock import Clock
-from handrail.config import Config, host_port
+from handrail.config import Config, canonical, host_port
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline, HandrailError, InvalidAction
-from handrail.surface.names import canonical
 
 NOTHING_HINT = (
     "Plug in a phone with USB debugging on, or run `handrail sim` and name its address with --device; "

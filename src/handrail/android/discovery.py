@@ -15,9 +15,8 @@ from handrail.adb.direct import Direct
 from handrail.adb.server import Listed, Server
 from handrail.adb.shell import Script
 from handrail.clock import Clock
-from handrail.config import Config, host_port
+from handrail.config import EMULATED, LOOPBACK, Config, Transport, canonical, host_port, transport
 from handrail.errors import AdbConnectionError, DeviceError, InvalidAction, OutcomeError
-from handrail.surface.names import EMULATED, LOOPBACK, Transport, canonical, transport
 
 PROBE_MS = 3_000
 """How long a device at an address may take to answer before it is listed as offline."""

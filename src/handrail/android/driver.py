@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.surface.capabilities import ClipboardCapability, KeysCapability, LookCapability, TouchCapability
 from handrail.surface.values import Facts, IdleResult, Typed
 
@@ -19,7 +19,7 @@ class Driver(LookCapability, TouchCapability, KeysCapability, ClipboardCapabilit
     def serial(self) -> str: ...
 
     @property
-    def shell(self) -> Shell:
+    def shell(self) -> DeviceShell:
         """For what is no primitive: apps, state, logs, storage are functions over it."""
 
     @property

@@ -1,10 +1,10 @@
-"""What a phone is: model, Android version, and which boot it is living through. One round trip."""
+"""What a phone says of itself: model and boot, the display as it is turned, what is in front."""
 
 from __future__ import annotations
 
 import re
 
-from handrail.adb.shell import Script, Shell
+from handrail.adb.shell import DeviceShell, Script
 from handrail.errors import AdbCommandError
 from handrail.surface.values import Display, Facts, Foreground
 
@@ -16,7 +16,7 @@ FACTS_COMMAND = Script(
 """Where SELinux hides the kernel's boot id, Android's own count of boots is as good."""
 
 
-async def read_facts(shell: Shell, serial: str, timeout_ms: float) -> Facts:
+async def read_facts(shell: DeviceShell, serial: str, timeout_ms: float) -> Facts:
     """Ask the phone."""
     output = await shell.run(FACTS_COMMAND, timeout_ms=timeout_ms, check=False)
     lines = [line.strip() for line in output.text.splitlines()]
@@ -42,7 +42,7 @@ _ROTATION = re.compile(r"\bm(?:Current)?(?:Display)?Rotation=(?:ROTATION_)?(\d+)
 _OTHER_DISPLAY = re.compile(r"mDisplayId=[1-9]")
 
 
-async def read_display(shell: Shell, timeout_ms: float) -> Display:
+async def read_display(shell: DeviceShell, timeout_ms: float) -> Display:
     """Ask the phone."""
     output = await shell.run(DISPLAY_COMMAND, timeout_ms=timeout_ms, check=False)
     return parse_display(output.text + output.stderr.decode("utf-8", "replace"))
@@ -104,7 +104,7 @@ _ORDER = ("topResumedActivity", "mResumedActivity", "ResumedActivity", "mFocused
 """What says it best, first: with two apps side by side only the first is about the one that has the focus."""
 
 
-async def read_foreground(shell: Shell, timeout_ms: float) -> Foreground:
+async def read_foreground(shell: DeviceShell, timeout_ms: float) -> Foreground:
     """Ask the phone; one command nearly always."""
     output = await shell.run(FRONT_COMMAND, timeout_ms=timeout_ms, check=False)
     found = parse_foreground(output.text)

@@ -31,7 +31,7 @@ class ServerGone(AdbConnectionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpAnswer:
     """What came back; header names are lower case."""
 
     status: int
@@ -55,14 +55,14 @@ class HttpPort:
     clock: Clock
     max_body: int = MAX_BODY
 
-    async def get(self, path: str, *, timeout_ms: float) -> Answer:
+    async def get(self, path: str, *, timeout_ms: float) -> HttpAnswer:
         return await self._ask("GET", path, b"", timeout_ms)
 
-    async def post(self, path: str, body: bytes, *, timeout_ms: float) -> Answer:
+    async def post(self, path: str, body: bytes, *, timeout_ms: float) -> HttpAnswer:
         """`body` is JSON."""
         return await self._ask("POST", path, body, timeout_ms)
 
-    async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> Answer:
+    async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> HttpAnswer:
         progress = _Progress()
         exchange = _Exchange(f"{method} {path}", self.max_body)
         request = exchange.request(method, path, self.port, body)
@@ -74,7 +74,7 @@ class HttpPort:
             reason = f"{exchange.what} on port {self.port} of the phone: no answer within {timeout_ms:.0f} ms"
             raise Timeout(reason, retryable=not sent, delivery=progress.delivery) from None
 
-    async def _exchange(self, exchange: _Exchange, request: bytes, progress: _Progress) -> Answer:
+    async def _exchange(self, exchange: _Exchange, request: bytes, progress: _Progress) -> HttpAnswer:
         try:
             stream = await self._open()
             try:
@@ -114,7 +114,7 @@ class _Exchange:
         events = (head, h11.Data(data=body), h11.EndOfMessage())
         return b"".join(self._framing.send(event) or b"" for event in events)
 
-    async def answer(self, stream: Stream) -> Answer:
+    async def answer(self, stream: Stream) -> HttpAnswer:
         """All of it. Bytes after its end are left alone: nobody asked for them."""
         head = await self._event(stream)
         while isinstance(head, h11.InformationalResponse):
@@ -126,7 +126,7 @@ class _Exchange:
         while isinstance(part := await self._event(stream), h11.Data):
             self._check_size(len(body) + len(part.data))
             body += part.data
-        return Answer(head.status_code, headers, bytes(body))
+        return HttpAnswer(head.status_code, headers, bytes(body))
 
     async def _event(self, stream: Stream) -> object:
         """What `h11` makes of the bytes next; `b""` tells it that the server hung up."""

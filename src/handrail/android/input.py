@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from handrail.adb.shell import Command, Output, Script, Shell
+from handrail.adb.shell import Command, DeviceShell, Output, Script
 from handrail.android.constants import (
     DOUBLE_TAP_GAP_MS,
     LONG_PRESS_TIMEOUT_MS,
@@ -58,7 +58,7 @@ def key(code: int) -> Command:
     return ("input", "keyevent", str(code))
 
 
-async def send(shell: Shell, command: Command, duration_ms: float = 0) -> None:
+async def send(shell: DeviceShell, command: Command, duration_ms: float = 0) -> None:
     """Run it once. A failure says in `delivery` whether the phone may have got it."""
     output = await shell.run(command, timeout_ms=SHELL_TIMEOUT_MS + duration_ms, check=False)
     words = _words(output)

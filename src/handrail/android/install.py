@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handrail.adb.link import Stream
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.packages import check_package, require_package
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, InvalidAction, Timeout
@@ -134,7 +134,7 @@ def check_answer(said: str, what: str) -> None:
     )
 
 
-async def uninstall(shell: Shell, package: str, *, keep_data: bool = False) -> None:
+async def uninstall(shell: DeviceShell, package: str, *, keep_data: bool = False) -> None:
     """Take a package off; one that came with the system stays and says so."""
     await require_package(shell, check_package(package))
     keep = ["-k"] if keep_data else []

@@ -105,7 +105,7 @@ class Judge:
         return action in _READS or (self.write and action not in _OUTSIDE)
 
 
-class Budget:
+class QueryBudget:
     """How long SQLite's machine may run. It asks between two turns, and stops when it hears a 1."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Budget:
 
 async def query_copy(path: Path, sql: str, *, write: bool, max_rows: int, max_bytes: int) -> Rows:
     """Run it in a thread; cancelling ends the statement, not only the wait for it."""
-    budget = Budget()
+    budget = QueryBudget()
     database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     database.set_progress_handler(budget, _TURN)
     try:
@@ -127,7 +127,7 @@ async def query_copy(path: Path, sql: str, *, write: bool, max_rows: int, max_by
         database.close()
 
 
-async def _in_thread(budget: Budget, ask: Callable[[], Rows]) -> Rows:
+async def _in_thread(budget: QueryBudget, ask: Callable[[], Rows]) -> Rows:
     work = asyncio.get_running_loop().run_in_executor(None, ask)
     try:
         return await asyncio.shield(work)

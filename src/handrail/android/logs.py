@@ -1,4 +1,4 @@
-"""The device's log: the newest lines of an app, and lines as they come.
+"""The device's log: lines as values, the newest ones of an app, and what a crash left in it.
 
 `-t N` counts entries before tags and levels are looked at, so it is used only where nothing is filtered;
 otherwise the log is read through and the newest lines are kept here.
@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Literal, NamedTuple
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.constants import LOGCAT_LINES
 from handrail.android.packages import FIRST_APP_UID, check_package, processes_of, require_package
 from handrail.clock import iso_time
@@ -22,7 +22,7 @@ _LIMIT = 64 << 20
 _CLOCK = ["date", "+%s.%N %z"]
 
 
-async def device_now(shell: Shell) -> DeviceTime:
+async def device_now(shell: DeviceShell) -> DeviceTime:
     """What the device's clock says; it may be far from this machine's."""
     text = (await shell.run(_CLOCK)).text
     try:
@@ -32,7 +32,7 @@ async def device_now(shell: Shell) -> DeviceTime:
 
 
 async def read(
-    shell: Shell,
+    shell: DeviceShell,
     package: str | None = None,
     level: Level | None = None,
     since: str | int | None = None,
@@ -56,7 +56,7 @@ async def read(
 
 
 async def follow(
-    shell: Shell,
+    shell: DeviceShell,
     package: str | None = None,
     level: Level | None = None,
     since: str | int | None = None,
@@ -84,14 +84,14 @@ def _threshold(level: Level | None) -> list[str]:
     return [f"*:{LETTERS[level]}"]
 
 
-async def _since(shell: Shell, since: str | int | None) -> list[str]:
+async def _since(shell: DeviceShell, since: str | int | None) -> list[str]:
     if since is None:
         return []
     start = since if isinstance(since, int) else moment(since, await device_now(shell))
     return ["-T", logcat_time(start)]
 
 
-async def _wanted(shell: Shell, package: str | None) -> Wanted:
+async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
     if package is None:
         return anything
     known = await require_package(shell, package)
@@ -248,7 +248,7 @@ class Crash(NamedTuple):
         return next(found, self.lines[0])
 
 
-async def crash_lines(shell: Shell, package: str, since_ms: int | None = None) -> Crash | None:
+async def crash_lines(shell: DeviceShell, package: str, since_ms: int | None = None) -> Crash | None:
     """The last crash, native crash or ANR of a package since a moment of the device's clock."""
     check_package(package)
     start = ["-T", logcat_time(since_ms)] if since_ms is not None else []

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
@@ -36,25 +36,25 @@ def read_packages(text: str) -> list[Package]:
     return [Package(one["name"], int(one["uid"]) if one["uid"] else None) for one in found if one]
 
 
-async def list_packages(shell: Shell, *, third_party: bool = False) -> list[Package]:
+async def list_packages(shell: DeviceShell, *, third_party: bool = False) -> list[Package]:
     """All of them, or only those that somebody installed."""
     only = ["-3"] if third_party else []
     return read_packages((await shell.run(["cmd", "package", "list", "packages", "-U", *only])).text)
 
 
-async def find_package(shell: Shell, name: str) -> Package | None:
+async def find_package(shell: DeviceShell, name: str) -> Package | None:
     """One package; the device's filter takes parts of names, so that the answer is looked through."""
     check_package(name)
     answer = await shell.run(["cmd", "package", "list", "packages", "-U", name])
     return next((one for one in read_packages(answer.text) if one.name == name), None)
 
 
-async def is_installed(shell: Shell, name: str) -> bool:
+async def is_installed(shell: DeviceShell, name: str) -> bool:
     """For the present user."""
     return await find_package(shell, name) is not None
 
 
-async def require_package(shell: Shell, name: str) -> Package:
+async def require_package(shell: DeviceShell, name: str) -> Package:
     """The package, or `AppNotInstalled` with the names that are nearest to it."""
     found = await find_package(shell, name)
     if found is None:
@@ -85,13 +85,13 @@ def read_processes(text: str, package: str) -> dict[int, str]:
     return {pid: name for pid, name in named.items() if name.partition(":")[0] == package}
 
 
-async def processes_of(shell: Shell, package: str) -> dict[int, str]:
+async def processes_of(shell: DeviceShell, package: str) -> dict[int, str]:
     """pid → process name, for all processes of a package."""
     check_package(package)
     return read_processes((await shell.run(["ps", "-A", "-o", "PID,NAME"])).text, package)
 
 
-async def pid_of(shell: Shell, package: str) -> int | None:
+async def pid_of(shell: DeviceShell, package: str) -> int | None:
     """The main process."""
     running = await processes_of(shell, package)
     return next((pid for pid, name in running.items() if name == package), None)
@@ -118,17 +118,17 @@ def whole_name(permission: str) -> str:
     return permission if "." in permission else PREFIX + permission.upper()
 
 
-async def grant(shell: Shell, package: str, permission: str) -> str:
+async def grant(shell: DeviceShell, package: str, permission: str) -> str:
     """Give it; the whole name comes back."""
     return await _change(shell, "grant", package, permission)
 
 
-async def revoke(shell: Shell, package: str, permission: str) -> str:
+async def revoke(shell: DeviceShell, package: str, permission: str) -> str:
     """Take it; Android ends the app's process when it had it."""
     return await _change(shell, "revoke", package, permission)
 
 
-async def _change(shell: Shell, verb: str, package: str, permission: str) -> str:
+async def _change(shell: DeviceShell, verb: str, package: str, permission: str) -> str:
     name = whole_name(permission)
     command = ["pm", verb, check_package(package), name]
     answer = await shell.run(command, check=False)
@@ -150,7 +150,7 @@ def read_reason(said: str) -> str:
     return re.sub(r"^.*?java\.lang\.\w+: *", "", thrown)
 
 
-async def list_granted(shell: Shell, package: str) -> list[str]:
+async def list_granted(shell: DeviceShell, package: str) -> list[str]:
     """The permissions that a package has at the moment, given at install time or later, sorted."""
     await require_package(shell, package)
     return read_granted((await shell.run(["dumpsys", "package", package])).text, package)

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Awaitable, Callable
 
-from handrail.adb.shell import Script, Shell
+from handrail.adb.shell import DeviceShell, Script
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES
 from handrail.errors import AdbCommandError, SecureScreen
 
@@ -17,7 +17,7 @@ _BLACK = 8
 """The brightest grey, of 255, that still counts as black."""
 
 
-async def take_picture(shell: Shell, timeout_ms: float) -> bytes:
+async def take_picture(shell: DeviceShell, timeout_ms: float) -> bytes:
     """By `screencap`: as it is turned now."""
 
     async def capture() -> bytes:
@@ -29,7 +29,7 @@ async def take_picture(shell: Shell, timeout_ms: float) -> bytes:
     return await guarded(shell, capture, timeout_ms)
 
 
-async def guarded(shell: Shell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float) -> bytes:
+async def guarded(shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float) -> bytes:
     """What everybody may see. A black picture is doubted: the window may have come after the question."""
     await refuse_secure(shell, timeout_ms)
     data = await capture()
@@ -38,7 +38,7 @@ async def guarded(shell: Shell, capture: Callable[[], Awaitable[bytes]], timeout
     return data
 
 
-async def refuse_secure(shell: Shell, timeout_ms: float) -> None:
+async def refuse_secure(shell: DeviceShell, timeout_ms: float) -> None:
     """Raises `SecureScreen` while a window that forbids pictures is up."""
     title = await secure_window(shell, timeout_ms)
     if title is not None:
@@ -81,7 +81,7 @@ _HEX_FLAGS = re.compile(r"\bfl=#?([0-9a-f]{5,8})\b")
 _SHOWN = re.compile(r"\b(?:isOnScreen|isVisible|mHasSurface)=(true|false)")
 
 
-async def secure_window(shell: Shell, timeout_ms: float) -> str | None:
+async def secure_window(shell: DeviceShell, timeout_ms: float) -> str | None:
     """The title of a visible window that forbids pictures, or None."""
     output = await shell.run(COMMAND, timeout_ms=timeout_ms, check=False)
     return find_secure(output.text)

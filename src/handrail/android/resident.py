@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.adb.shell import Command, Shell
+from handrail.adb.shell import Command, DeviceShell
 from handrail.errors import HandrailError
 from handrail.waiting import Background
 
@@ -14,7 +14,7 @@ KEPT_BYTES = 4096
 class Resident:
     """Starts at once. A task of its own holds it, so that whoever needs it may come and go."""
 
-    def __init__(self, shell: Shell, command: Command) -> None:
+    def __init__(self, shell: DeviceShell, command: Command) -> None:
         self._said = b""
         self._tasks = Background()
         self._task = self._tasks.start(self._stay(shell, command), "a command that stays on the phone")
@@ -38,7 +38,7 @@ class Resident:
         """Ends it on the phone; as often as one likes."""
         await self._tasks.close()
 
-    async def _stay(self, shell: Shell, command: Command) -> None:
+    async def _stay(self, shell: DeviceShell, command: Command) -> None:
         try:
             async with shell.start(command) as process:
                 async for piece in process:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.channel import Channel, Door, Opener, Say
 from handrail.android.console import console_port
@@ -53,7 +53,7 @@ class RoutedDriver:
     ) -> None:
         self.adb = adb
         self.syncs = syncs
-        self.shell: Shell = adb.shell
+        self.shell: DeviceShell = adb.shell
         self.serial = adb.serial
         self.doors = doors
         self._lines = lines

@@ -11,7 +11,7 @@ from contextlib import suppress
 from secrets import token_hex
 from typing import NamedTuple
 
-from handrail.adb.shell import Output, Script, Shell
+from handrail.adb.shell import DeviceShell, Output, Script
 from handrail.android.constants import DUMP_FOLDER, LARGE_DUMP_BYTES, TIDY_TIMEOUT_MS
 from handrail.android.facts import natural_size, turned_size
 from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
@@ -37,7 +37,7 @@ _HINTS = (
 class Dumper:
     """Reads trees, one at a time: Android lets only one UiAutomation in."""
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: DeviceShell) -> None:
         self._shell = shell
         self._file = f"{DUMP_FOLDER}/handrail-{token_hex(4)}.xml"
         self._all_windows = True

@@ -1,4 +1,4 @@
-"""The device's settings: three tables of texts. What a name means is known by whoever asks for it."""
+"""The device's settings: tables of texts, how the screen stands, and the network. Each is read back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from handrail.adb.shell import TIMEOUT_MS, Shell
+from handrail.adb.shell import TIMEOUT_MS, DeviceShell
 from handrail.android.console import console_port, open_console, read_status
 from handrail.android.facts import read_display
 from handrail.clock import Clock
@@ -25,13 +25,13 @@ def _check(name: str) -> str:
     return name
 
 
-async def get_setting(shell: Shell, table: Table, name: str) -> str | None:
+async def get_setting(shell: DeviceShell, table: Table, name: str) -> str | None:
     """None when it was never set: the device prints `null`."""
     text = (await shell.run(["settings", "get", table, _check(name)])).text.strip("\r\n")
     return None if text == "null" else text
 
 
-async def put_setting(shell: Shell, table: Table, name: str, value: str) -> None:
+async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -> None:
     """Write and read back: a vendor's lock is silent about what it ignores."""
     command = ["settings", "put", table, _check(name), value]
     answer = await shell.run(command, check=False)
@@ -67,7 +67,7 @@ def stands(display: Display) -> Literal["portrait", "landscape"]:
     return "landscape" if display.width > display.height else "portrait"
 
 
-async def set_orientation(shell: Shell, orientation: Orientation, clock: Clock) -> Turned:
+async def set_orientation(shell: DeviceShell, orientation: Orientation, clock: Clock) -> Turned:
     """Hold the screen or free it, and wait until it stands so."""
     if orientation not in ("portrait", "landscape", "auto"):
         raise InvalidAction(f"{orientation!r} is not an orientation", path="orientation")
@@ -86,7 +86,7 @@ def quarter_for(display: Display, orientation: Orientation) -> int:
     return int((orientation == "landscape") != wide_by_nature)
 
 
-async def _until(shell: Shell, orientation: Orientation, clock: Clock) -> Turned:
+async def _until(shell: DeviceShell, orientation: Orientation, clock: Clock) -> Turned:
     deadline = clock.monotonic_ms() + TURN_MS
     while (now := await read_orientation(shell)).orientation != orientation:
         if clock.monotonic_ms() >= deadline:
@@ -100,7 +100,7 @@ async def _until(shell: Shell, orientation: Orientation, clock: Clock) -> Turned
     return now
 
 
-async def read_orientation(shell: Shell) -> Turned:
+async def read_orientation(shell: DeviceShell) -> Turned:
     """As it stands at this moment."""
     display = await read_display(shell, TIMEOUT_MS)
     held = await get_setting(shell, "system", "accelerometer_rotation") == "0"
@@ -144,7 +144,7 @@ def _or(value: bool | None, otherwise: bool | None) -> bool | None:
 
 
 async def set_network(
-    shell: Shell, serial: str, change: NetworkChange, clock: Clock, *, home: Path | None = None
+    shell: DeviceShell, serial: str, change: NetworkChange, clock: Clock, *, home: Path | None = None
 ) -> Applied:
     """Apply everything that was asked for, or raise before anything is changed where it can't be."""
     wanted = spelt_out(change)
@@ -246,13 +246,13 @@ def over_the_air(serial: str) -> bool:
         return bool(colon) and host != "localhost"
 
 
-async def is_on(shell: Shell, radio: str) -> bool:
+async def is_on(shell: DeviceShell, radio: str) -> bool:
     """wifi_on is 3 while airplane mode keeps Wi-Fi off."""
     value = await get_setting(shell, "global", _SETTINGS[radio])
     return value not in (None, "", "0") and not (radio == "wifi" and value == "3")
 
 
-async def switch_radio(shell: Shell, radio: str, on: bool, clock: Clock, done: Applied) -> None:
+async def switch_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock, done: Applied) -> None:
     """`wifi` or `data`."""
     command = ["svc", radio, "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
@@ -263,7 +263,7 @@ async def switch_radio(shell: Shell, radio: str, on: bool, clock: Clock, done: A
     done.applied[radio] = on
 
 
-async def set_airplane_mode(shell: Shell, on: bool, clock: Clock, done: Applied) -> None:
+async def set_airplane_mode(shell: DeviceShell, on: bool, clock: Clock, done: Applied) -> None:
     """By command from Android 11 on; before, both radios are turned off in its place."""
     command = ["cmd", "connectivity", "airplane-mode", "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
@@ -283,7 +283,7 @@ async def set_airplane_mode(shell: Shell, on: bool, clock: Clock, done: Applied)
     done.applied["airplane_mode"] = on
 
 
-async def _until_radio(shell: Shell, radio: str, on: bool, clock: Clock) -> None:
+async def _until_radio(shell: DeviceShell, radio: str, on: bool, clock: Clock) -> None:
     deadline = clock.monotonic_ms() + SWITCH_MS
     while await is_on(shell, radio) != on:
         if clock.monotonic_ms() >= deadline:

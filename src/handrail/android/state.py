@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android import state_parts as parts
 from handrail.android.facts import parse_display, parse_foreground
 from handrail.android.settings import stands
@@ -20,7 +20,7 @@ CLIPBOARD_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class DeviceState:
     """What seed 001's get_general_state tells, and whether the screen is on and locked."""
 
     package: str | None = None
@@ -57,13 +57,13 @@ class State:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-async def read_state(shell: Shell, *, clipboard: str | None = None) -> State:
+async def read_state(shell: DeviceShell, *, clipboard: str | None = None) -> DeviceState:
     """One command on the device. The clipboard comes from whoever has a channel to it."""
     answer = await shell.run(parts.COMMAND, check=False)
     return parse_state(answer.text, clipboard)
 
 
-def parse_state(text: str, clipboard: str | None = None) -> State:
+def parse_state(text: str, clipboard: str | None = None) -> DeviceState:
     """The sections of the command's output, each read on its own."""
     told = parts.sections(text)
     front = parse_foreground(told["front"]) or parse_foreground(told["focus"])
@@ -73,7 +73,7 @@ def parse_state(text: str, clipboard: str | None = None) -> State:
     locked = parts.locked(told["policy"])
     volume, volume_max = parts.music_volume(told["audio"])
     percent, charging = parts.battery(told["battery"])
-    return State(
+    return DeviceState(
         package=front.package if front else None,
         activity=front.activity if front else None,
         app_name=parts.spoken_name(front.package) if front else None,
@@ -111,7 +111,7 @@ def _display(text: str) -> Display | None:
         return None
 
 
-def paragraph(state: State) -> str:
+def paragraph(state: DeviceState) -> str:
     """The same for a reader; parts that are not known are left out."""
     sentences = [
         _front(state),
@@ -140,25 +140,25 @@ def _join(lead: str, *words: str | None) -> str | None:
     return lead + ", ".join(known) if known else None
 
 
-def _front(state: State) -> str | None:
+def _front(state: DeviceState) -> str | None:
     if state.package is None:
         return None
     return f"{state.app_name} ({state.package}) is in front, activity {state.activity}"
 
 
-def _screen(state: State) -> str | None:
+def _screen(state: DeviceState) -> str | None:
     size = f"{state.width}x{state.height} @{state.density}dpi" if state.width else None
     shape = " in ".join(word for word in (state.form or "device", state.orientation) if word)
     keyboard = _word(state.keyboard_shown, "keyboard shown", "keyboard hidden")
     return _join("", shape.capitalize() if state.form or state.orientation else None, size, keyboard)
 
 
-def _battery(state: State) -> str | None:
+def _battery(state: DeviceState) -> str | None:
     level = None if state.battery_percent is None else f"{state.battery_percent} %"
     return _join("Battery ", level, _word(state.charging, "charging", "not charging"))
 
 
-def _radios(state: State) -> str | None:
+def _radios(state: DeviceState) -> str | None:
     named = {
         "Wi-Fi": state.wifi,
         "Bluetooth": state.bluetooth,
@@ -168,13 +168,13 @@ def _radios(state: State) -> str | None:
     return _join("", *(_word(value, f"{name} on", f"{name} off") for name, value in named.items()))
 
 
-def _sound(state: State) -> str | None:
+def _sound(state: DeviceState) -> str | None:
     volume = None if state.volume is None else f"volume {state.volume}/{state.volume_max}"
     joined = _join("", volume, f"ringer {state.ringer}" if state.ringer else None)
     return joined and joined[0].upper() + joined[1:]
 
 
-def _looks(state: State) -> str | None:
+def _looks(state: DeviceState) -> str | None:
     scale = state.animation_scale
     moving = None if scale is None else f"animations {f'x{scale:g}' if scale else 'off'}"
     font = None if state.font_scale is None else f"font scale {state.font_scale:g}"

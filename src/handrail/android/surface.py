@@ -107,7 +107,7 @@ class _Apps:
         return await revoke(self._shell, package, permission)
 
     async def open_url(self, url: str) -> str | None:
-        from handrail.android.urls import open_url  # noqa: PLC0415
+        from handrail.android.apps import open_url  # noqa: PLC0415
 
         return (await open_url(self._shell, url)).component or None
 

@@ -34,7 +34,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class AgentOptions:
     """The command line."""
 
     task: str | None
@@ -84,7 +84,7 @@ def agent(**given: Any) -> None:
     Ends with 0 when it is finished, 1 when it is not, 2 for bad input, 3 for a phone or a model that can't be
     reached, 130 when it was stopped. Every run leaves a folder with its steps and a report.
     """
-    options = Options(**given)
+    options = AgentOptions(**given)
     if (options.task is None) == (options.resume is None):
         raise InvalidAction(
             "Give a task or --resume RUN, not both",
@@ -94,7 +94,7 @@ def agent(**given: Any) -> None:
     sys.exit(asyncio.run(_main(options)))
 
 
-async def _main(options: Options) -> int:
+async def _main(options: AgentOptions) -> int:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
@@ -112,7 +112,7 @@ async def _main(options: Options) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AgentPlan:
     """What the command line and, for a resumed run, its folder say together."""
 
     task: Task
@@ -124,7 +124,7 @@ class Plan:
     before: Sequence[AgentStep] = ()
 
 
-def _folder(options: Options, config: Config) -> Path:
+def _folder(options: AgentOptions, config: Config) -> Path:
     from handrail.agent.run_folder import new_folder  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ def _folder(options: Options, config: Config) -> Path:
     return (config.runs / options.resume if len(given.parts) == 1 and not given.exists() else given).resolve()
 
 
-def _plan(options: Options, folder: Path, runtime: Runtime) -> Plan:
+def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
     """Everything that can be wrong with the input is said before a phone is opened."""
     from handrail.agent.budget import Budget  # noqa: PLC0415
     from handrail.agent.models import open_model  # noqa: PLC0415
@@ -162,10 +162,10 @@ def _plan(options: Options, folder: Path, runtime: Runtime) -> Plan:
         sees=options.see,
         stream=options.stream,
     )
-    return Plan(task, budget, model, spec, _target(options, then), folder, saved.steps if saved else ())
+    return AgentPlan(task, budget, model, spec, _target(options, then), folder, saved.steps if saved else ())
 
 
-def _limits(options: Options) -> dict[str, Any]:
+def _limits(options: AgentOptions) -> dict[str, Any]:
     given = {
         "steps": options.max_steps,
         "tokens": options.max_tokens,
@@ -175,14 +175,14 @@ def _limits(options: Options) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _target(options: Options, then: Mapping[str, Any]) -> DeviceOptions:
+def _target(options: AgentOptions, then: Mapping[str, Any]) -> DeviceOptions:
     """A resumed run goes on where it was, unless another phone is named."""
     if options.target.device or options.target.sim or "device" not in then:
         return options.target
     return DeviceOptions(str(then["device"]))
 
 
-async def _run(plan: Plan, options: Options, runtime: Runtime, session: Session) -> RunResult:
+async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session: Session) -> RunResult:
     from handrail.agent.loop import Terms, run_task  # noqa: PLC0415
     from handrail.cli.agent_progress import progress_for  # noqa: PLC0415
 
@@ -212,14 +212,16 @@ async def _run(plan: Plan, options: Options, runtime: Runtime, session: Session)
     return result
 
 
-def _desk_of(options: Options, runtime: Runtime) -> DeskRunner | None:
+def _desk_of(options: AgentOptions, runtime: Runtime) -> DeskRunner | None:
     from handrail.local.desk import LocalDesk  # noqa: PLC0415
 
     return LocalDesk(runtime.config.home, runtime.caller) if options.desk else None
 
 
 @asynccontextmanager
-async def _shown_on_desk(plan: Plan, options: Options, runtime: Runtime) -> AsyncIterator[Tell | None]:
+async def _shown_on_desk(
+    plan: AgentPlan, options: AgentOptions, runtime: Runtime
+) -> AsyncIterator[Tell | None]:
     """Windows on the desk of a running server; that there is none is said once."""
     from handrail.agent.desk_windows import Presenter  # noqa: PLC0415
 

@@ -23,7 +23,7 @@ from handrail.protocol.read import action_from, read_json
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CheckedEntry:
     """One action of the input: the JSON text it stands in, its place there, and its value."""
 
     text: str
@@ -74,7 +74,7 @@ def _decode(data: bytes, name: str) -> str:
         ) from None
 
 
-def _entries(text: str, dialect: str) -> Iterator[Entry]:
+def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
     """The actions in the text: an object, an array, or one object per line."""
     try:
         value = read_json(text)
@@ -82,13 +82,13 @@ def _entries(text: str, dialect: str) -> Iterator[Entry]:
         yield from _from_lines(text, error) if dialect != "openpocket" or _is_lines(text) else _as_prose(text)
         return
     if isinstance(value, list) and value:
-        yield from (Entry(text, 1, (index,), one) for index, one in enumerate(value))
+        yield from (CheckedEntry(text, 1, (index,), one) for index, one in enumerate(value))
     else:
-        yield Entry(text, 1, (), value)
+        yield CheckedEntry(text, 1, (), value)
 
 
-def _as_prose(text: str) -> Iterator[Entry]:
-    yield Entry("{}", 1, (), text)
+def _as_prose(text: str) -> Iterator[CheckedEntry]:
+    yield CheckedEntry("{}", 1, (), text)
 
 
 def _is_lines(text: str) -> bool:
@@ -99,7 +99,7 @@ def _is_lines(text: str) -> bool:
         return False
 
 
-def _from_lines(text: str, error: InvalidAction) -> Iterator[Entry]:
+def _from_lines(text: str, error: InvalidAction) -> Iterator[CheckedEntry]:
     if not text.strip():
         raise InvalidAction(
             "there is nothing to check", hint="Give JSON: an object, an array, or one object per line."
@@ -108,7 +108,7 @@ def _from_lines(text: str, error: InvalidAction) -> Iterator[Entry]:
         raise error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            yield Entry(line, number, (), _line_value(line))
+            yield CheckedEntry(line, number, (), _line_value(line))
 
 
 def _line_value(line: str) -> Any:
@@ -118,7 +118,7 @@ def _line_value(line: str) -> Any:
         return error
 
 
-def _check_one(entry: Entry, dialect: str) -> dict[str, Any]:
+def _check_one(entry: CheckedEntry, dialect: str) -> dict[str, Any]:
     try:
         if isinstance(entry.value, InvalidAction):
             raise entry.value

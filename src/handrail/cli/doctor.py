@@ -50,14 +50,14 @@ def doctor(as_json: bool) -> None:
         click.get_current_context().exit(FAMILIES["device"].exit_code)
 
 
-async def examine(env: Mapping[str, str], clock: Clock) -> list[Check]:
+async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     """Every check, in the order of a first installation."""
     checks = [check_python(), check_sqlite(), *check_variables(env)]
     try:
         config = Config.from_env(env)
     except InvalidAction as error:
         name = error.details["path"]
-        return [*checks, Check("environment", "error", error.message, f"unset {name}")]
+        return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
     checks += [check_home(config), check_disk(config)]
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
@@ -65,17 +65,19 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[Check]:
     return [*checks, *check_extras(env)]
 
 
-async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[Check]:
+async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
     """The program and its server. Phones at addresses need neither, so a missing adb is no error."""
     from handrail.adb.server import find_adb  # noqa: PLC0415  (sockets that `--help` does not need)
 
     adb = find_adb(env)
     if adb is not None:
-        program = Check("adb", "ok", f"{adb}, {await _version(str(adb))}")
+        program = DoctorCheck("adb", "ok", f"{adb}, {await _version(str(adb))}")
     elif config.adb is not None:
-        program = Check("adb", "warning", f"HANDRAIL_ADB={config.adb} can't be run", "unset HANDRAIL_ADB")
+        program = DoctorCheck(
+            "adb", "warning", f"HANDRAIL_ADB={config.adb} can't be run", "unset HANDRAIL_ADB"
+        )
     else:
-        program = Check("adb", "warning", "not found; phones on USB need it", "pip install adbutils")
+        program = DoctorCheck("adb", "warning", "not found; phones on USB need it", "pip install adbutils")
     return [program, await _server(config, clock, env)]
 
 
@@ -88,7 +90,7 @@ async def _version(adb: str) -> str:
     return lines[0].lower() if lines else "version unknown"
 
 
-async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> Check:
+async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> DoctorCheck:
     from handrail.android.discovery import server_of  # noqa: PLC0415
 
     place = f"{config.adb_host}:{config.adb_port}"
@@ -97,9 +99,9 @@ async def _server(config: Config, clock: Clock, env: Mapping[str, str]) -> Check
     except DeviceError as error:
         if await _somebody_listens(config):
             fix = f"export ANDROID_ADB_SERVER_PORT={config.adb_port + 1}"
-            return Check("adb server", "warning", f"{place} is no adb server: {error.message}", fix)
-        return Check("adb server", "ok", f"none at {place} yet; started when it is needed")
-    return Check("adb server", "ok", f"{place}, protocol {number}")
+            return DoctorCheck("adb server", "warning", f"{place} is no adb server: {error.message}", fix)
+        return DoctorCheck("adb server", "ok", f"none at {place} yet; started when it is needed")
+    return DoctorCheck("adb server", "ok", f"{place}, protocol {number}")
 
 
 async def _somebody_listens(config: Config) -> bool:
@@ -112,20 +114,20 @@ async def _somebody_listens(config: Config) -> bool:
     return True
 
 
-async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[Check]:
+async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
     from handrail.android.discovery import discover  # noqa: PLC0415
 
     listing = await discover(config, clock, env)
     checks = [_device(one) for one in listing.devices]
     if not checks:
-        checks = [Check("devices", "note", "none connected", "handrail sim")]
+        checks = [DoctorCheck("devices", "note", "none connected", "handrail sim")]
     return checks
 
 
-def _device(one: Found) -> Check:
+def _device(one: Found) -> DoctorCheck:
     if one.usable:
-        return Check("device", "ok", f"{one} by {one.transport}, {one.via}")
-    return Check("device", "warning", str(one), _command_in(one.what_to_do) or one.what_to_do)
+        return DoctorCheck("device", "ok", f"{one} by {one.transport}, {one.via}")
+    return DoctorCheck("device", "warning", str(one), _command_in(one.what_to_do) or one.what_to_do)
 
 
 def _command_in(text: str) -> str:
@@ -133,7 +135,7 @@ def _command_in(text: str) -> str:
     return text.split("`")[1] if text.count("`") >= 2 else ""
 
 
-def _show(checks: list[Check]) -> None:
+def _show(checks: list[DoctorCheck]) -> None:
     width = max(len(check.name) for check in checks)
     for check in checks:
         mark = click.style(MARKS[check.state], fg=COLOURS[check.state])
@@ -161,7 +163,7 @@ UDEV = "sudo apt install android-sdk-platform-tools-common"
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class DoctorCheck:
     """One line. `note`: something optional is not there; `error`: nothing works without it."""
 
     name: str
@@ -175,55 +177,63 @@ class Check:
         return {**known, "fix": self.fix} if self.fix else known
 
 
-def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> Check:
+def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck:
     """The interpreter."""
     text = ".".join(map(str, current))
     if current >= PYTHON:
-        return Check("python", "ok", text)
-    return Check("python", "error", f"{text} is too old; 3.11 is needed", "sudo apt install python3")
+        return DoctorCheck("python", "ok", text)
+    return DoctorCheck("python", "error", f"{text} is too old; 3.11 is needed", "sudo apt install python3")
 
 
-def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> Check:
+def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> DoctorCheck:
     """The embedded store."""
     text = ".".join(map(str, current))
     if current >= SQLITE:
-        return Check("sqlite", "ok", text)
-    return Check("sqlite", "error", f"{text} is too old; 3.37 is needed", "sudo apt install libsqlite3-0")
+        return DoctorCheck("sqlite", "ok", text)
+    return DoctorCheck(
+        "sqlite", "error", f"{text} is too old; 3.37 is needed", "sudo apt install libsqlite3-0"
+    )
 
 
-def check_home(config: Config) -> Check:
+def check_home(config: Config) -> DoctorCheck:
     """The folder of everything that is kept."""
     path = config.home
     if not path.exists():
         parent = next(one for one in path.parents if one.exists())
         if os.access(parent, os.W_OK):
-            return Check("home", "ok", f"{path}, made at first use")
-        return Check("home", "error", f"{path} can't be made in {parent}", "export HANDRAIL_HOME=~/handrail")
+            return DoctorCheck("home", "ok", f"{path}, made at first use")
+        return DoctorCheck(
+            "home", "error", f"{path} can't be made in {parent}", "export HANDRAIL_HOME=~/handrail"
+        )
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Check("home", "error", f"{path} is no folder to write to", "export HANDRAIL_HOME=~/handrail")
+        return DoctorCheck(
+            "home", "error", f"{path} is no folder to write to", "export HANDRAIL_HOME=~/handrail"
+        )
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
-        return Check("home", "warning", f"{path} is open to others, mode {mode:04o}", f"chmod 700 {path}")
-    return Check("home", "ok", f"{path}, mode {mode:04o}")
+        return DoctorCheck(
+            "home", "warning", f"{path} is open to others, mode {mode:04o}", f"chmod 700 {path}"
+        )
+    return DoctorCheck("home", "ok", f"{path}, mode {mode:04o}")
 
 
-def check_disk(config: Config) -> Check:
+def check_disk(config: Config) -> DoctorCheck:
     """Room for the journal and its pictures."""
     place = next(one for one in (config.home, *config.home.parents) if one.exists())
     free = shutil.disk_usage(place).free
     text = f"{free // MIB} MiB free in {place}"
     if free < LOW_DISK:
-        return Check("disk", "error" if free < NO_DISK else "warning", text, f"du -sh {config.home}/*")
-    return Check("disk", "ok", text)
+        return DoctorCheck("disk", "error" if free < NO_DISK else "warning", text, f"du -sh {config.home}/*")
+    return DoctorCheck("disk", "ok", text)
 
 
-def check_variables(env: Mapping[str, str]) -> Iterator[Check]:
+def check_variables(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
     """Names that look like ours and are not."""
     for line in warnings(env):
-        yield Check("environment", "warning", line, f"unset {line.split()[0]}")
+        yield DoctorCheck("environment", "warning", line, f"unset {line.split()[0]}")
 
 
-def check_extras(env: Mapping[str, str]) -> Iterator[Check]:
+def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
     """What some features need, and nothing else does."""
     yield _package("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'")
     yield _package("uiautomator2", "the u2 helper: faster reads, any text", "pip install uiautomator2")
@@ -232,30 +242,30 @@ def check_extras(env: Mapping[str, str]) -> Iterator[Check]:
     yield _optional("node", _program(env, "node"), "tests of the web page", "sudo apt install nodejs")
 
 
-def check_usb(phones: list[UsbPhone] | None) -> Iterator[Check]:
+def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
     """Phones on a cable that this user may not open."""
     if phones is None:
         return
     for one in phones:
         if one.permitted:
-            yield Check("usb", "ok", f"{one.name} at {one.node}")
+            yield DoctorCheck("usb", "ok", f"{one.name} at {one.node}")
         else:
-            yield Check("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
+            yield DoctorCheck("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
     if not phones:
-        yield Check("usb", "note", "no phone with USB debugging on a cable", "handrail sim")
+        yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail sim")
 
 
-def _package(name: str, purpose: str, fix: str) -> Check:
+def _package(name: str, purpose: str, fix: str) -> DoctorCheck:
     try:
-        return Check(name, "ok", version(name))
+        return DoctorCheck(name, "ok", version(name))
     except PackageNotFoundError:
-        return Check(name, "note", f"not installed; only for {purpose}", fix)
+        return DoctorCheck(name, "note", f"not installed; only for {purpose}", fix)
 
 
-def _optional(name: str, found: str | None, purpose: str, fix: str) -> Check:
+def _optional(name: str, found: str | None, purpose: str, fix: str) -> DoctorCheck:
     if found and Path(found).exists():
-        return Check(name, "ok", found)
-    return Check(name, "note", f"not found; only for {purpose}", fix)
+        return DoctorCheck(name, "ok", found)
+    return DoctorCheck(name, "note", f"not found; only for {purpose}", fix)
 
 
 def _program(env: Mapping[str, str], *names: str) -> str | None:

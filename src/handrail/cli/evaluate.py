@@ -30,7 +30,7 @@ RESULT = "result.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EvaluateOptions:
     """The command line."""
 
     tasks: tuple[str, ...]
@@ -105,7 +105,7 @@ def evaluate(**given: Any) -> None:
     """
     from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
 
-    options = Options(**given)
+    options = EvaluateOptions(**given)
     words = [word.strip() for one in options.tasks for word in one.split(",") if word.strip()]
     tasks = load_tasks(words, options.seed)
     if options.listed:
@@ -124,7 +124,7 @@ def _print_list(tasks: Sequence[EvalTask], *, as_json: bool) -> None:
     print_table(f"{len(tasks)} tasks", ("task", "title", "tags", "steps at most"), rows)
 
 
-async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
+async def _main(tasks: Sequence[EvalTask], options: EvaluateOptions) -> int:
     """Everything that can be wrong with the input is said before a phone is made."""
     from handrail.clock import SystemClock  # noqa: PLC0415
 
@@ -141,22 +141,25 @@ async def _main(tasks: Sequence[EvalTask], options: Options) -> int:
 
 
 async def _measure(
-    tasks: Sequence[EvalTask], options: Options, opener: Callable[[EvalTask], AgentModel], clock: Clock
+    tasks: Sequence[EvalTask],
+    options: EvaluateOptions,
+    opener: Callable[[EvalTask], AgentModel],
+    clock: Clock,
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.result import Evaluation, Progress, TaskResult  # noqa: PLC0415
-    from handrail.cli.evaluation.run import USUAL_JOBS, Plan, run_all  # noqa: PLC0415
+    from handrail.cli.evaluation.result import Evaluation, EvaluationProgress, TaskResult  # noqa: PLC0415
+    from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
 
     jobs = min(options.jobs or USUAL_JOBS, len(tasks))
     results: dict[str, TaskResult] = {}
     began, is_stopped = clock.monotonic_ms(), False
-    with _stopped_by_sigterm(), Progress(len(tasks), options.model) as progress:
+    with _stopped_by_sigterm(), EvaluationProgress(len(tasks), options.model) as progress:
 
         def done(one: TaskResult) -> None:
             results[one.id] = one
             progress.done(one)
 
         try:
-            await run_all(tasks, Plan(opener, clock, options.out, options.max_steps), jobs, done)
+            await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
         except asyncio.CancelledError:  # what was done until then is still worth telling
             is_stopped = True
     ordered = tuple(results[task.id] for task in tasks if task.id in results)
@@ -176,7 +179,7 @@ def _stopped_by_sigterm() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def _opener(options: Options, clock: Clock) -> Callable[[EvalTask], AgentModel]:
+def _opener(options: EvaluateOptions, clock: Clock) -> Callable[[EvalTask], AgentModel]:
     """A model of its own for every task: nothing is carried over from one to the next."""
     from handrail.agent.models import open_model  # noqa: PLC0415
     from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
@@ -215,7 +218,7 @@ def _claim(out: Path | None) -> None:
         raise InvalidAction(f"--out {out} is not empty", path="out", hint="Give a folder that is new.")
 
 
-def _publish(ran: Evaluation, options: Options) -> None:
+def _publish(ran: Evaluation, options: EvaluateOptions) -> None:
     from handrail.cli.evaluation.result import print_tables  # noqa: PLC0415
 
     if options.out is not None:

@@ -24,7 +24,7 @@ PORT = 8421
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class McpOptions:
     """The command line."""
 
     target: DeviceOptions
@@ -70,10 +70,10 @@ def mcp(**given: Any) -> None:
 
     For example: claude mcp add handrail -- handrail mcp
     """
-    asyncio.run(_main(Options(**given)))
+    asyncio.run(_main(McpOptions(**given)))
 
 
-async def _main(options: Options) -> None:
+async def _main(options: McpOptions) -> None:
     from handrail.bind import check_bind  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
     from handrail.engine.events import Caller  # noqa: PLC0415
@@ -111,7 +111,7 @@ async def _leave(desk: LocalDesk, state: DoorState) -> None:
         await desk.left(caller)
 
 
-async def _serve(options: Options, state: DoorState, stack: AsyncExitStack) -> None:
+async def _serve(options: McpOptions, state: DoorState, stack: AsyncExitStack) -> None:
     from handrail.mcp.approvals import Attendant  # noqa: PLC0415
     from handrail.mcp.server import build  # noqa: PLC0415
 

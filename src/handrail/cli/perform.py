@@ -26,7 +26,7 @@ from handrail.cli.output import print_json
 from handrail.config import Config
 from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, InvalidAction
-from handrail.local.client import LocalDoor, Told
+from handrail.local.client import LocalDoor, Replied
 from handrail.local.wire import socket_path
 from handrail.waiting import Background
 
@@ -117,7 +117,7 @@ _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 async def by_running_server(
     action: Mapping[str, Any], target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
-) -> Told | None:
+) -> Replied | None:
     """None: there is no server, or it does not work on this phone, or it can't know what is needed."""
     if target.sim or not socket_path(config.home).exists() or _needs_own_secret(action, env):
         return None

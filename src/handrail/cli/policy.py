@@ -15,8 +15,8 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
-from handrail.engine.policy.defaults import rulings
 from handrail.engine.policy.permissions import Permissions, is_agents
+from handrail.engine.policy.policy import rulings
 from handrail.engine.policy.rule import Rule, unreachable
 from handrail.protocol.read import read_action
 from handrail.tree.quote import clean

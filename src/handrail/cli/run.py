@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class RunOptions:
     """The command line."""
 
     paths: tuple[Path, ...]
@@ -96,7 +96,7 @@ def run(
 
     if sim is not None and not sim.isdigit():  # `--sim FLOW`: the number was left out
         flows, sim = (sim, *flows), "0"
-    options = Options(
+    options = RunOptions(
         paths=tuple(Path(one) for one in flows),
         wanted=Wanted.parse(devices, None if sim is None else int(sim)),
         tags=_words(tags),
@@ -119,7 +119,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-async def _main(options: Options) -> int:
+async def _main(options: RunOptions) -> int:
     plans = _plans(options)
     records: list[FlowRecord] = []
     task = asyncio.current_task()
@@ -140,7 +140,7 @@ async def _main(options: Options) -> int:
     return code
 
 
-def _plans(options: Options) -> list[Ready]:
+def _plans(options: RunOptions) -> list[Ready]:
     """Everything that can be wrong with the files is said before a phone is opened."""
     from handrail.flow.document import load  # noqa: PLC0415
     from handrail.flow.plan import plan  # noqa: PLC0415
@@ -174,7 +174,7 @@ def _plans(options: Options) -> list[Ready]:
     return made
 
 
-async def _on_phones(plans: list[Ready], options: Options, records: list[FlowRecord]) -> int:
+async def _on_phones(plans: list[Ready], options: RunOptions, records: list[FlowRecord]) -> int:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.flow.plan import devices_of  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
@@ -201,7 +201,7 @@ def _caller() -> Caller:
 class Course:
     """All flows of one command, one after the other."""
 
-    options: Options
+    options: RunOptions
     pool: Pool
     runtime: Runtime
     progress: FlowProgress
@@ -271,7 +271,7 @@ class Course:
         return record
 
 
-def _progress(options: Options) -> FlowProgress:
+def _progress(options: RunOptions) -> FlowProgress:
     from handrail.flow.progress import LiveFlowProgress, PlainFlowProgress  # noqa: PLC0415
 
     sink = sys.stderr if options.as_json else sys.stdout
@@ -296,7 +296,7 @@ def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
     runtime.approvals.notify = ask
 
 
-def _publish(records: list[FlowRecord], options: Options) -> None:
+def _publish(records: list[FlowRecord], options: RunOptions) -> None:
     """Also after an interruption: what is known is written."""
     from handrail.flow import report  # noqa: PLC0415
     from handrail.flow.report import junit  # noqa: PLC0415

@@ -38,7 +38,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ServeOptions:
     """The command line."""
 
     host: str
@@ -84,10 +84,10 @@ def serve(**given: Any) -> None:
 
     For example: handrail serve --sim 1 --open
     """
-    asyncio.run(_main(Options(**given)))
+    asyncio.run(_main(ServeOptions(**given)))
 
 
-async def _main(options: Options) -> None:
+async def _main(options: ServeOptions) -> None:
     from handrail.bind import check_bind, listen  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
 
@@ -100,7 +100,7 @@ async def _main(options: Options) -> None:
         await _serve(options, runtime, desk, bound, stack)
 
 
-async def _open(options: Options, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
+async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) -> tuple[Runtime, Desk]:
     """The desk before the phones: a session takes the desk that is there when it is opened."""
     from handrail.desk.desk import Desk  # noqa: PLC0415
     from handrail.engine.events import Caller  # noqa: PLC0415
@@ -143,7 +143,7 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
 
 
 async def _serve(
-    options: Options, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
+    options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
@@ -171,7 +171,7 @@ async def _serve(
         await stop.wait()
 
 
-async def _mcp(options: Options, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:
+async def _mcp(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:
     if not options.with_mcp:
         return ()
     from handrail.mcp.http import mcp_routes  # noqa: PLC0415
@@ -179,7 +179,7 @@ async def _mcp(options: Options, runtime: Runtime, stack: AsyncExitStack) -> Seq
     return await mcp_routes(runtime, options.profile, options.flows[0] if options.flows else None, stack)
 
 
-def _flow_folders(options: Options, config: Config) -> list[Path]:
+def _flow_folders(options: ServeOptions, config: Config) -> list[Path]:
     found = [one for one in (Path("flows"), Path("examples/flows")) if one.is_dir()][:1]
     return [*(options.flows or found), config.home / "flows"]
 
@@ -192,7 +192,7 @@ def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
     return stop
 
 
-def _tell(address: str, link: str, options: Options, runtime: Runtime) -> None:
+def _tell(address: str, link: str, options: ServeOptions, runtime: Runtime) -> None:
     click.echo(f"The desk is at {address}")
     click.echo(f"Log one browser in:  {link}")
     click.echo("Another one:         handrail desk link")

@@ -12,14 +12,13 @@ import click
 
 from handrail.android.choose import pick
 from handrail.clock import SystemClock
-from handrail.config import Config
+from handrail.config import Config, canonical
 from handrail.engine.events import Caller
 from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceError
 from handrail.store import Store
-from handrail.surface.names import canonical
 from handrail.tree.quote import clean
 
 HEARD_MS = 500.0

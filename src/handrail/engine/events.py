@@ -1,4 +1,4 @@
-"""The lives of a session's actions as they happen, for whoever listens. A slow listener loses the oldest."""
+"""Who acts, and the lives of a session's actions as they happen. A slow listener loses the oldest."""
 
 from __future__ import annotations
 

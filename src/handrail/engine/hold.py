@@ -1,4 +1,4 @@
-"""A session's hold on its device: taken with the first touch, checked before every other, given back.
+"""A session's hold on its device, and stops asked for by other processes.
 
 Whoever has taken the device over acts under the own hold; everybody else waits for the hand-back.
 """
@@ -12,11 +12,11 @@ import uuid
 from contextlib import AsyncExitStack
 from typing import Any
 
+from handrail.config import canonical
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder, Lease, Leases
 from handrail.errors import DeviceBusy
 from handrail.store import Store
-from handrail.surface.names import canonical
 
 
 class Hold:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from handrail.clock import Clock, iso_time
+from handrail.config import canonical
 from handrail.errors import DeviceBusy
 from handrail.store import Store
-from handrail.surface.names import canonical
 from handrail.waiting import beside
 
 TTL_MS = 30_000

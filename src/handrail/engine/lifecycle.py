@@ -10,8 +10,8 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Sequence
+from typing import Any
 
-from handrail.engine.crash import look_for_crash
 from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim, targets_of
@@ -22,9 +22,11 @@ from handrail.engine.pressed import needs_fresh_screen
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Secrets
-from handrail.errors import Cancelled, HandrailError
+from handrail.errors import AppCrashed, Cancelled, HandrailError
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.traits import Settle
+from handrail.surface.capabilities import HealthCapability
+from handrail.tree.signs import ScreenDialog
 
 LAST_LOOK_MS = 5_000.0
 """For the screen after a failure: worth a look, not worth waiting for."""
@@ -227,3 +229,37 @@ async def _look_after_failure(stage: Stage) -> None:
         run.diagnostics.append(f"[look] the screen after the failure could not be read: {error}")
     except asyncio.CancelledError:  # it has failed already, and says so
         run.diagnostics.append("[look] stopped before the screen after the failure was read")
+
+
+CRASH_LINES = 20
+"""Lines of the log that an envelope holds."""
+
+
+async def look_for_crash(stage: Stage) -> None:
+    """Raises `AppCrashed`. Costs a round trip only where the app that was in front is not there any more."""
+    run, health = stage.run, stage.health
+    if health is None or run.before is None or run.after is None or run.before is run.after:
+        return
+    app = health.app_in_front(run.before.screen)
+    dialog = _crash_dialog(run.after)
+    if dialog is not None and _crash_dialog(run.before) is None:
+        raise await _crashed(health, app, dialog.title, None, dialog=dialog.to_dict())
+    if not app or app == health.app_in_front(run.after.screen) or run.action.leaves_app:
+        return
+    if await health.has_died(app):
+        # An older crash is not the reason for this end.
+        age_ms = stage.clock.monotonic_ms() - run.started_ms
+        raise await _crashed(health, app, f"The process of {app} is gone", age_ms)
+
+
+def _crash_dialog(seen: Look) -> ScreenDialog | None:
+    return next((one for one in seen.reading.dialogs if one.kind in ("crash", "anr")), None)
+
+
+async def _crashed(
+    health: HealthCapability, app: str, says: str, within_ms: float | None, **details: Any
+) -> AppCrashed:
+    words = await health.last_words(app, within_ms) if app else None
+    log = list(words.lines[:CRASH_LINES]) if words else None
+    summary = f"{says}: {words.summary}" if words else says
+    return AppCrashed(summary, package=app, log=log, **details)

@@ -1,4 +1,4 @@
-"""Actions under way: each can be stopped, and each tells its end whatever happens to whoever waits for it."""
+"""Actions under way: whose turn it is, how each is stopped, and that each tells its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One action on its way: what is known of it so far. The pipe in `lifecycle` moves it, `execute` fills it."""
+"""One action on its way: what is known of it so far, and the tools of its stage. `lifecycle` moves it."""
 
 from __future__ import annotations
 

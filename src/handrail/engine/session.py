@@ -26,8 +26,7 @@ from handrail.engine.memory import Known, Memory, Refs
 from handrail.engine.permit import Permit
 from handrail.engine.policy.permissions import Gate
 from handrail.engine.queue import Queue, Turn, Work
-from handrail.engine.record import Record
-from handrail.engine.report import envelope_of
+from handrail.engine.record import Record, envelope_of
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms

@@ -16,8 +16,8 @@ from handrail.engine.session import Session
 from handrail.flow.run_record import Picture
 from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetLogs, GetUiTree, Screenshot
-from handrail.tree.dialogs import system_dialogs
 from handrail.tree.node import Screen
+from handrail.tree.signs import system_dialogs
 
 WIDTH = 540
 """Pixels; half of a common phone's, enough to read a button."""

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from handrail import __version__
 from handrail.android.discovery import Found
+from handrail.config import canonical
 from handrail.engine.events import Caller
 from handrail.engine.leases import Held
 from handrail.engine.session import Session
@@ -27,7 +28,6 @@ from handrail.protocol.actions import json_schema
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
 from handrail.runtime import Runtime
-from handrail.surface.names import canonical
 from handrail.waiting import first
 
 MOST_AT_ONCE = 100

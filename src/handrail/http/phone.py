@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from handrail.config import canonical
 from handrail.engine.events import Caller, Event
 from handrail.engine.hold import Stops
 from handrail.engine.leases import Held, Holder
@@ -28,7 +29,6 @@ from handrail.protocol.actions import AnyAction
 from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
-from handrail.surface.names import canonical
 from handrail.tree.reach import visible_part
 from handrail.waiting import Background
 

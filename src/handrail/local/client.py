@@ -25,7 +25,7 @@ OnQuestion = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Replied:
     """The envelope as data, and as what a person reads of it."""
 
     envelope: dict[str, Any]
@@ -71,7 +71,7 @@ class LocalDoor:
         device: str | None,
         caller: Mapping[str, Any],
         on_question: OnQuestion,
-    ) -> Told | None:
+    ) -> Replied | None:
         """The answer; None when the device is not open there. A failure to begin raises."""
         try:
             async with Background() as asking:
@@ -102,14 +102,14 @@ async def _ask(on_question: OnQuestion, id_: str) -> None:
     await on_question(id_)
 
 
-def _read(message: Message | None, kind: str) -> Told | None:
+def _read(message: Message | None, kind: str) -> Replied | None:
     if message is None:
         raise gone(kind)
     if message.get("elsewhere"):
         return None
     if "error" in message:
         raise error_from(message["error"])
-    return Told(message["envelope"], message["text"])
+    return Replied(message["envelope"], message["text"])
 
 
 def gone(kind: str) -> AdbConnectionError:

@@ -27,7 +27,7 @@ PICTURE = "screenshotBase64"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ToolAnswer:
     """One text for the model, pictures beside it, and the data behind it for programs."""
 
     text: str
@@ -73,7 +73,7 @@ _BOX = re.compile(r'^((?:@\S+ )?\S+(?: ".*")?) \[-?\d+,-?\d+\]\[-?\d+,-?\d+\]$',
 
 def tell(
     runtime: Runtime, session: Session, known: CallerState, action: AnyAction, envelope: Envelope
-) -> Answer:
+) -> ToolAnswer:
     """The answer to a native tool's one action."""
     told = _with_refs(envelope)
     screen = runtime.secrets.redact(session.looks.registry.text)
@@ -88,7 +88,7 @@ def tell(
         ours, data = "\n".join(filter(None, [ours, data])), ""
     _remember(session, known, action, envelope)
     picture = (envelope.details or {}).get(PICTURE)
-    return Answer(
+    return ToolAnswer(
         text="\n".join(
             part for part in (ours + _scaled(action, envelope), FRAME if data else "", data) if part
         ),

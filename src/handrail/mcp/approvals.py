@@ -24,14 +24,14 @@ from mcp_types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
 from handrail.clock import Clock
 from handrail.engine.approval import Approvals, AskedApproval
 from handrail.errors import ActionRejected, HandrailError
-from handrail.mcp.answer import Answer
+from handrail.mcp.answer import ToolAnswer
 from handrail.mcp.client import Client, Decision, Ticker, decision_of, request_of
 from handrail.waiting import Background, beside, first, wait_for_end
 
 PATIENCE_MS = 45_000.0
 """How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
-Work = Callable[[Ticker | None], Coroutine[Any, Any, Answer]]
-Reply = Answer | InputRequiredResult
+Work = Callable[[Ticker | None], Coroutine[Any, Any, ToolAnswer]]
+Reply = ToolAnswer | InputRequiredResult
 
 
 class Attendant:
@@ -76,7 +76,7 @@ class Attendant:
 
     # which call
 
-    def _find(self, params: CallToolRequestParams, key: str) -> Waiting | None:
+    def _find(self, params: CallToolRequestParams, key: str) -> WaitingCall | None:
         full = _full(key, params)
         if params.request_state is None:
             return self._lot.by_key(full)
@@ -87,21 +87,21 @@ class Attendant:
             raise _refusal(f"The answer belongs to another call than this {params.name}.")
         return call
 
-    def _start(self, params: CallToolRequestParams, key: str, work: Work, client: Client) -> Waiting:
+    def _start(self, params: CallToolRequestParams, key: str, work: Work, client: Client) -> WaitingCall:
         questions: asyncio.Queue[Asked] = asyncio.Queue()
         ticker = Ticker(params.name, self._clock) if client.wants_progress else None
 
-        async def run() -> Answer:
+        async def run() -> ToolAnswer:
             QUESTIONS.set(questions)
             return await work(ticker)
 
         task = self._lot.tasks.start(run(), f"call of {params.name}", log_failure=False)
-        call = Waiting(_full(key, params), task, questions, ticker)
+        call = WaitingCall(_full(key, params), task, questions, ticker)
         self._lot.add(call)
         return call
 
     @asynccontextmanager
-    async def _attended(self, call: Waiting, client: Client) -> AsyncIterator[None]:
+    async def _attended(self, call: WaitingCall, client: Client) -> AsyncIterator[None]:
         """A request that is cancelled stops its call, unless another request waits for it too."""
         call.attended += 1
         ticking = beside(call.ticker.run(client.report), "progress") if call.ticker else nullcontext()
@@ -118,7 +118,7 @@ class Attendant:
 
     # its questions
 
-    async def _hear(self, call: Waiting, client: Client, params: CallToolRequestParams) -> Reply | None:
+    async def _hear(self, call: WaitingCall, client: Client, params: CallToolRequestParams) -> Reply | None:
         """The answer that came with a request; None when the call goes on."""
         asked = call.open
         if asked is None or call.task.done():
@@ -132,7 +132,7 @@ class Attendant:
         await self._answer(asked, decision, client)
         return None
 
-    async def _attend(self, call: Waiting, client: Client, asked: Asked | None) -> Reply:
+    async def _attend(self, call: WaitingCall, client: Client, asked: Asked | None) -> Reply:
         """To the call's end, or to a question that this request can't wait for."""
         while True:
             if asked is not None and (reply := await self._ask(call, asked, client)) is not None:
@@ -146,21 +146,21 @@ class Attendant:
             elif still := await self._open_question(call):
                 return _pending(still.approval)
 
-    async def _next(self, call: Waiting) -> Asked | None:
+    async def _next(self, call: WaitingCall) -> Asked | None:
         """Its next question; None at its end, or when this request has waited long enough."""
         getting, _ = await first(
             call.questions.get(), wait_for_end(self._clock, call.task, self._patience_ms)
         )
         return None if getting.cancelled() else getting.result()
 
-    async def _open_question(self, call: Waiting) -> Asked | None:
+    async def _open_question(self, call: WaitingCall) -> Asked | None:
         """The one that the call waits for now, if it does."""
         if call.open is None or call.task.done():
             return None
         known = await self._approvals.get(call.open.approval.id)
         return call.open if known.is_open(self._clock.now_ms()) else None
 
-    async def _ask(self, call: Waiting, asked: Asked, client: Client) -> Reply | None:
+    async def _ask(self, call: WaitingCall, asked: Asked, client: Client) -> Reply | None:
         """By the best way that the client knows; None when there is nothing to do but wait."""
         if client.takes_input_requests:
             return _input_required(asked)
@@ -190,18 +190,20 @@ def _input_required(asked: Asked) -> InputRequiredResult:
     return InputRequiredResult(input_requests={one.id: request_of(one)}, request_state=asked.state)
 
 
-def _pending(one: AskedApproval) -> Answer:
+def _pending(one: AskedApproval) -> ToolAnswer:
     text = (
         f"Not done yet: a person has to allow it ({one.id}).\n"
         f"Ask them to run `handrail approve {one.id}` (or `handrail reject {one.id}`) in a terminal.\n"
         "Call this tool again with the same arguments to wait on and to learn what came of it. "
         "Do not try another way."
     )
-    return Answer(text, structured={"pending": True, "approval": one.id})
+    return ToolAnswer(text, structured={"pending": True, "approval": one.id})
 
 
-def _failure(error: HandrailError) -> Answer:
-    return Answer(f"{error.code}: {error.message}\n{error.hint}", is_error=True, structured=error.to_dict())
+def _failure(error: HandrailError) -> ToolAnswer:
+    return ToolAnswer(
+        f"{error.code}: {error.message}\n{error.hint}", is_error=True, structured=error.to_dict()
+    )
 
 
 def _refusal(said: str) -> MCPError:
@@ -233,11 +235,11 @@ class Asked:
 
 
 @dataclass(slots=True, eq=False)
-class Waiting:
+class WaitingCall:
     """One call, in a task of its own."""
 
     key: str
-    task: asyncio.Task[Answer]
+    task: asyncio.Task[ToolAnswer]
     questions: asyncio.Queue[Asked]
     ticker: Ticker | None
     open: Asked | None = None
@@ -259,19 +261,19 @@ class Lot:
     """The calls that wait."""
 
     clock: Clock
-    calls: list[Waiting] = field(default_factory=list)
+    calls: list[WaitingCall] = field(default_factory=list)
     tasks: Background = field(default_factory=Background)
 
-    def by_key(self, key: str) -> Waiting | None:
+    def by_key(self, key: str) -> WaitingCall | None:
         """The same call by the same caller, if it is waiting for a person or has not told its end."""
         self._forget_old()
         return next((one for one in self.calls if one.key == key and one.open is not None), None)
 
-    def by_state(self, state: str) -> Waiting | None:
+    def by_state(self, state: str) -> WaitingCall | None:
         self._forget_old()
         return next((one for one in self.calls if one.is_token(state)), None)
 
-    def add(self, call: Waiting) -> None:
+    def add(self, call: WaitingCall) -> None:
         self._forget_old()
         if len(self.calls) >= MOST_WAITING:
             call.task.cancel()
@@ -281,7 +283,7 @@ class Lot:
             )
         self.calls.append(call)
 
-    def remove(self, call: Waiting) -> None:
+    def remove(self, call: WaitingCall) -> None:
         if call in self.calls:
             self.calls.remove(call)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.android.discovery import Found
 from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text, tell
+from handrail.mcp.answer import PICTURE, ToolAnswer, data_of, failure_text, tell
 from handrail.mcp.seeds import seed
 from handrail.mcp.tools import PROFILES, Tool, tools
 from handrail.protocol.actions import DESK_ACTIONS
@@ -42,7 +42,7 @@ async def call(
     *,
     caller: Caller | None = None,
     progress: Progress | None = None,
-) -> Answer:
+) -> ToolAnswer:
     """A failure is an answer too, whatever failed."""
     try:
         tool = _tool(state.profile, name)
@@ -62,11 +62,11 @@ async def call(
         return failed(state.profile, name, unknown)
 
 
-def failed(profile: str, name: str, error: HandrailError) -> Answer:
+def failed(profile: str, name: str, error: HandrailError) -> ToolAnswer:
     """A failure that came before there was an envelope, in the profile's own words."""
     other = seed(profile)
     written = other.failure(name, error) if other else failure_text(error)
-    return Answer(written, is_error=True, structured=error.to_dict())
+    return ToolAnswer(written, is_error=True, structured=error.to_dict())
 
 
 def _object(arguments: Any) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class Call:
 NO_DEVICE = "No phone is there. A person can plug one in, or run `handrail sim`."
 
 
-async def native(call: Call) -> Answer:
+async def native(call: Call) -> ToolAnswer:
     """The answer of a native tool."""
     match call.name:
         case "devices":
@@ -144,7 +144,7 @@ async def native(call: Call) -> Answer:
             return await act(call, action_of(name, call.arguments))
 
 
-async def act(call: Call, action: AnyAction) -> Answer:
+async def act(call: Call, action: AnyAction) -> ToolAnswer:
     """Do an action on the caller's phone, and tell it by what the caller knows already."""
     session = await call.state.session(call.caller, action.device)
     known = call.state.of(call.caller)
@@ -154,7 +154,7 @@ async def act(call: Call, action: AnyAction) -> Answer:
     return tell(call.state.runtime, session, known, action, envelope)
 
 
-async def _connect(call: Call) -> Answer:
+async def _connect(call: Call) -> ToolAnswer:
     """The device for what follows, and its screen."""
     check_names("connect", call.arguments, ("device", "deviceId"))
     wanted = device_of(call.arguments)
@@ -166,10 +166,10 @@ async def _connect(call: Call) -> Answer:
     facts = session.facts
     model = f"{facts.manufacturer} {facts.model}, Android {facts.android_version}"
     text = f"Connected to {session.serial}: {model}.\n{answer.text}"
-    return Answer(text, (), answer.is_error, envelope, answer.structured)
+    return ToolAnswer(text, (), answer.is_error, envelope, answer.structured)
 
 
-def _devices(listing: Listing, sessions: Sequence[Session]) -> Answer:
+def _devices(listing: Listing, sessions: Sequence[Session]) -> ToolAnswer:
     """What was found, and what is open although nobody lists it: a simulated phone of this process."""
     listed = {one.serial for one in listing.devices}
     ours = [
@@ -178,7 +178,7 @@ def _devices(listing: Listing, sessions: Sequence[Session]) -> Answer:
     found = [*listing.devices, *ours]
     lines = [str(one) if one.usable else f"{one}. {one.what_to_do}" for one in found]
     data = {"devices": [one.to_dict() for one in found], "notes": list(listing.notes)}
-    return Answer("\n".join(lines or [NO_DEVICE, *listing.notes]), structured=data)
+    return ToolAnswer("\n".join(lines or [NO_DEVICE, *listing.notes]), structured=data)
 
 
 FROM_PEOPLE = "[from people on the desk]"
@@ -189,13 +189,13 @@ EVENTS = "events"
 LONGEST_WAIT_MS = 120_000
 
 
-async def act_on_desk(call: Call) -> Answer:
+async def act_on_desk(call: Call) -> ToolAnswer:
     """Do it, and tell what came in meanwhile. What is wrong with the input is told also without a desk."""
     given, runtime = dict(call.arguments), call.state.runtime
     if given.get("type") == EVENTS:
         patience_ms = _desk_patience(given)
         heard = await runtime.desk_session().heard(call.caller.id, patience_ms)
-        return Answer(_from_people(heard) or "Nobody did anything.", structured={"events": heard})
+        return ToolAnswer(_from_people(heard) or "Nobody did anything.", structured={"events": heard})
     actions = _desk_actions(given) if "actions" in given else [_desk_action(given)]
     desk = runtime.desk_session()
     envelopes = await desk.run_all(actions, caller=call.caller)
@@ -245,11 +245,11 @@ def _desk_action(given: dict[str, Any]) -> AnyAction:
     return reasoned(action)
 
 
-def _desk_answer(envelopes: list[Envelope], heard: list[dict[str, Any]]) -> Answer:
+def _desk_answer(envelopes: list[Envelope], heard: list[dict[str, Any]]) -> ToolAnswer:
     lines = [_desk_line(one) for one in envelopes]
     pictures = tuple((one.details or {})[PICTURE] for one in envelopes if PICTURE in (one.details or {}))
     first = envelopes[0]
-    return Answer(
+    return ToolAnswer(
         "\n".join(filter(None, [*lines, _from_people(heard)])),
         images=pictures,
         is_error=not all(one.success for one in envelopes),

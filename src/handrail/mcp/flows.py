@@ -13,7 +13,7 @@ from handrail.flow.document import FlowDocument, load, loads
 from handrail.flow.plan import devices_of, plan
 from handrail.flow.run import FlowRunner
 from handrail.flow.select_flows import SUFFIXES, find_flows
-from handrail.mcp.answer import FRAME, Answer
+from handrail.mcp.answer import FRAME, ToolAnswer
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow
 from handrail.protocol.read import nearest
 from handrail.tree.quote import clean
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FIELDS = ("steps", "file", "env", "device", "deviceId")
 
 
-async def run_flow(call: Call) -> Answer:
+async def run_flow(call: Call) -> ToolAnswer:
     """The native answer."""
     given = {key: value for key, value in call.arguments.items() if value is not None}
     check_names("run_flow", given, FIELDS)
@@ -145,13 +145,13 @@ def _env(given: Mapping[str, Any]) -> dict[str, str]:
     return env
 
 
-def _told(call: Call, record: FlowRecord, *, is_news: bool) -> Answer:
+def _told(call: Call, record: FlowRecord, *, is_news: bool) -> ToolAnswer:
     trace = record.trace
     data = call.state.runtime.secrets.redact_data(trace.to_dict()) if trace else {}
     lines = [_headline(record, data), *_hint(record), *map(_line, _noteworthy(record))]
     if is_news and "finalUiTree" in data:
         lines += [FRAME, data["finalUiTree"]]
-    return Answer("\n".join(lines), is_error=record.outcome != "passed", structured=data)
+    return ToolAnswer("\n".join(lines), is_error=record.outcome != "passed", structured=data)
 
 
 def _headline(record: FlowRecord, trace: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from handrail import __version__
 from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp.answer import Answer, data_of
+from handrail.mcp.answer import ToolAnswer, data_of
 from handrail.mcp.approvals import Attendant
 from handrail.mcp.calls import Call, act, call
 from handrail.mcp.seeds import SEEDS
@@ -53,11 +53,11 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> ToolReply:
         caller = caller_of(ctx)
 
-        async def work(progress: Progress | None) -> Answer:
+        async def work(progress: Progress | None) -> ToolAnswer:
             return await call(state, params.name, params.arguments, caller=caller, progress=progress)
 
         reply = await attendant(ctx, params, f"{caller.id}@{state.of(caller).device or state.device}", work)
-        return result_of(reply, structured=structured) if isinstance(reply, Answer) else reply
+        return result_of(reply, structured=structured) if isinstance(reply, ToolAnswer) else reply
 
     async def list_resources(
         _: Context, __: types.PaginatedRequestParams | None
@@ -91,7 +91,7 @@ def listed(tool: Tool) -> types.Tool:
     return types.Tool.model_validate(tool.to_dict())
 
 
-def result_of(answer: Answer, *, structured: bool = False) -> types.CallToolResult:
+def result_of(answer: ToolAnswer, *, structured: bool = False) -> types.CallToolResult:
     """One text block and the pictures. Clients that see structured content hide both, so it goes alone."""
     content: list[types.ContentBlock] = [
         types.TextContent(type="text", text=text) for text in (answer.text, *answer.more) if text

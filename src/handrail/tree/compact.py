@@ -6,16 +6,17 @@ The flag `secure` is not among these: only the device knows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from handrail.tree.dialogs import system_dialogs
-from handrail.tree.element.parts import Elements
+from handrail.tree.element.labels import id_name, says
+from handrail.tree.element.parts import JOIN, LABEL, Element, Elements, Text
 from handrail.tree.fingerprint import screen_fingerprint
-from handrail.tree.layout import Line, layout
-from handrail.tree.loading import loading_indicators
-from handrail.tree.node import Node, Screen
-from handrail.tree.quote import safe_name
+from handrail.tree.node import Bounds, Node, Screen
+from handrail.tree.quote import cut, plain_enough, quoted, safe_name
+from handrail.tree.signs import loading_indicators, system_dialogs
 from handrail.tree.windows import has_keyboard, is_backdrop
 
 
@@ -140,3 +141,239 @@ def _floats(window: Node, screen: Screen) -> bool:
         and screen.width - right >= _INSET
         and screen.height - bottom >= _INSET
     )
+
+
+PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
+_NUMERIC = re.compile(r"-?\d+(?:[.,]\d+)?%?")
+
+
+def element_line(ref: str, element: Element, *, whole: bool = False) -> str:
+    """Such as `@f1 "First name" = "Ada" focused`; `whole` lifts the caps."""
+    after = _after(element, whole)
+    name = _label(element, whole)
+    if name and name == element.value:
+        name = ""
+    elif name:
+        name = name if not after and plain_enough(name) else quoted(name)
+    else:
+        name = element.stand_in
+    words = [ref, name, *after] if name else [ref, *after]
+    return " ".join(words)
+
+
+def _label(element: Element, whole: bool) -> str:
+    pieces = element.pieces
+    if whole or not pieces:
+        return JOIN.join(pieces)
+    if len(pieces) == 1:
+        return cut(pieces[0], LABEL if len(pieces[0]) <= LABEL else PIECE)
+    return cut(JOIN.join([cut(piece, PIECE) for piece in pieces]), LABEL)
+
+
+def _after(element: Element, whole: bool) -> list[str]:
+    words: list[str] = []
+    limit = 0 if whole else LABEL
+    if element.kind == "f":
+        words.append(f"= {quoted(cut(element.value, limit))}" if element.value else "empty")
+        if element.hint:
+            words.append(f"hint {quoted(cut(element.hint, limit and PIECE))}")
+    elif element.value:
+        bare = _NUMERIC.fullmatch(element.value)
+        words.append(element.value if bare else f"= {quoted(cut(element.value, limit))}")
+    words.extend(element.states)
+    if element.state:
+        words.append(f"state {quoted(cut(element.state, limit and PIECE))}")
+    if element.arrows:
+        words.append(element.arrows)
+    return words
+
+
+_TIGHT = 0.8  # of a line's height
+_SLACK = 4  # px
+_ORNAMENT = 4  # characters of a line of stars or dashes
+_LOOK_BACK = 8  # pieces of a row that a new one is compared with
+Line = tuple[int, str]
+"""Level and text."""
+
+
+def layout(
+    elements: Elements, refs: Sequence[str], *, within: Node | None = None, only_interactive: bool = False
+) -> list[Line]:
+    """All lines of a screen, or of one node's inside with its labels uncut."""
+    page = _Page(whole=within is not None)
+    first, end = (within.order, within.end) if within else (0, 1 << 60)
+    texts = iter(() if only_interactive else elements.texts)
+    text = next(texts, None)
+    for ref, element in zip(refs, elements, strict=True):
+        order = element.node.order
+        while text is not None and text.node.order < order:
+            if first <= text.node.order < end:
+                page.text(text)
+            text = next(texts, None)
+        if first <= order < end:
+            page.element(ref, element)
+    while text is not None:
+        if first <= text.node.order < end:
+            page.text(text)
+        text = next(texts, None)
+    page.flush()
+    return page.lines
+
+
+class _Page:
+    """Collects lines; a row of texts and a run of like elements stay open until something else comes."""
+
+    def __init__(self, *, whole: bool) -> None:
+        self.lines: list[Line] = []
+        self._whole = whole
+        self._around: list[int] = []  # where the boxes end that indent what comes
+        self._row: list[str] = []
+        self._row_length = 0
+        self._row_bounds = Bounds(0, 0, 0, 0)
+        self._row_item: Node | None = None
+        self._run: list[tuple[str, Element]] = []
+        self._level = 0
+        self._said = ""  # the label of the last element, which a text after it need not repeat
+
+    def element(self, ref: str, element: Element) -> None:
+        level = self._level_at(element.node.order)
+        run = self._run
+        if self._row or (run and (level != self._level or not are_alike(run[-1][1], element))):
+            self.flush()
+        self._level = level
+        self._said = element.pieces[0] if len(element.pieces) == 1 else ""
+        if can_fold(element):
+            run.append((ref, element))
+        else:
+            self.flush()
+            self.lines.append((level, element_line(ref, element, whole=self._whole)))
+        if element.inner or element.texts or element.kind == "s":
+            self._around.append(element.outer.end)
+
+    def text(self, text: Text) -> None:
+        level = self._level_at(text.node.order)
+        if text.is_pane:
+            self.flush()
+            self.lines.append((level, f"pane {quoted(self._cut(text.text))}"))
+            self._around.append(text.node.end)
+            return
+        if text.text == self._said and not self._row:
+            return
+        bounds = text.node.bounds
+        row = self._row
+        if self._run or text.is_selected or (row and (level != self._level or self._is_new_row(text))):
+            self.flush()
+        self._level = level
+        self._row_bounds, self._row_item = bounds, text.item
+        if any(says(piece, text.text) for piece in row[-_LOOK_BACK:]):
+            return
+        row.append(text.text if _has_words(text.text) else self._cut(text.text, _ORNAMENT))
+        self._row_length += len(text.text)
+        self._said = ""
+        if text.is_selected:
+            self.flush(after=" selected")
+
+    def _is_new_row(self, text: Text) -> bool:
+        if self._row_length + len(text.text) > PLAIN or text.item is not self._row_item:
+            return True
+        return text.item is None and not _joined(self._row_bounds, text.node.bounds)
+
+    def _level_at(self, order: int) -> int:
+        around = self._around
+        while around and around[-1] <= order:
+            around.pop()
+        return len(around)
+
+    def flush(self, after: str = "") -> None:
+        if self._row:
+            self.lines.append((self._level, quoted(self._cut(JOIN.join(self._row))) + after))
+            self._row.clear()
+            self._row_length = 0
+        if self._run:
+            self.lines.extend((self._level, line) for line in self._run_lines())
+            self._run.clear()
+
+    def _run_lines(self) -> list[str]:
+        refs = [ref for ref, _ in self._run]
+        run = [element for _, element in self._run]
+        if len(run) >= SHORTEST:
+            return [folded(run, refs)]
+        return [element_line(ref, element, whole=self._whole) for ref, element in self._run]
+
+    def _cut(self, text: str, limit: int = PLAIN) -> str:
+        return text if self._whole else cut(text, limit)
+
+
+def _has_words(text: str) -> bool:
+    return text.isalnum() or any(char.isalnum() for char in text)
+
+
+def _joined(one: Bounds, other: Bounds) -> bool:
+    """On one line, or the next line of the same block: tight below it, with the same left edge or middle."""
+    lower = min(one.bottom - one.top, other.bottom - other.top)
+    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
+    if overlap * 2 > lower:
+        return True
+    aligned = (
+        abs(one.left - other.left) <= _SLACK
+        or abs(one.left + one.right - other.left - other.right) <= 2 * _SLACK
+    )
+    return aligned and -lower <= other.top - one.bottom <= lower * _TIGHT
+
+
+SHORTEST = 3
+_FOLD_SLACK = 8  # px by which like elements may differ, because grids are rounded
+
+
+def can_fold(element: Element) -> bool:
+    """Keys of the keyboard, and what says nothing and holds nothing; a value or a state is worth its line."""
+    if element.is_key:
+        return True
+    return bool(element.stand_in) and not (element.inner or element.texts or element.value or element.state)
+
+
+def are_alike(one: Element, other: Element) -> bool:
+    """Same kind, class, id and states, in the same box, and of about the same size; or both keys."""
+    if one.kind != other.kind or one.is_key != other.is_key:
+        return False
+    mine, its = one.node, other.node
+    return one.is_key or (
+        one.parent is other.parent
+        and mine.class_name == its.class_name
+        and mine.resource_id == its.resource_id
+        and one.states == other.states
+        and abs(mine.bounds.width - its.bounds.width) <= _FOLD_SLACK
+        and abs(mine.bounds.height - its.bounds.height) <= _FOLD_SLACK
+    )
+
+
+def folded(run: Sequence[Element], refs: Sequence[str]) -> str:
+    """`@g3-44 42× month_view_background 7x6`, or `@b7-40 34× keyboard`."""
+    first = run[0]
+    words = [ref_range(refs), f"{len(run)}×"]
+    if first.is_key:
+        return " ".join([*words, "keyboard"])
+    name = id_name(first.node) or first.stand_in
+    return " ".join([*words, name, grid([element.node.bounds for element in run]), *first.states])
+
+
+def ref_range(refs: Sequence[str]) -> str:
+    """`@g3-9`, or `@g3-5,8-9` where numbers are missing; all refs share a letter."""
+    spans: list[list[int]] = []
+    for ref in refs:
+        number = int(ref[2:])
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return refs[0][:2] + ",".join(f"{low}-{high}" if high > low else f"{low}" for low, high in spans)
+
+
+def grid(places: Sequence[Bounds]) -> str:
+    """Columns x rows by the distinct left and top edges."""
+    return f"{_distinct([one.left for one in places])}x{_distinct([one.top for one in places])}"
+
+
+def _distinct(edges: list[int]) -> int:
+    edges.sort()
+    return 1 + sum(later - earlier > _FOLD_SLACK for earlier, later in pairwise(edges))

@@ -24,8 +24,8 @@ from handrail.tree.node import (
     SELECTED,
     Node,
     Screen,
+    actions_of,
 )
-from handrail.tree.roles import actions_of
 from handrail.tree.windows import SYSTEM_UI
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})

@@ -16,9 +16,8 @@ from handrail.tree.mention import receiver, touchable
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import cut
 from handrail.tree.select import NO_HANDLES, Handles, find, find_all
-from handrail.tree.select.relate import distance, related
-from handrail.tree.visible import on_screen, visible
-from handrail.tree.windows import is_input_method, is_system_bar
+from handrail.tree.select.find import distance, related
+from handrail.tree.windows import is_input_method, is_system_bar, on_screen, visible
 from handrail.tree.words import (
     has_digits,
     is_name,

@@ -12,8 +12,7 @@ from handrail.errors import ElementNotInteractable
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
 from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
-from handrail.tree.visible import paint_order
-from handrail.tree.windows import SYSTEM_UI, is_input_method, modal_above
+from handrail.tree.windows import SYSTEM_UI, is_input_method, modal_above, paint_order
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height

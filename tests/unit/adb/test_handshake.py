@@ -10,15 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from handrail.adb.connection import AdbdConnection
-from handrail.adb.wire import (
-    MAX_PAYLOAD,
-    VERSION,
-    Auth,
-    Command,
-    Packet,
-    checksum,
-    encode,
-)
+from handrail.adb.wire import MAX_PAYLOAD, VERSION, Auth, Command, Packet, checksum, encode
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError
 from tests.unit.adb.lone_connection import BANNER, NAME, Key, Lone, with_connection
 from tests.unit.adb.wires import now, run_without_complaints

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from handrail.adb.adb_shell import Kept
-from handrail.adb.deadline import Deadline, Expired
+from handrail.adb.adb_shell import KeptOutput
 from handrail.clock import ManualClock
+from handrail.waiting import Deadline, Expired
 from tests.unit.adb.wires import turns
 
 
@@ -85,7 +85,7 @@ def test_a_cancellation_together_with_the_limit_is_a_cancellation() -> None:
 
 
 def test_the_head_is_kept_and_the_rest_counted() -> None:
-    kept = Kept(5)
+    kept = KeptOutput(5)
     for piece in (b"abc", b"def", b"ghi"):
         kept.add(piece)
     assert (kept.value(), kept.size, kept.dropped) == (b"abcde", 5, 4)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from handrail.adb.shell import Output
-from handrail.android import apps, packages, urls
+from handrail.android import apps, packages
 from handrail.android.apps import NotStarted, read_started
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.unit.android.said import Said
@@ -209,7 +209,7 @@ def test_an_error_counts_whatever_the_exit_code() -> None:
 
 def test_an_address_opens_in_its_app() -> None:
     async def story(bench: Bench) -> None:
-        await urls.open_url(bench.device.shell, "https://example.org/help?a=1&b=2")
+        await apps.open_url(bench.device.shell, "https://example.org/help?a=1&b=2")
         assert front(bench).startswith("com.handrail.browser")
 
     play(story)
@@ -218,10 +218,10 @@ def test_an_address_opens_in_its_app() -> None:
 def test_an_address_that_nobody_handles_says_so() -> None:
     async def story(bench: Bench) -> None:
         with pytest.raises(AdbCommandError) as caught:
-            await urls.open_url(bench.device.shell, "strange:thing")
+            await apps.open_url(bench.device.shell, "strange:thing")
         assert "strange:" in caught.value.hint
         with pytest.raises(AppNotInstalled):
-            await urls.open_url(bench.device.shell, "strange:thing", "com.nobody.here")
+            await apps.open_url(bench.device.shell, "strange:thing", "com.nobody.here")
 
     play(story)
 
@@ -230,5 +230,5 @@ def test_an_address_that_nobody_handles_says_so() -> None:
 def test_what_is_no_address_never_reaches_the_device(url: str) -> None:
     said = Said()
     with pytest.raises(InvalidAction):
-        asyncio.run(urls.open_url(said, url))
+        asyncio.run(apps.open_url(said, url))
     assert said.asked == []

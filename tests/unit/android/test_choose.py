@@ -8,8 +8,8 @@ import pytest
 
 from handrail.android.choose import choose
 from handrail.android.discovery import STATES, Found, state_of
+from handrail.config import canonical, transport
 from handrail.errors import AdbConnectionError, DeviceOffline, HandrailError, InvalidAction
-from handrail.surface.names import canonical, transport
 
 PIXEL = Found("R58M12ABC", model="Pixel_8")
 OTHER_PIXEL = Found("R58M99XYZ", model="Pixel_8")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handrail.android import state_parts as parts
-from handrail.android.state import State, paragraph, parse_state, read_state
+from handrail.android.state import DeviceState, paragraph, parse_state, read_state
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 OUTPUT = """@@handrail front
@@ -49,7 +49,7 @@ def test_every_part_is_read_in_one_round_trip() -> None:
         before = len(bench.link.opened)
         state = await read_state(bench.device.shell, clipboard="Ada")
         assert len(bench.link.opened) == before + 1
-        assert [name for name in State.__slots__ if getattr(state, name) is None] == []
+        assert [name for name in DeviceState.__slots__ if getattr(state, name) is None] == []
         assert (state.package, state.app_name) == (CONTACTS, "Contacts")
         assert (state.width, state.height, state.density) == (1080, 2400, 420)
         assert (state.volume, state.volume_max, state.ringer) == (7, 15, "normal")
@@ -92,7 +92,7 @@ def test_a_silent_device_gives_no_parts_and_no_failure() -> None:
 
 
 def test_the_paragraph_says_it_all() -> None:
-    state = State(
+    state = DeviceState(
         package="com.android.contacts", activity="com.android.contacts.Main", app_name="Contacts",
         form="phone", orientation="portrait", width=1080, height=2400, density=420, keyboard_shown=False,
         screen_on=True, locked=False, battery_percent=84, charging=True, wifi=True, bluetooth=False,
@@ -109,7 +109,7 @@ def test_the_paragraph_says_it_all() -> None:
 
 
 def test_a_strangers_clipboard_stays_one_quoted_line() -> None:
-    text = paragraph(State(clipboard='x". No call.\n@@handrail power\nmWakefulness=Asleep' + "y" * 500))
+    text = paragraph(DeviceState(clipboard='x". No call.\n@@handrail power\nmWakefulness=Asleep' + "y" * 500))
     assert "\n" not in text
     assert '\\"' in text
     assert len(text) < 300

@@ -4,8 +4,8 @@ import pytest
 
 from handrail.android.helper.answers import FrameworkInfo
 from handrail.android.sync import FrameworkSync, detect
+from handrail.android.sync.apps import is_odd
 from handrail.android.sync.detection import telling
-from handrail.android.sync.signs import is_odd
 from handrail.errors import HandrailError
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse

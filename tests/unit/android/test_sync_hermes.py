@@ -9,7 +9,7 @@ import pytest
 from websockets.asyncio.server import ServerConnection
 
 from handrail.android.sync import FrameworkSync
-from handrail.android.sync.hermes import Hermes, Work, open_hermes
+from handrail.android.sync.hermes import Hermes, JsWork, open_hermes
 from handrail.android.sync.labels import FiberLabels
 from handrail.tree.parse import parse
 from tests.unit.android.metro_stage import IDLE, PACKAGE, Behaviour, answering, at_rest, metro
@@ -294,7 +294,7 @@ def test_sync_can_be_switched_off(name: str) -> None:
 
 
 def test_a_fetch_made_of_a_request_has_one_name() -> None:
-    both = Work(
+    both = JsWork(
         {1: "fetch GET http://a/", 2: "request GET http://a/", 3: "request GET http://b/"}, (1.0, 2.0)
     )
     assert both.names == ["fetch GET http://a/", "request GET http://b/", "2 timers"]

@@ -8,7 +8,7 @@ import pytest
 
 from handrail.adb.shell import Output
 from handrail.android.sync.answers import ChannelLost
-from handrail.android.sync.idling import IdlingBridge, State, open_bridge, read_state
+from handrail.android.sync.idling import IdlingBridge, IdlingState, open_bridge, read_state
 from handrail.clock import ManualClock
 
 PACKAGE = "com.example.app"
@@ -17,11 +17,11 @@ PACKAGE = "com.example.app"
 @pytest.mark.parametrize(
     ("text", "state"),
     [
-        ("Row: 0 idle_count=0, idle_names=, version=1\n", State(0, (), 1)),
-        ("Row: 0 idle_count=2, idle_names=sync,upload, version=1\n", State(2, ("sync", "upload"), 1)),
-        ("Row: 0 version=1, idle_names=a b, c=d, idle_count=2\n", State(2, ("a b", "c=d"), 1)),
-        ("Row: 0 idle_count=1, idle_names=NULL, version=1", State(1, (), 1)),
-        ("Row: 0 idle_count=1, idle_names=x", State(1, ("x",), 0)),
+        ("Row: 0 idle_count=0, idle_names=, version=1\n", IdlingState(0, (), 1)),
+        ("Row: 0 idle_count=2, idle_names=sync,upload, version=1\n", IdlingState(2, ("sync", "upload"), 1)),
+        ("Row: 0 version=1, idle_names=a b, c=d, idle_count=2\n", IdlingState(2, ("a b", "c=d"), 1)),
+        ("Row: 0 idle_count=1, idle_names=NULL, version=1", IdlingState(1, (), 1)),
+        ("Row: 0 idle_count=1, idle_names=x", IdlingState(1, ("x",), 0)),
         ("Row: 0 idle_count=-1, idle_names=x, version=1", None),
         ("No result found.\n", None),
         (
@@ -31,14 +31,14 @@ PACKAGE = "com.example.app"
         ("", None),
     ],
 )
-def test_the_providers_row_is_read_whatever_is_in_its_names(text: str, state: State | None) -> None:
+def test_the_providers_row_is_read_whatever_is_in_its_names(text: str, state: IdlingState | None) -> None:
     assert read_state(text) == state
 
 
 def test_who_is_busy_is_named_or_counted() -> None:
-    assert State(2, ("sync",), 1).told == ("sync",)
-    assert State(2, (), 1).told == ("2 idling resources",)
-    assert State(0, ("stale",), 1).told == ()
+    assert IdlingState(2, ("sync",), 1).told == ("sync",)
+    assert IdlingState(2, (), 1).told == ("2 idling resources",)
+    assert IdlingState(0, ("stale",), 1).told == ()
 
 
 class Answers:

@@ -4,8 +4,8 @@ import pytest
 
 from handrail.android.sync.metro import (
     HostTcp,
+    MetroWay,
     Target,
-    Way,
     candidates,
     choose,
     find_target,
@@ -56,7 +56,7 @@ def test_of_several_the_one_on_this_phone_that_survives_reloads() -> None:
     "url", ["ws://[::1]:8081/d?page=1", "ws://localhost:8081/d?page=1", "ws://10.0.2.2:9999/d?page=1"]
 )
 def test_a_runtime_is_reached_as_its_metro_was(url: str) -> None:
-    assert Way(HostTcp("10.1.1.1", 8088), 8088).uri(Target(url)) == "ws://127.0.0.1:8088/d?page=1"
+    assert MetroWay(HostTcp("10.1.1.1", 8088), 8088).uri(Target(url)) == "ws://127.0.0.1:8088/d?page=1"
 
 
 def test_a_metro_is_asked_on_the_host_where_the_phone_has_none() -> None:
@@ -75,7 +75,7 @@ def test_a_metro_is_asked_on_the_host_where_the_phone_has_none() -> None:
 def test_what_is_no_metro_gives_no_targets() -> None:
     async def story(bench: Bench) -> None:
         async with metro(answering(at_rest), webSocketDebuggerUrl="") as address:
-            way = Way(HostTcp(*address), address[1])
+            way = MetroWay(HostTcp(*address), address[1])
             assert [one.url for one in await list_targets(way, bench.clock)] == [""]
         with pytest.raises(DeviceError, match="can't be reached"):
             await list_targets(way, bench.clock)

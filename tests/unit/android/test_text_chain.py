@@ -11,7 +11,7 @@ import pytest
 
 from handrail.android.text.chain import type_text
 from handrail.android.text.clear import clear_text
-from handrail.android.text.field import Field
+from handrail.android.text.field import TextField
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
 from handrail.surface.values import Typed
 from handrail.tree.node import Screen
@@ -80,7 +80,7 @@ class FakeWay:
     sent: int = 0
     restored: int = 0
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         return self.reason
 
     async def send(self, text: str) -> None:
@@ -269,7 +269,7 @@ class FakeEraser:
     leaves: str | HandrailError
     used: int = 0
 
-    async def erase(self, field: Field | None) -> None:
+    async def erase(self, field: TextField | None) -> None:
         self.used += 1
         if isinstance(self.leaves, HandrailError):
             raise self.leaves

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.android.text.field import Field
+from handrail.android.text.field import TextField
 from handrail.android.text.ways import KEYS_PIECE, InputText, keys_pieces, why_not
 from tests.unit.android.said import Said
 
-LINE = Field("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False, enter_acts=True)
-LINES = Field("", False, "", ("app", "EditText", "app:id/lines", 0), multiline=True, enter_acts=False)
-CHAT = Field("", False, "", ("app", "EditText", "app:id/chat", 0), multiline=True, enter_acts=True)
-UNASKED = Field("", False, "", ("app", "EditText", "app:id/any", 0))
+LINE = TextField("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False, enter_acts=True)
+LINES = TextField("", False, "", ("app", "EditText", "app:id/lines", 0), multiline=True, enter_acts=False)
+CHAT = TextField("", False, "", ("app", "EditText", "app:id/chat", 0), multiline=True, enter_acts=True)
+UNASKED = TextField("", False, "", ("app", "EditText", "app:id/any", 0))
 
 
 def as_android_reads(argument: str) -> str:
@@ -60,6 +60,6 @@ def test_the_reason_does_not_tell_the_text() -> None:
 
 
 @pytest.mark.parametrize("field", [None, LINE, CHAT, UNASKED])
-def test_enter_is_not_pressed_where_it_may_send_or_submit(field: Field | None) -> None:
+def test_enter_is_not_pressed_where_it_may_send_or_submit(field: TextField | None) -> None:
     assert why_not("a\nb", field) is not None
     assert why_not("a\nb", LINES) is None

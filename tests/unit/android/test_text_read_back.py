@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handrail.android.text.field import (
-    Field,
+    TextField,
     arrived,
     focused_field,
     is_cleared,
@@ -20,16 +20,16 @@ from handrail.android.text.field import (
 )
 from handrail.tree.parse import parse
 
-LINE = Field("", False, "", ("app", "android.widget.EditText", "app:id/line", 0))
+LINE = TextField("", False, "", ("app", "android.widget.EditText", "app:id/line", 0))
 SECRET = replace(LINE, password=True)
 words = st.text(st.sampled_from("ab c"), max_size=8)
 
 
-def line(text: str, hint: str = "") -> Field:
+def line(text: str, hint: str = "") -> TextField:
     return replace(LINE, text=text, hint=hint)
 
 
-def dots(count: int) -> Field:
+def dots(count: int) -> TextField:
     return replace(SECRET, text="•" * count)
 
 

@@ -9,7 +9,7 @@ import pytest
 from handrail.adb.shell import Output
 from handrail.android.channel import Channel
 from handrail.android.text.clear import batches
-from handrail.android.text.field import Field
+from handrail.android.text.field import TextField
 from handrail.android.text.typist import LONG, SetText, Typist, read_editor
 from handrail.android.text.ways import KeyboardApp, Paste, ShellClipboard, pieces
 from handrail.clock import ManualClock
@@ -17,8 +17,8 @@ from handrail.errors import AdbCommandError, Unsupported
 from handrail.tree.node import Screen
 from tests.unit.android.said import Said
 
-LINE = Field("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False)
-FULL = Field("words", False, "", ("app", "EditText", "app:id/line", 0))
+LINE = TextField("", False, "", ("app", "EditText", "app:id/line", 0), multiline=False)
+FULL = TextField("words", False, "", ("app", "EditText", "app:id/line", 0))
 NO_CLIPBOARD = Output(b"", b"No shell command implementation.\n", 0)
 U2, LATIN = "com.github.uiautomator/.AdbKeyboard", "com.android.inputmethod.latin/.LatinIME"
 BOUND = f"  mCurId={U2} mHaveConnection=true mBoundToMethod=true\n"

@@ -14,7 +14,7 @@ import pytest
 
 from handrail.adb.server import find_adb
 from handrail.cli import doctor
-from handrail.cli.doctor import UDEV, Check, UsbPhone, usb_phones
+from handrail.cli.doctor import UDEV, DoctorCheck, UsbPhone, usb_phones
 from handrail.config import Config
 from tests.unit.android.private_adb import adb_env, free_port, private_env
 from tests.unit.cli.command import Handrail
@@ -162,7 +162,7 @@ def test_a_missing_extra_is_a_note_and_says_what_it_is_for() -> None:
     found = {
         check.name: check for check in doctor.check_extras({"PATH": "", "CHROME_BIN": "/nowhere/chrome"})
     }
-    assert found["node"] == Check(
+    assert found["node"] == DoctorCheck(
         "node", "note", "not found; only for tests of the web page", "sudo apt install nodejs"
     )
     assert found["chromium"].state == "note"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from handrail.cli.evaluation.checks import Evidence, differences, find, problems, without
+from handrail.cli.evaluation.checks import TaskEvidence, differences, find, problems, without
 from handrail.cli.evaluation.task import Condition
 
 STATE: dict[str, Any] = {
@@ -29,7 +29,7 @@ NOTES = "apps.com.handrail.notes.notes"
 
 def holds(condition: dict[str, Any], **more: Any) -> bool:
     read: Condition = TypeAdapter(Condition).validate_python(condition)
-    return not problems([read], Evidence(**{"before": STATE, "after": STATE, **more}))
+    return not problems([read], TaskEvidence(**{"before": STATE, "after": STATE, **more}))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_state_is_tested_as_the_condition_says(condition: dict[str, Any], expe
 def test_a_change_that_nobody_asked_for_is_named() -> None:
     changed = {**STATE, "settings": {"system": {"screen_brightness": "1"}}}
     read: Condition = TypeAdapter(Condition).validate_python({"unchanged_except": [NOTES]})
-    [why] = problems([read], Evidence(before=STATE, after=changed))
+    [why] = problems([read], TaskEvidence(before=STATE, after=changed))
     assert why == "changed without need: settings.system.screen_brightness"
     assert holds({"unchanged_except": ["settings.system"]}, after=changed)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.evaluation.checks import Evidence, is_shown_by_state, problems, state_problems
+from handrail.cli.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.load import SHIPPED, load_tasks
 from handrail.clock import ManualClock
 from handrail.sim.phone import Phone
@@ -24,10 +24,10 @@ def untouched() -> dict[str, Any]:
     return Phone(clock=ManualClock()).state()
 
 
-def evidence(answer: str) -> Evidence:
+def evidence(answer: str) -> TaskEvidence:
     """Nothing was done, though everything was looked at and everybody was asked."""
     apps = tuple(untouched()["apps"])
-    return Evidence(untouched(), untouched(), answer, apps, asked=9)
+    return TaskEvidence(untouched(), untouched(), answer, apps, asked=9)
 
 
 def test_there_are_enough_tasks_of_every_kind() -> None:
@@ -71,7 +71,7 @@ def test_a_deed_is_seen_in_the_state_whatever_the_model_says(name: str) -> None:
 def test_an_answer_counts_only_after_a_look(name: str) -> None:
     task = TASKS[name]
     [(_, words)] = [pair for pair in dict(task.reference[-1]).items() if pair[0] == "finish"]
-    assert problems(task.check, Evidence(untouched(), untouched(), str(words)))
+    assert problems(task.check, TaskEvidence(untouched(), untouched(), str(words)))
 
 
 @pytest.mark.parametrize("name", sorted(TASKS))

@@ -13,7 +13,7 @@ import pytest
 from handrail.engine.journal import Journal
 from handrail.engine.journal.head import Head, read_head
 from handrail.engine.journal.query import GENESIS, canonical, link
-from handrail.engine.journal.verify import Verdict, verify
+from handrail.engine.journal.verify import ChainVerdict, verify
 from tests.unit.engine.journalist import act, with_journal, write_actions
 
 COLUMNS = ("at_ms", "hash", "kind", "action_id", "session", "device", "type", "terminal", "failed", "body")
@@ -34,8 +34,8 @@ def tamper(home: Path, *statements: str) -> None:
     db.close()
 
 
-def verdict_of(home: Path, kept: Head | None = None) -> Verdict:
-    async def work(journal: Journal) -> Verdict:
+def verdict_of(home: Path, kept: Head | None = None) -> ChainVerdict:
+    async def work(journal: Journal) -> ChainVerdict:
         return journal.verify(kept)
 
     return with_journal(home, work)
@@ -258,11 +258,11 @@ def test_a_head_that_fits_no_entry_is_named_with_what_was_there(home: Path) -> N
 
 
 def test_without_entries_a_missing_head_is_no_damage(tmp_path: Path) -> None:
-    async def work(journal: Journal) -> Verdict:
+    async def work(journal: Journal) -> ChainVerdict:
         (tmp_path / "journal.head").unlink()
         return journal.verify()
 
-    assert with_journal(tmp_path, work) == Verdict(True, 0, GENESIS)
+    assert with_journal(tmp_path, work) == ChainVerdict(True, 0, GENESIS)
 
 
 def test_a_damaged_database_file_is_a_verdict_and_not_a_crash(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from handrail.clock import ManualClock
 from handrail.engine.journal import Journal, writer
 from handrail.engine.journal.query import Entry, entry_of
-from handrail.engine.journal.writer import Answer, Waiter, Work, Writer, tell
+from handrail.engine.journal.writer import JournalWork, Waiter, Writer, WriterAnswer, tell
 from handrail.errors import HandrailError
 from tests.unit.engine.journalist import with_journal
 
@@ -61,9 +61,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_waits_does_not_wait_for_company(tmp_path: Path) -> None:
     async def story(made: Writer) -> None:
         for number in range(3):
-            made.put(Work(entry(f"note {number}")))
+            made.put(JournalWork(entry(f"note {number}")))
             one = waiter()
-            made.put(Work(entry(f"sealed {number}"), waiter=one))
+            made.put(JournalWork(entry(f"sealed {number}"), waiter=one))
             assert await one.done == 2 * number + 2
         assert texts(tmp_path) == [f"{kind} {number}" for number in range(3) for kind in ("note", "sealed")]
 
@@ -73,7 +73,7 @@ def test_who_waits_does_not_wait_for_company(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("patient")
 def test_closing_does_not_wait_for_company(tmp_path: Path) -> None:
     async def story(made: Writer) -> None:
-        made.put(Work(entry("last")))
+        made.put(JournalWork(entry("last")))
 
     with_writer(tmp_path, story)
     assert texts(tmp_path) == ["last"]
@@ -83,9 +83,9 @@ def test_closing_does_not_wait_for_company(tmp_path: Path) -> None:
 def test_what_is_committed_together_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     async def story(made: Writer) -> None:
         one = waiter()
-        made.put(Work(entry("before")))
-        made.put(Work(statement=BAD))
-        made.put(Work(entry("after"), waiter=one))
+        made.put(JournalWork(entry("before")))
+        made.put(JournalWork(statement=BAD))
+        made.put(JournalWork(entry("after"), waiter=one))
         with pytest.raises(HandrailError, match="can't be written: no such table: nowhere"):
             await one.done
         assert texts(tmp_path) == []
@@ -98,7 +98,7 @@ def test_a_statement_alone_is_written_too(tmp_path: Path) -> None:
     row = "INSERT INTO blobs VALUES ('name', 'tree', 1, 2, 'kept')"
 
     async def story(made: Writer) -> None:
-        made.put(Work(statement=(row, ())))
+        made.put(JournalWork(statement=(row, ())))
 
     with_writer(tmp_path, story)
     db = sqlite3.connect(tmp_path / "handrail.db")
@@ -117,17 +117,17 @@ def test_what_was_refused_is_written_later_in_its_order(
         db.execute("ALTER TABLE journal RENAME TO hidden")
         for number in range(3):
             one = waiter()
-            made.put(Work(entry(str(number)), waiter=one))
+            made.put(JournalWork(entry(str(number)), waiter=one))
             with pytest.raises(HandrailError, match="can't be written: no such table: journal"):
                 await one.done
         db.execute("ALTER TABLE hidden RENAME TO journal")
         db.close()
         last = waiter()
-        made.put(Work(entry("3"), waiter=last))
+        made.put(JournalWork(entry("3"), waiter=last))
         assert await last.done == 4
         monkeypatch.setattr(writer, "RETRY_SEC", 3600)
         next_one = waiter()
-        made.put(Work(entry("4"), waiter=next_one))
+        made.put(JournalWork(entry("4"), waiter=next_one))
         assert await next_one.done == 5, "a disk that works again is trusted again"
 
     with_writer(tmp_path, story)
@@ -137,7 +137,7 @@ def test_what_was_refused_is_written_later_in_its_order(
 def test_a_note_that_comes_while_nothing_is_to_do_is_written(tmp_path: Path) -> None:
     async def story(made: Writer) -> None:
         for number in range(1, 4):
-            made.put(Work(entry(str(number))))
+            made.put(JournalWork(entry(str(number))))
             while len(texts(tmp_path)) < number:
                 await asyncio.sleep(0)
 
@@ -148,7 +148,7 @@ def test_a_note_that_comes_while_nothing_is_to_do_is_written(tmp_path: Path) -> 
 def test_what_nobody_foresaw_is_told_to_who_waits_too(tmp_path: Path) -> None:
     async def story(made: Writer) -> None:
         one = waiter()
-        made.put(Work(entry("good")._replace(at_ms=10**30), waiter=one))
+        made.put(JournalWork(entry("good")._replace(at_ms=10**30), waiter=one))
         with pytest.raises(HandrailError, match=r"can't be written: .*too large"):
             await one.done
 
@@ -165,12 +165,12 @@ def test_after_a_refusal_the_disk_is_left_alone_for_a_while_but_closing_is_not_k
         db = sqlite3.connect(tmp_path / "handrail.db", isolation_level=None)
         db.execute("ALTER TABLE journal RENAME TO hidden")
         one = waiter()
-        made.put(Work(entry("0"), waiter=one))
+        made.put(JournalWork(entry("0"), waiter=one))
         with pytest.raises(HandrailError):
             await one.done
         db.execute("ALTER TABLE hidden RENAME TO journal")
         db.close()
-        made.put(Work(entry("1"), waiter=waiter()))
+        made.put(JournalWork(entry("1"), waiter=waiter()))
         assert texts(tmp_path) == []
 
     with_writer(tmp_path, story)
@@ -185,14 +185,14 @@ def test_a_long_backlog_is_refused_with_the_disks_own_words(
     monkeypatch.setattr(writer, "RETRY_SEC", 3600)
 
     async def story(made: Writer) -> None:
-        made.put(Work(statement=BAD))
-        made.put(Work(entry("1")))
+        made.put(JournalWork(statement=BAD))
+        made.put(JournalWork(entry("1")))
         one = waiter()
-        made.put(Work(entry("2"), waiter=one))
+        made.put(JournalWork(entry("2"), waiter=one))
         with pytest.raises(HandrailError, match="nowhere"):
             await one.done
         with pytest.raises(HandrailError, match="can't be written: no such table: nowhere"):
-            made.put(Work(entry("too much")))
+            made.put(JournalWork(entry("too much")))
 
     with_writer(tmp_path, story)
 
@@ -202,10 +202,10 @@ def test_a_backlog_that_grows_too_fast_is_refused(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(writer, "BACKLOG", 2)
 
     async def story(made: Writer) -> None:
-        made.put(Work(entry("1")))
-        made.put(Work(entry("2")))
+        made.put(JournalWork(entry("1")))
+        made.put(JournalWork(entry("2")))
         with pytest.raises(HandrailError, match="can't be written: too much is waiting"):
-            made.put(Work(entry("3")))
+            made.put(JournalWork(entry("3")))
 
     with_writer(tmp_path, story)
     assert texts(tmp_path) == ["1", "2"]
@@ -216,7 +216,7 @@ def test_a_head_that_can_not_be_moved_is_told_to_who_waits_and_the_entry_stays(t
         (tmp_path / "journal.head").unlink()
         (tmp_path / "journal.head").mkdir()
         one = waiter()
-        made.put(Work(entry("there"), waiter=one))
+        made.put(JournalWork(entry("there"), waiter=one))
         with pytest.raises(HandrailError, match=r"can't be written: .*Is a directory"):
             await one.done
         (tmp_path / "journal.head").rmdir()
@@ -229,7 +229,7 @@ def test_a_store_that_can_not_be_opened_is_the_callers_error(tmp_path: Path) -> 
     (tmp_path / "file").touch()
     made = Writer(tmp_path / "file" / "home")
     with pytest.raises(HandrailError, match=r"can't be written: .*Not a directory"):
-        made.put(Work(entry("x")))
+        made.put(JournalWork(entry("x")))
     made.close()
 
 
@@ -237,7 +237,7 @@ def test_one_caller_who_left_does_not_keep_the_answer_from_the_others() -> None:
     async def story() -> None:
         gone, here = waiter(), waiter()
         gone.done.cancel()
-        tell([Answer(gone, 1), Answer(here, 2)])
+        tell([WriterAnswer(gone, 1), WriterAnswer(here, 2)])
         assert await here.done == 2
 
     asyncio.run(story())
@@ -251,7 +251,7 @@ def test_an_event_loop_that_has_ended_does_not_keep_the_answer_from_another() ->
 
     async def story() -> None:
         here = waiter()
-        tell([Answer(ended, 1), Answer(here, 2)])
+        tell([WriterAnswer(ended, 1), WriterAnswer(here, 2)])
         assert await here.done == 2
 
     asyncio.run(story())

@@ -7,7 +7,7 @@ import pytest
 
 from handrail.cli.policy import defaults_rows, markdown_table
 from handrail.engine.policy import Policy, Resolved
-from handrail.engine.policy.defaults import rulings
+from handrail.engine.policy.policy import rulings
 from handrail.engine.policy.subject import host_of
 from handrail.protocol.actions import ACTIONS
 from tests.unit.engine.policy_subjects import button, subject

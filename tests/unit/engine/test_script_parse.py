@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.engine.script.parse import MOST_CHARACTERS, MOST_COMMANDS, Command, Refusal, parse
+from handrail.engine.script.parse import MOST_CHARACTERS, MOST_COMMANDS, Refusal, ScriptCommand, parse
 
 
 def argv_of(script: str) -> list[tuple[str, ...]]:
@@ -63,8 +63,8 @@ def test_pipelines_are_joined_as_written() -> None:
 def test_redirections_are_kept_with_their_command() -> None:
     [pipeline] = parse("sort < in 2>> errors | head -1 > 'out put' 2>&1")
     assert pipeline.commands == (
-        Command(("sort",), stdin="in", stderr="errors", append_err=True),
-        Command(("head", "-1"), stdout="out put", err_to_out=True),
+        ScriptCommand(("sort",), stdin="in", stderr="errors", append_err=True),
+        ScriptCommand(("head", "-1"), stdout="out put", err_to_out=True),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 from handrail.clock import ManualClock
 from handrail.engine.script import ScriptExecutor, ScriptResult
 from handrail.engine.script.allow import DEFAULT
-from handrail.engine.script.executor import MIB, Limits
+from handrail.engine.script.executor import MIB, ScriptLimits
 from handrail.engine.script.run import KEPT, Family, Kept
 from handrail.engine.secrets import Secrets
 
@@ -146,21 +146,21 @@ def test_nothing_is_left_out_of_what_fits(size: int) -> None:
 
 
 def test_a_written_file_is_bounded(tmp_path: Path) -> None:
-    result = run(tmp_path, "seq 1 3000000 > big", limits=Limits(file_bytes=MIB))
+    result = run(tmp_path, "seq 1 3000000 > big", limits=ScriptLimits(file_bytes=MIB))
     assert not result.ok
     assert (result.run_dir / "files" / "big").stat().st_size == MIB
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
     result = run_program(
-        tmp_path, "x = bytearray(600_000_000); print('got it')", limits=Limits(memory_bytes=300 * MIB)
+        tmp_path, "x = bytearray(600_000_000); print('got it')", limits=ScriptLimits(memory_bytes=300 * MIB)
     )
     assert not result.ok
     assert "MemoryError" in result.stderr
 
 
 def test_processor_time_is_bounded(tmp_path: Path) -> None:
-    result = run_program(tmp_path, "while True: pass", limits=Limits(cpu_sec=1))
+    result = run_program(tmp_path, "while True: pass", limits=ScriptLimits(cpu_sec=1))
     assert (result.ok, result.timed_out) == (False, False)
     assert result.exit_code in {128 + 9, 128 + 24}
 
@@ -215,7 +215,7 @@ def test_a_forked_child_that_left_its_group_and_session_ends_at_the_deadline(
 
 def test_a_fork_bomb_is_ended_when_it_has_grown_too_large(tmp_path: Path) -> None:
     text = "import os, time\nfor _ in range(6):\n    os.fork()\ntime.sleep(1000)"  # 64 at most, by design
-    result = run_program(tmp_path, text, limits=Limits(processes=20))
+    result = run_program(tmp_path, text, limits=ScriptLimits(processes=20))
     assert (result.ok, result.timed_out) == (False, False)
     assert result.refused == "ended: more than 20 processes"
     assert nobody_is_left(result)
@@ -223,14 +223,14 @@ def test_a_fork_bomb_is_ended_when_it_has_grown_too_large(tmp_path: Path) -> Non
 
 def test_a_fork_bomb_whose_children_leave_its_group_is_ended_as_well(tmp_path: Path) -> None:
     text = "import os, time\nfor _ in range(6):\n    os.fork() or os.setsid()\ntime.sleep(1000)"
-    result = run_program(tmp_path, text, limits=Limits(processes=20))
+    result = run_program(tmp_path, text, limits=ScriptLimits(processes=20))
     assert result.refused == "ended: more than 20 processes"
     assert nobody_is_left(result)
 
 
 @pytest.mark.slow
 def test_many_commands_one_after_the_other_are_no_crowd(tmp_path: Path) -> None:
-    assert run(tmp_path, "true;" * 40, limits=Limits(processes=3)).ok
+    assert run(tmp_path, "true;" * 40, limits=ScriptLimits(processes=3)).ok
 
 
 def test_a_cancelled_run_is_ended_and_recorded(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ def test_a_real_shell_takes_its_children_with_it(tmp_path: Path) -> None:
 
 def test_a_fork_bomb_in_a_real_shell_is_bounded(tmp_path: Path) -> None:
     bomb = "bomb() { [ $1 -gt 5 ] && exec sleep 1000; bomb $(($1 + 1)) & bomb $(($1 + 1)); }; bomb 1"
-    result = run(tmp_path, bomb, shell=True, limits=Limits(processes=15))
+    result = run(tmp_path, bomb, shell=True, limits=ScriptLimits(processes=15))
     assert result.refused == "ended: more than 15 processes"
     assert nobody_is_left(result)
 

@@ -6,14 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from handrail.engine.look.judge import (
-    Decision,
-    Evidence,
-    LookAgain,
-    Rested,
-    Waiting,
-    judge,
-)
+from handrail.engine.look.judge import Decision, Evidence, LookAgain, Rested, Waiting, judge
 from handrail.engine.look.looks import Look, Reading
 from handrail.surface.values import Synced
 from handrail.tree.node import Screen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.tree.dialogs import ScreenDialog, system_dialogs
 from handrail.tree.parse import parse
+from handrail.tree.signs import ScreenDialog, system_dialogs
 from tests.unit.tree.stock_dumps import hierarchy, node
 
 BOX = (28, 900, 1052, 1500)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.tree.loading import loading_indicators
 from handrail.tree.parse import parse
+from handrail.tree.signs import loading_indicators
 from tests.unit.tree.stock_dumps import APP, hierarchy, node, screen
 
 SQUARE = (480, 1100, 600, 1220)

@@ -8,8 +8,7 @@ import pytest
 
 from handrail.tree.node import Node
 from handrail.tree.parse import parse
-from handrail.tree.parse.stock import read_stock
-from handrail.tree.parse.xml import read_xml
+from handrail.tree.parse.stock import read_stock, read_xml
 from tests.corpus import CORPUS, needs_corpus
 
 _LINKS = ("parent", "children")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.tree.roles import ROLES, actions_of, role_of
+from handrail.tree.node import ROLES, actions_of, role_of
 from tests.unit.tree.stock_dumps import node, screen
 
 SEED = {

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from handrail.tree.node import Node
 from handrail.tree.parse.build import ScreenDraft
-from handrail.tree.parse.stock import read_stock
-from handrail.tree.parse.xml import read_xml
+from handrail.tree.parse.stock import read_stock, read_xml
 from tests.unit.tree.stock_dumps import hierarchy, node
 
 BUTTON = node("Button", text="Go", desc="Go on")

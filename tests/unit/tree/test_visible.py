@@ -2,7 +2,7 @@
 
 from handrail.tree.node import Node, Screen
 from handrail.tree.parse import parse
-from handrail.tree.visible import paint_order, visible
+from handrail.tree.windows import paint_order, visible
 from tests.unit.tree.drawn import body, node, row, screen, windows
 
 FULL = (0, 0, 1080, 2400)

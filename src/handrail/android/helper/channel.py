@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
 from handrail.android.constants import DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
 from handrail.android.facts import read_display
@@ -24,7 +24,7 @@ class HelperChannel(Channel):
 
     name = "helper"
 
-    def __init__(self, handle: HelperHandle, shell: Shell, clock: Clock) -> None:
+    def __init__(self, handle: HelperHandle, shell: DeviceShell, clock: Clock) -> None:
         self.client: HelperClient = handle.client
         self._handle = handle
         self._clock = clock

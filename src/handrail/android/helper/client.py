@@ -15,7 +15,7 @@ from handrail.android.helper.answers import (
     read_idle,
     read_status,
 )
-from handrail.android.http_over_adb import Answer, HttpPort, Opens
+from handrail.android.http_over_adb import HttpAnswer, HttpPort, Opens
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail.surface.values import IdleResult
@@ -111,7 +111,7 @@ class HelperClient:
     async def _get(self, path: str, timeout_ms: float, **query: str) -> dict[str, Any]:
         return _object(await self._ask_get(path, timeout_ms, **query), path)
 
-    async def _ask_get(self, path: str, timeout_ms: float, **query: str) -> Answer:
+    async def _ask_get(self, path: str, timeout_ms: float, **query: str) -> HttpAnswer:
         where = f"{path}?{urlencode(query)}" if query else path
         return await self._http.get(where, timeout_ms=timeout_ms)
 
@@ -132,7 +132,7 @@ def _about(package: str) -> dict[str, str]:
     return {"package": package} if package else {}
 
 
-def _object(answer: Answer, path: str) -> dict[str, Any]:
+def _object(answer: HttpAnswer, path: str) -> dict[str, Any]:
     """The answer's JSON object; one that says `ok: false` is an error."""
     try:
         told = json.loads(answer.body)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.constants import HELPER_PORT, HELPER_PROTOCOL_VERSION, HELPER_STARTUP_TIMEOUT_MS
 from handrail.android.helper.answers import HelperStatus
 from handrail.android.helper.client import HelperClient
@@ -139,7 +139,7 @@ async def put_apks(device: AdbDevice, apks: Apks) -> None:
             await install(device, path)
 
 
-async def _installed_version(shell: Shell, package: str) -> int | None:
+async def _installed_version(shell: DeviceShell, package: str) -> int | None:
     told = await shell.run(["dumpsys", "package", package], check=False)
     found = _VERSION.search(told.text)
     return int(found[1]) if found else None

@@ -31,7 +31,7 @@ class Rest:
     """What went on meanwhile; empty when there was nothing to wait for."""
 
 
-class Channel(Protocol):
+class AppChannel(Protocol):
     """A way into one app."""
 
     async def wait_idle(self, timeout_ms: float) -> Rest:

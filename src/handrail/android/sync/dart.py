@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.logs import FORMAT, Lines, LogLine
 from handrail.android.packages import processes_of
 from handrail.android.sync.answers import ChannelLost, Rest
@@ -213,7 +213,7 @@ def newest(lines: Iterable[LogLine], pids: Container[int]) -> Address | None:
     return Address(int(said[-1]["port"]), said[-1]["path"] or "/") if said else None
 
 
-async def find_address(shell: Shell, package: str) -> Address:
+async def find_address(shell: DeviceShell, package: str) -> Address:
     """Of the app as it runs now; `ChannelLost` where it said nothing."""
     command = ["logcat", "-d", *FORMAT, "-s", "flutter:I"]
     running, log = await asyncio.gather(

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Script, Shell, quote
+from handrail.adb.shell import DeviceShell, Script, quote
 from handrail.android.packages import NAME, check_package
 from handrail.android.sync.answers import METRO, PRIORITY, Metro
+from handrail.android.sync.apps import class_signals, is_odd
 from handrail.android.sync.metro import metro_signals
-from handrail.android.sync.signs import class_signals, is_odd
 from handrail.clock import Clock, SystemClock
 from handrail.errors import DeviceError, Timeout
 from handrail.surface.values import Framework
@@ -97,7 +97,7 @@ def _script(package: str) -> Script:
     )
 
 
-async def library_signals(shell: Shell, package: str) -> tuple[str, ...]:
+async def library_signals(shell: DeviceShell, package: str) -> tuple[str, ...]:
     """`lib:libhermes.so` and the like; empty for a native app, and when the phone does not tell."""
     try:
         told = await shell.run(_script(package), timeout_ms=TIMEOUT_MS, check=False)

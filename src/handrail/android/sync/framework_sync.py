@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 
 from handrail.adb.device import AdbDevice
-from handrail.android.sync.answers import METRO, Channel, Metro, Rest
+from handrail.android.sync.answers import METRO, AppChannel, Metro, Rest
 from handrail.android.sync.dart import DartVm, open_dart
 from handrail.android.sync.hermes import Hermes, open_hermes
 from handrail.android.sync.idling import open_bridge
@@ -52,7 +52,7 @@ class FrameworkSync:
         self._env = env
         self._metro = metro
         self._is_attached = False
-        self._channels: dict[str, Channel] = {}
+        self._channels: dict[str, AppChannel] = {}
         self._hermes: Hermes | None = None
         self._dart: DartVm | None = None
         self._labels: FiberLabels | None = None
@@ -151,7 +151,7 @@ class FrameworkSync:
         self._channels[BRIDGE], said = await open_bridge(self._device.shell, self.package, self._clock)
         return said
 
-    async def _wait(self, name: str, channel: Channel, budget_ms: float) -> bool:
+    async def _wait(self, name: str, channel: AppChannel, budget_ms: float) -> bool:
         began = self._clock.monotonic_ms()
         try:
             rest = await channel.wait_idle(budget_ms)
@@ -181,7 +181,7 @@ class FrameworkSync:
         self._say(f"{name}: lost: {error.message}")
         await self._quietly(self._take(name))
 
-    def _take(self, name: str) -> Channel:
+    def _take(self, name: str) -> AppChannel:
         """Out of use from here on."""
         if name == HERMES:
             self._hermes = self._labels = None
@@ -189,7 +189,7 @@ class FrameworkSync:
             self._dart = None
         return self._channels.pop(name)
 
-    async def _quietly(self, channel: Channel) -> None:
+    async def _quietly(self, channel: AppChannel) -> None:
         try:
             await channel.close()
         except (DeviceError, Timeout) as error:

@@ -77,14 +77,14 @@ class Hermes:
                 return watch.cut_short()
             await self._clock.sleep_ms(min(PAUSE_MS if names else TURN_PAUSE_MS, end - now))
 
-    def _has_turned(self, work: Work, took_ms: float) -> bool:
+    def _has_turned(self, work: JsWork, took_ms: float) -> bool:
         if work.turned:
             self._turns = True
         elif self._turns is None and took_ms >= NO_TURN_MS:
             self._turns = False
         return work.turned or self._turns is False
 
-    async def _look(self, beat: int, timeout_ms: float) -> Work:
+    async def _look(self, beat: int, timeout_ms: float) -> JsWork:
         """Installed again where a reload has made a new context."""
         told = await self.cdp.evaluate(scripts.probe(WINDOW_MS, beat), timeout_ms=timeout_ms)
         if not told:
@@ -112,7 +112,7 @@ class _Watch:
     _has_turned: bool = False
     _busy_ms: float | None = None
 
-    def note(self, work: Work, now_ms: float, has_turned: bool) -> list[str]:
+    def note(self, work: JsWork, now_ms: float, has_turned: bool) -> list[str]:
         """What went on at this look. After work, the thread has to turn once more."""
         self._has_turned = has_turned
         if work.beat != self.beat:  # the first one, or the first after work or a reload
@@ -139,7 +139,7 @@ class _Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class JsWork:
     """One answer of a probe."""
 
     requests: dict[int, str]
@@ -157,16 +157,16 @@ class Work:
         many = f"{len(self.timers)} timers" if len(self.timers) > 1 else "a timer"
         return [*told, *([many] if self.timers else [])]
 
-    def without(self, endless: Container[int]) -> Work:
+    def without(self, endless: Container[int]) -> JsWork:
         return replace(self, requests={n: what for n, what in self.requests.items() if n not in endless})
 
 
-def read_work(told: Any) -> Work:
+def read_work(told: Any) -> JsWork:
     """`ChannelLost` for anything else, because whoever answers so is not the app."""
     try:
         found = json.loads(told)
         requests = {int(number): str(what) for number, what in found["requests"]}
         timers = tuple(float(left) for left in found["timers"])
-        return Work(requests, timers, int(found["beat"]), bool(found["turned"]))
+        return JsWork(requests, timers, int(found["beat"]), bool(found["turned"]))
     except (TypeError, ValueError, KeyError):
         raise ChannelLost(f"the app answers nonsense: {str(told)[:80]!r}") from None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.packages import check_package
 from handrail.android.sync.answers import ChannelLost, Rest
 from handrail.clock import Clock
@@ -22,7 +22,7 @@ _COLUMN = re.compile(r"(?:^|, )(?P<name>idle_count|idle_names|version)=")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class IdlingState:
     """The provider's one row."""
 
     busy: int
@@ -37,7 +37,7 @@ class State:
         return self.names or (f"{self.busy} idling resources",)
 
 
-def read_state(text: str) -> State | None:
+def read_state(text: str) -> IdlingState | None:
     """None where the provider has no such row. A name may hold commas: columns are found by their names."""
     found = _ROW.search(text)
     if found is None:
@@ -50,14 +50,14 @@ def read_state(text: str) -> State | None:
         return None
     names = [] if columns.get("idle_names") in (None, "NULL") else columns["idle_names"].split(",")
     version = columns.get("version", "")
-    return State(
+    return IdlingState(
         int(columns["idle_count"]),
         tuple(name.strip() for name in names if name.strip()),
         int(version) if version.isdigit() else 0,
     )
 
 
-async def open_bridge(shell: Shell, package: str, clock: Clock) -> tuple[IdlingBridge, str]:
+async def open_bridge(shell: DeviceShell, package: str, clock: Clock) -> tuple[IdlingBridge, str]:
     """The bridge and a line about it; `ChannelLost` where the app has none, or one that can't be read."""
     bridge = IdlingBridge(shell, package, clock)
     state = await bridge.ask(QUERY_MS)
@@ -72,12 +72,12 @@ async def open_bridge(shell: Shell, package: str, clock: Clock) -> tuple[IdlingB
 class IdlingBridge:
     """The channel to one app's provider."""
 
-    def __init__(self, shell: Shell, package: str, clock: Clock) -> None:
+    def __init__(self, shell: DeviceShell, package: str, clock: Clock) -> None:
         self._shell = shell
         self._uri = f"content://{check_package(package)}.agentest.idling/state"
         self._clock = clock
 
-    async def ask(self, timeout_ms: float) -> State:
+    async def ask(self, timeout_ms: float) -> IdlingState:
         command = ["content", "query", "--uri", self._uri]
         told = await self._shell.run(command, timeout_ms=timeout_ms, check=False)
         state = read_state(told.text)

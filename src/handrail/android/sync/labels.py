@@ -68,7 +68,7 @@ class FiberLabels:
             del self._known[next(iter(self._known))]
         self._known[key] = names
 
-    async def _list(self) -> Listing:
+    async def _list(self) -> HostListing:
         listing = read_listing(await self._evaluate(scripts.list_fibers()))
         if not listing.left:
             return listing
@@ -78,7 +78,7 @@ class FiberLabels:
             if self._cdp.lost is None:
                 await self._cdp.evaluate(scripts.drop_bag(), timeout_ms=DROP_MS)
 
-    async def _measured(self, listing: Listing) -> Listing:
+    async def _measured(self, listing: HostListing) -> HostListing:
         """Until all are measured, or long enough: those that are not are left without a place."""
         end = self._clock.monotonic_ms() + MEASURE_MS
         while listing.left and self._clock.monotonic_ms() < end:
@@ -260,14 +260,14 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class HostListing:
     """One answer: the hosts, and how many of them are still being measured."""
 
     hosts: tuple[Host, ...]
     left: int
 
 
-def read_listing(told: Any) -> Listing:
+def read_listing(told: Any) -> HostListing:
     """`ChannelLost` for what is no list; a host that makes no sense is left out."""
     try:
         found = json.loads(told)
@@ -275,7 +275,7 @@ def read_listing(told: Any) -> Listing:
         if problem:
             raise ChannelLost(str(problem)[:200])
         hosts = tuple(host for one in found["hosts"] if (host := _host(one)) is not None)
-        return Listing(hosts, int(found["left"]))
+        return HostListing(hosts, int(found["left"]))
     except (TypeError, ValueError, KeyError, AttributeError):
         raise ChannelLost(f"the app lists nonsense: {str(told)[:80]!r}") from None
 

@@ -36,7 +36,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class MetroWay:
     """How one Metro is reached; its sockets are reached in the same way, whatever address it gives them."""
 
     opens: Opens
@@ -53,13 +53,13 @@ class Way:
         return f"ws://127.0.0.1:{self.port}{parts.path or '/'}{query}"
 
 
-def ways(device: AdbDevice, metro: Metro) -> tuple[Way, Way]:
+def ways(device: AdbDevice, metro: Metro) -> tuple[MetroWay, MetroWay]:
     """Through the phone, then straight."""
     host, port = metro
-    return Way(device, port), Way(HostTcp(host, port), port)
+    return MetroWay(device, port), MetroWay(HostTcp(host, port), port)
 
 
-async def list_targets(way: Way, clock: Clock) -> list[Target]:
+async def list_targets(way: MetroWay, clock: Clock) -> list[Target]:
     """Raises `DeviceError` or `Timeout` when no Metro answers there."""
     http = HttpPort(way.opens, way.port, clock, max_body=MAX_LIST)
     answer = await http.get("/json/list", timeout_ms=LIST_MS)
@@ -102,7 +102,7 @@ def choose(found: list[Target], model: str = "") -> Target:
     return lasting[-1]
 
 
-async def find_target(device: AdbDevice, package: str, clock: Clock, metro: Metro) -> tuple[Way, Target]:
+async def find_target(device: AdbDevice, package: str, clock: Clock, metro: Metro) -> tuple[MetroWay, Target]:
     """The app's runtime and the way to it; `ChannelLost` says what was found instead."""
     tried: list[str] = []
     for way, place in zip(ways(device, metro), ("the phone", metro[0]), strict=True):

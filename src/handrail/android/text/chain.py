@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from handrail.android.text.field import (
-    Field,
+    FieldReading,
     Look,
-    Reading,
+    TextField,
     arrived,
     first_look,
     look_again,
@@ -22,7 +22,7 @@ from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.surface.values import Typed
 
 Erase = Callable[[], Awaitable[Typed]]
-AskEditor = Callable[[Field], Awaitable[Field]]
+AskEditor = Callable[[TextField], Awaitable[TextField]]
 Say = Callable[[str], object]
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -47,7 +47,7 @@ async def type_text(
     if not text:
         return Typed("none", before.text, before.text, True, before.screen)
     if "\n" in text and before.field is not None and ask_editor is not None:
-        before = Reading(await ask_editor(before.field), before.screen)
+        before = FieldReading(await ask_editor(before.field), before.screen)
     return await _Attempt(look, clock, text, before, erase, say).through(ways)
 
 
@@ -62,7 +62,7 @@ class _Attempt:
     """One text on its way: what was tried, what came of it."""
 
     def __init__(
-        self, look: Look, clock: Clock, text: str, before: Reading, erase: Erase | None, say: Say
+        self, look: Look, clock: Clock, text: str, before: FieldReading, erase: Erase | None, say: Say
     ) -> None:
         self._look = look
         self._clock = clock
@@ -125,7 +125,7 @@ class _Attempt:
     async def _read_back(self, way: Way) -> Typed:
         before = self._before
 
-        def verdict(after: Field | None) -> bool | None:
+        def verdict(after: TextField | None) -> bool | None:
             return arrived(before.field, self._text, after)
 
         after, found = await look_until(self._look, self._clock, before, verdict)

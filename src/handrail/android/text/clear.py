@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
 from handrail.android.input import send
 from handrail.android.keys import key_code
-from handrail.android.text.field import Field, Look, Reading, first_look, is_cleared, look_until, units
+from handrail.android.text.field import (
+    FieldReading,
+    Look,
+    TextField,
+    first_look,
+    is_cleared,
+    look_until,
+    units,
+)
 from handrail.clock import Clock
 from handrail.errors import DeviceError, Timeout, Unsupported
 from handrail.surface.values import Typed
@@ -29,7 +37,7 @@ class Eraser(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def erase(self, field: Field | None) -> None: ...
+    async def erase(self, field: TextField | None) -> None: ...
 
 
 class ChannelClear:
@@ -39,7 +47,7 @@ class ChannelClear:
         self._channel = channel
         self.name = f"{channel.name} clear"
 
-    async def erase(self, field: Field | None) -> None:  # noqa: ARG002
+    async def erase(self, field: TextField | None) -> None:  # noqa: ARG002
         await self._channel.clear_field()
 
 
@@ -48,10 +56,10 @@ class SelectAll:
 
     name = "select all"
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: DeviceShell) -> None:
         self._shell = shell
 
-    async def erase(self, field: Field | None) -> None:  # noqa: ARG002
+    async def erase(self, field: TextField | None) -> None:  # noqa: ARG002
         await send(self._shell, ("input", "keycombination", str(_CTRL), str(_A)))
         await send(self._shell, ("input", "keyevent", str(_DELETE)))
 
@@ -59,12 +67,12 @@ class SelectAll:
 class Deletes:
     """As many deletes as the field has characters, to the left of the cursor; `forward`: to its right."""
 
-    def __init__(self, shell: Shell, *, forward: bool = False) -> None:
+    def __init__(self, shell: DeviceShell, *, forward: bool = False) -> None:
         self._shell = shell
         self._code = _FORWARD_DELETE if forward else _DELETE
         self.name = "forward delete keys" if forward else "delete keys"
 
-    async def erase(self, field: Field | None) -> None:
+    async def erase(self, field: TextField | None) -> None:
         if field is None:
             raise Unsupported("the length of the field is not known", delivery="not_delivered")
         for count in batches(units(field.text)):
@@ -103,8 +111,8 @@ async def clear_text(look: Look, erasers: Sequence[Eraser], clock: Clock) -> Typ
     return done
 
 
-async def _read_back(look: Look, clock: Clock, before: Reading) -> tuple[Reading, bool | None]:
-    def verdict(after: Field | None) -> bool | None:
+async def _read_back(look: Look, clock: Clock, before: FieldReading) -> tuple[FieldReading, bool | None]:
+    def verdict(after: TextField | None) -> bool | None:
         return None if before.field is None or after is None else is_cleared(before.field, after)
 
     return await look_until(look, clock, before, verdict)

@@ -1,4 +1,4 @@
-"""The field that has the focus, as a screen shows it. Knows screens, no way to type."""
+"""The field that has the focus: what a screen shows of it, reading it, and whether a text has arrived."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Identity = tuple[str, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class TextField:
     """One field at one moment."""
 
     text: str
@@ -36,13 +36,13 @@ class Field:
         return not self.text
 
 
-def focused_field(screen: Screen) -> Field | None:
+def focused_field(screen: Screen) -> TextField | None:
     """The innermost focused field of the topmost window that has one."""
     fields = [node for node in screen.nodes if node.focused and node.role == "text_field"]
     return _field(fields[-1]) if fields else None
 
 
-def same_field(screen: Screen, field: Field) -> Field | None:
+def same_field(screen: Screen, field: TextField) -> TextField | None:
     """The same field in a later screen: the focused one first, since a list may have several of a kind."""
     focused = focused_field(screen)
     if focused is not None and focused.identity == field.identity:
@@ -57,11 +57,11 @@ def units(text: str) -> int:
     return len(text) + sum(character > "\uffff" for character in text)
 
 
-def _field(node: Node) -> Field:
+def _field(node: Node) -> TextField:
     shown = "" if node.text == node.hint_text else node.text
     if node.password:
         shown = "•" * units(shown) if _is_masked(shown) else ""
-    return Field(shown, node.password, node.hint_text, _identity(node))
+    return TextField(shown, node.password, node.hint_text, _identity(node))
 
 
 def _identity(node: Node) -> Identity:
@@ -84,10 +84,10 @@ POLL_MS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FieldReading:
     """One look: the field, if it was there, and the screen, if it could be read."""
 
-    field: Field | None
+    field: TextField | None
     screen: Screen | None
 
     @property
@@ -95,33 +95,33 @@ class Reading:
         return None if self.field is None else self.field.text
 
 
-async def first_look(look: Look) -> Reading:
+async def first_look(look: Look) -> FieldReading:
     """Before anything is sent. A screen that can't be read is an error: nothing was delivered."""
     try:
         screen = await look()
     except (DeviceError, Timeout) as error:
         error.details.setdefault("delivery", "not_delivered")
         raise
-    return Reading(focused_field(screen), screen)
+    return FieldReading(focused_field(screen), screen)
 
 
-async def look_again(look: Look, before: Reading) -> Reading:
+async def look_again(look: Look, before: FieldReading) -> FieldReading:
     """After something was sent. A screen that can't be read says nothing about it."""
     try:
         screen = await look()
     except (DeviceError, Timeout):
-        return Reading(None, None)
+        return FieldReading(None, None)
     field = before.field
-    return Reading(None if field is None else same_field(screen, field), screen)
+    return FieldReading(None if field is None else same_field(screen, field), screen)
 
 
 async def look_until(
     look: Look,
     clock: Clock,
-    before: Reading,
-    verdict: Callable[[Field | None], bool | None],
+    before: FieldReading,
+    verdict: Callable[[TextField | None], bool | None],
     within_ms: float = SHOWN_WITHIN_MS,
-) -> tuple[Reading, bool | None]:
+) -> tuple[FieldReading, bool | None]:
     """Until the verdict is not False, or the field rests in another state than before, or time is up."""
     deadline = clock.monotonic_ms() + within_ms
     last: str | None = None
@@ -146,7 +146,7 @@ def readable(text: str) -> str:
     return _NOT_IN_XML.sub(".", text)
 
 
-def arrived(before: Field | None, text: str, after: Field | None) -> bool | None:
+def arrived(before: TextField | None, text: str, after: TextField | None) -> bool | None:
     """True if the field reads as before with the text typed into it; None where that can't be told."""
     if before is None or after is None:
         return None
@@ -180,12 +180,12 @@ def common_start(one: str, other: str) -> int:
     return min(len(one), len(other))
 
 
-def may_be_there_already(before: Field, text: str) -> bool:
+def may_be_there_already(before: TextField, text: str) -> bool:
     """An unchanged field proves nothing if typing may have replaced a selection by the same words."""
     return readable(text) in readable(before.text)
 
 
-def is_cleared(before: Field, after: Field) -> bool | None:
+def is_cleared(before: TextField, after: TextField) -> bool | None:
     """True when nothing is left. None when what is left may be a placeholder as well as a rest of the text:
     dumps without hints show both alike."""
     if after.vacant:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
 from handrail.android.text import chain, clear
 from handrail.android.text.clear import ChannelClear, Deletes, Eraser, SelectAll
-from handrail.android.text.field import Field, Look
+from handrail.android.text.field import Look, TextField
 from handrail.android.text.ways import (
     ChannelKeys,
     InputText,
@@ -38,7 +38,7 @@ class Typist:
 
     def __init__(
         self,
-        shell: Shell,
+        shell: DeviceShell,
         look: Look,
         clock: Clock,
         channels: Callable[[], Sequence[Channel]] = no_channels,
@@ -106,7 +106,7 @@ class Typist:
         able = [ChannelClear(one) for one in self._channels() if "clear_field" in one.can]
         return [*able, SelectAll(self._shell), Deletes(self._shell), Deletes(self._shell, forward=True)]
 
-    async def _ask_editor(self, field: Field) -> Field:
+    async def _ask_editor(self, field: TextField) -> TextField:
         return await asked(field, self._shell)
 
 
@@ -134,7 +134,7 @@ def read_editor(dump: str) -> tuple[bool, bool] | None:
     return several, not makes_line
 
 
-async def asked(field: Field, shell: Shell) -> Field:
+async def asked(field: TextField, shell: DeviceShell) -> TextField:
     """The field with what the framework says of it; unchanged where it says nothing."""
     try:
         output = await shell.run(("dumpsys", "input_method"), check=False)
@@ -151,7 +151,7 @@ class SetText:
         self._channel = channel
         self.name = f"{channel.name} set_text"
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         if field is None or not field.vacant:
             return "it would replace what the field may have"
         return needs_lines(text, field)

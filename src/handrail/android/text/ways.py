@@ -1,4 +1,4 @@
-"""What every way of typing promises: say beforehand that it can't, or deliver unchanged."""
+"""The ways of typing: keys, clipboard, keyboard app. Each says beforehand what it can't, or delivers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from handrail.adb.shell import Shell
+from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
 from handrail.android.input import key, send
 from handrail.android.keys import key_code
-from handrail.android.text.field import Field
+from handrail.android.text.field import TextField
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, DeviceError, HandrailError, Timeout, Unsupported
 
@@ -24,7 +24,7 @@ class Way(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         """None if it can, else why not. Nothing is sent for the question."""
 
     async def send(self, text: str) -> None:
@@ -36,7 +36,7 @@ class Way(Protocol):
         """Puts back what `send` had to change, clipboard or keyboard; also after a failed `send`."""
 
 
-def needs_lines(text: str, field: Field | None) -> str | None:
+def needs_lines(text: str, field: TextField | None) -> str | None:
     """Why a field can't hold this text in one piece, as far as is known."""
     if "\n" in text and field is not None and field.multiline is False:
         return "the field has one line and the text has several"
@@ -73,7 +73,7 @@ class ShellClipboard:
 
     name = "cmd clipboard"
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: DeviceShell) -> None:
         self._shell = shell
 
     async def get_clipboard(self) -> str:
@@ -96,14 +96,14 @@ class ShellClipboard:
 class Paste:
     """Set the clipboard, check that it took the text, press paste."""
 
-    def __init__(self, clipboard: Clipboard, shell: Shell, channel: Channel | None = None) -> None:
+    def __init__(self, clipboard: Clipboard, shell: DeviceShell, channel: Channel | None = None) -> None:
         self.name = f"{clipboard.name} paste"
         self._clipboard = clipboard
         self._shell = shell
         self._channel = channel
         self._former: str | None = None
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         """The clipboard must be readable: otherwise it could not be put back."""
         if reason := needs_lines(text, field):
             return reason
@@ -130,7 +130,7 @@ class Paste:
             await self._clipboard.set_clipboard(former)
 
 
-def clipboards(shell: Shell, channels: Sequence[Channel]) -> list[tuple[Clipboard, Channel | None]]:
+def clipboards(shell: DeviceShell, channels: Sequence[Channel]) -> list[tuple[Clipboard, Channel | None]]:
     """Who may have a clipboard, the quickest first; the channel is for its own paste."""
     able = [channel for channel in channels if channel.has(Channel.get_clipboard, Channel.set_clipboard)]
     return [*((channel, channel) for channel in able), (ShellClipboard(shell), None)]
@@ -171,12 +171,12 @@ class KeyboardApp:
 
     name = "keyboard app"
 
-    def __init__(self, shell: Shell, clock: Clock) -> None:
+    def __init__(self, shell: DeviceShell, clock: Clock) -> None:
         self._shell = shell
         self._clock = clock
         self._undo: list[tuple[str, ...]] = []
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         return needs_lines(text, field) or (
             None if await self._installed() else "no ADB keyboard is installed"
         )
@@ -247,7 +247,7 @@ _ENTER = key_code("KEYCODE_ENTER")
 _TYPEABLE = re.compile(r"[ -~\n]")
 
 
-def why_not(text: str, field: Field | None) -> str | None:
+def why_not(text: str, field: TextField | None) -> str | None:
     """What keys can't do. Enter is only pressed where it is known to make a new line: elsewhere it sends."""
     if "\t" in text:
         return "the Tab key moves the focus"
@@ -263,10 +263,10 @@ class InputText:
 
     name = "input text"
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: DeviceShell) -> None:
         self._shell = shell
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         return why_not(text, field)
 
     async def send(self, text: str) -> None:
@@ -285,7 +285,7 @@ class ChannelKeys:
         self._channel = channel
         self.name = f"{channel.name} keys"
 
-    async def can(self, text: str, field: Field | None) -> str | None:
+    async def can(self, text: str, field: TextField | None) -> str | None:
         return "its keys have no Enter" if "\n" in text else why_not(text, field)
 
     async def send(self, text: str) -> None:

@@ -15,8 +15,7 @@ from handrail.android.constants import DOUBLE_TAP_GAP_MS, U2_STARTUP_TIMEOUT_MS
 from handrail.android.http_over_adb import ServerGone
 from handrail.android.input import read_again
 from handrail.android.screen import SIZE_GUESSED, LastScreen, fit
-from handrail.android.u2.rpc import CALL_TIMEOUT_MS, ServiceLost
-from handrail.android.u2.server import U2Server, find_jar
+from handrail.android.u2.server import CALL_TIMEOUT_MS, ServiceLost, U2Server, find_jar
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
 from handrail.tree.node import Bounds, Node, Screen

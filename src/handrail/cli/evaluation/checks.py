@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.cli.evaluation.task import Answer, Asked, Condition, State, Steps, Unchanged, Visited, Words
+from handrail.cli.evaluation.task import (
+    Condition,
+    Steps,
+    TaskAnswer,
+    TaskQuestion,
+    TaskState,
+    TaskWords,
+    Unchanged,
+    Visited,
+)
 
 KEPT = ("apps", "settings")
 """The parts of a phone's state that last; the rest is what is on the screen just now."""
@@ -33,7 +42,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TaskEvidence:
     """All that a verdict may be based on."""
 
     before: dict[str, Any]
@@ -45,28 +54,28 @@ class Evidence:
     asked: int = 0
 
 
-def problems(conditions: Sequence[Condition], evidence: Evidence) -> list[str]:
+def problems(conditions: Sequence[Condition], evidence: TaskEvidence) -> list[str]:
     """Why the task is not solved; empty when it is."""
     return [why for one in conditions if (why := _problem(one, evidence))]
 
 
-def state_problems(conditions: Sequence[Condition], evidence: Evidence) -> list[str]:
+def state_problems(conditions: Sequence[Condition], evidence: TaskEvidence) -> list[str]:
     """The same by the phone alone, whatever the model said and where it looked."""
-    return problems([one for one in conditions if isinstance(one, State | Unchanged)], evidence)
+    return problems([one for one in conditions if isinstance(one, TaskState | Unchanged)], evidence)
 
 
 def is_shown_by_state(conditions: Sequence[Condition]) -> bool:
     """False for questions and for what can't be done: the answer proves them, the phone stays as it was."""
-    return any(isinstance(one, State) for one in conditions)
+    return any(isinstance(one, TaskState) for one in conditions)
 
 
-def _problem(condition: Condition, evidence: Evidence) -> str:
+def _problem(condition: Condition, evidence: TaskEvidence) -> str:
     match condition:
-        case State():
+        case TaskState():
             return _of_state(condition, find(evidence.after, condition.state))
         case Unchanged():
             return _of_rest(condition, evidence)
-        case Answer():
+        case TaskAnswer():
             return _of_words(condition.answer, evidence.answer)
         case Visited():
             unseen = [app for app in condition.visited if app not in evidence.apps]
@@ -74,12 +83,12 @@ def _problem(condition: Condition, evidence: Evidence) -> str:
         case Steps():
             few = len(evidence.apps) < condition.steps
             return f"too few steps to know: {len(evidence.apps)}, not {condition.steps}" if few else ""
-        case Asked():
+        case TaskQuestion():
             few = evidence.asked < condition.asked
             return f"the person was asked {evidence.asked} times, not {condition.asked}" if few else ""
 
 
-def _of_state(condition: State, found: list[Any]) -> str:
+def _of_state(condition: TaskState, found: list[Any]) -> str:
     [test] = condition.tests
     wanted = getattr(condition, test)
     if test == "exists":
@@ -91,7 +100,7 @@ def _of_state(condition: State, found: list[Any]) -> str:
     return "" if holds else f"{condition.state} is {_short(value)}; {test} {_short(wanted)} does not hold"
 
 
-def _of_rest(condition: Unchanged, evidence: Evidence) -> str:
+def _of_rest(condition: Unchanged, evidence: TaskEvidence) -> str:
     before, after = (
         {name: state[name] for name in KEPT if name in state} for state in (evidence.before, evidence.after)
     )
@@ -101,7 +110,7 @@ def _of_rest(condition: Unchanged, evidence: Evidence) -> str:
     return f"changed without need: {', '.join(changed[:3])}" if changed else ""
 
 
-def _of_words(words: Words, answer: str) -> str:
+def _of_words(words: TaskWords, answer: str) -> str:
     said = answer.casefold()
     missing = [one for one in words.contains if one.casefold() not in said]
     if missing:

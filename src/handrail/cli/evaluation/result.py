@@ -105,7 +105,7 @@ def sums(results: Sequence[TaskResult]) -> dict[str, Any]:
 _WHY = 160
 
 
-class Progress:
+class EvaluationProgress:
     """On standard error: one line that changes on a terminal, else a line for every task."""
 
     def __init__(self, wanted: int, model: str) -> None:

@@ -25,7 +25,7 @@ from handrail.agent.model import AgentModel
 from handrail.agent.run_data import RunResult
 from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
-from handrail.cli.evaluation.checks import Evidence, is_shown_by_state, problems, state_problems
+from handrail.cli.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.result import TaskResult
 from handrail.cli.evaluation.task import EvalTask, Line
 from handrail.clock import Clock
@@ -44,7 +44,7 @@ LOOK_MS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class EvaluationPlan:
     """What is the same for every task of an evaluation."""
 
     open_model: Callable[[EvalTask], AgentModel]
@@ -54,7 +54,7 @@ class Plan:
     max_steps: int | None = None
 
 
-async def run_one(task: EvalTask, plan: Plan) -> TaskResult:
+async def run_one(task: EvalTask, plan: EvaluationPlan) -> TaskResult:
     """The verdict; what fails in the run is part of it."""
     began = plan.clock.monotonic_ms()
     model = plan.open_model(task)
@@ -67,7 +67,7 @@ async def run_one(task: EvalTask, plan: Plan) -> TaskResult:
     return _result(task, ran, evidence, plan.clock.monotonic_ms() - began)
 
 
-async def _run(task: EvalTask, plan: Plan, model: AgentModel) -> tuple[RunResult, Evidence]:
+async def _run(task: EvalTask, plan: EvaluationPlan, model: AgentModel) -> tuple[RunResult, TaskEvidence]:
     async with _folders(task, plan.out) as (folder, home), stage(task, home, plan.clock) as ready:
         before = ready.phone.state()
         ran = await run_task(
@@ -94,12 +94,12 @@ async def _folders(task: EvalTask, out: Path | None) -> AsyncIterator[tuple[Path
 
 
 async def _settled(
-    task: EvalTask, ready: Stage, ran: RunResult, before: dict[str, object], clock: Clock
-) -> Evidence:
+    task: EvalTask, ready: EvaluationStage, ran: RunResult, before: dict[str, object], clock: Clock
+) -> TaskEvidence:
     """The phone as it is, or as it becomes by itself in a moment where anything was done."""
     deadline = clock.monotonic_ms() + GRACE_MS
     while True:
-        evidence = Evidence(
+        evidence = TaskEvidence(
             before=before,
             after=ready.phone.state(),
             answer=ran.message if ran.success else "",
@@ -117,7 +117,7 @@ def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
     return TaskResult(task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags)
 
 
-def _result(task: EvalTask, ran: RunResult, evidence: Evidence, ms: float) -> TaskResult:
+def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
     found = problems(task.check, evidence)
     if not ran.success:
         found.insert(0, ran.message)
@@ -139,7 +139,7 @@ def _result(task: EvalTask, ran: RunResult, evidence: Evidence, ms: float) -> Ta
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class EvaluationStage:
     """Everything is ready for the first step."""
 
     phone: Phone
@@ -149,7 +149,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[Stage]:
+async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[EvaluationStage]:
     """Journal, approvals and policy are the task's own: runs beside one another share nothing."""
     config, env = _home(task, home)
     phone = Phone(clock=clock, seed=task.seed, serial=f"eval-{task.id}")
@@ -161,7 +161,7 @@ async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[Stage
             await _set_up(task, phone, device)
             person = Person(task.person, runtime.approvals)
             runtime.approvals.notify = person
-            yield Stage(phone, session, runtime, person)
+            yield EvaluationStage(phone, session, runtime, person)
 
 
 def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
@@ -215,7 +215,7 @@ where the model is slow."""
 Done = Callable[[TaskResult], None]
 
 
-async def run_all(tasks: Sequence[EvalTask], plan: Plan, jobs: int, done: Done) -> None:
+async def run_all(tasks: Sequence[EvalTask], plan: EvaluationPlan, jobs: int, done: Done) -> None:
     """Every task once. Cancelled, it ends what runs; what was done has been told."""
     waiting = deque(tasks)
 

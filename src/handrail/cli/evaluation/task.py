@@ -18,13 +18,13 @@ from handrail.errors import InvalidAction
 TESTS = ("equals", "contains", "has", "lacks", "count", "between", "exists")
 
 
-class Part(BaseModel):
+class TaskPart(BaseModel):
     """A misspelt key is an error, not a wish that is ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class State(Part):
+class TaskState(TaskPart):
     """A value of `sim state` by its path, and one test of it."""
 
     state: str
@@ -41,7 +41,7 @@ class State(Part):
     exists: bool | None = None
 
     @model_validator(mode="after")
-    def _one_test(self) -> State:
+    def _one_test(self) -> TaskState:
         if len(self.tests) != 1:
             raise ValueError(f"give one of {', '.join(TESTS)}, not {' and '.join(self.tests) or 'none'}")
         return self
@@ -52,13 +52,13 @@ class State(Part):
         return [name for name in TESTS if name in self.model_fields_set]
 
 
-class Unchanged(Part):
+class Unchanged(TaskPart):
     """Nothing that a person keeps on the phone has changed, but what these paths lead to."""
 
     unchanged_except: tuple[str, ...] = Field(strict=False)
 
 
-class Words(Part):
+class TaskWords(TaskPart):
     """What must stand in the model's last words, whatever their case."""
 
     contains: tuple[str, ...] = Field(default=(), strict=False)
@@ -69,37 +69,37 @@ class Words(Part):
     """It says that something is not so, was not done or can't be done."""
 
 
-class Answer(Part):
+class TaskAnswer(TaskPart):
     """The message of `finish`."""
 
-    answer: Words
+    answer: TaskWords
 
 
-class Visited(Part):
+class Visited(TaskPart):
     """Apps that were in front of the model when it chose a step: an answer without a look is a guess."""
 
     visited: tuple[str, ...] = Field(min_length=1, strict=False)
 
 
-class Steps(Part):
+class Steps(TaskPart):
     """How many steps the model took, at least: no verdict on a screen that it has not seen."""
 
     steps: int = Field(ge=1)
 
 
-class Asked(Part):
+class TaskQuestion(TaskPart):
     """How often the person was asked, at least."""
 
     asked: int = Field(ge=1)
 
 
-_KINDS: dict[str, type[Part]] = {
-    "state": State,
+_KINDS: dict[str, type[TaskPart]] = {
+    "state": TaskState,
     "unchanged_except": Unchanged,
-    "answer": Answer,
+    "answer": TaskAnswer,
     "visited": Visited,
     "steps": Steps,
-    "asked": Asked,
+    "asked": TaskQuestion,
 }
 
 
@@ -110,12 +110,12 @@ def _kind(given: Any) -> str | None:
 
 
 Condition = Annotated[
-    Annotated[State, Tag("state")]
+    Annotated[TaskState, Tag("state")]
     | Annotated[Unchanged, Tag("unchanged_except")]
-    | Annotated[Answer, Tag("answer")]
+    | Annotated[TaskAnswer, Tag("answer")]
     | Annotated[Visited, Tag("visited")]
     | Annotated[Steps, Tag("steps")]
-    | Annotated[Asked, Tag("asked")],
+    | Annotated[TaskQuestion, Tag("asked")],
     Discriminator(
         _kind,
         custom_error_type="condition",
@@ -127,7 +127,7 @@ Condition = Annotated[
 LONGEST_BUDGET = 200
 
 
-class Sms(Part):
+class Sms(TaskPart):
     """A message that arrives; with `after_ms` while the model is at work."""
 
     sender: str = Field(alias="from")
@@ -135,7 +135,7 @@ class Sms(Part):
     after_ms: int = Field(default=0, ge=0, le=60_000)
 
 
-class Setup(Part):
+class Setup(TaskPart):
     """What makes a new phone the one that the task speaks of, in the order of these fields."""
 
     shell: tuple[str, ...] = Field(default=(), strict=False)
@@ -145,7 +145,7 @@ class Setup(Part):
     """As in a fault file: a name, or a table with `fault` and its options."""
 
 
-class Line(Part):
+class Line(TaskPart):
     """What the scripted person says to the questions that `to` names: a label, an action or a capability."""
 
     to: str = "*"
@@ -153,7 +153,7 @@ class Line(Part):
     data: str | None = None
 
 
-class EvalTask(Part):
+class EvalTask(TaskPart):
     """A task, its strings already filled with the values that the seed drew."""
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=60)]

@@ -19,7 +19,7 @@ from handrail.tree.diff import diff_text
 from handrail.tree.exports import full_text, outline
 from handrail.tree.node import Bounds, Node, Screen
 from handrail.tree.reach import visible_part
-from handrail.tree.select.relate import room_of
+from handrail.tree.select.find import room_of
 from handrail.tree.windows import is_input_method, modal_above
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ Mark = tuple[str, Bounds]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPicture:
     """A picture and how it relates to the screen."""
 
     png: bytes
@@ -210,7 +210,7 @@ class Shown:
     """Picture pixels per screen pixel."""
 
 
-def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> Shown:
+def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> ShownPicture:
     """By the given factor, else so that the long side fits; marks are in screen pixels."""
     from PIL import Image  # noqa: PLC0415  (30 ms that most actions need not pay)
 
@@ -218,7 +218,7 @@ def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> 
         width, height = opened.size
         factor = min(1.0, LONG_SIDE / max(width, height)) if scale is None else scale
         if factor >= 1.0 and not marks:
-            return Shown(png, width, height, 1.0)
+            return ShownPicture(png, width, height, 1.0)
         size = max(1, round(width * factor)), max(1, round(height * factor))
         image: Picture = opened.convert("RGB")
     if size != image.size:
@@ -227,7 +227,7 @@ def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> 
         _draw(image, [(ref, _scaled(box, factor)) for ref, box in marks])
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=6)
-    return Shown(written.getvalue(), width, height, factor)
+    return ShownPicture(written.getvalue(), width, height, factor)
 
 
 def _scaled(box: Bounds, factor: float) -> Bounds:

@@ -34,7 +34,7 @@ Place = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Track:
+class SliderTrack:
     """Where the thumb can go. `place` is 0 at the low end and 1 at the high end."""
 
     box: Bounds
@@ -125,8 +125,8 @@ class Slide:
         return min(1.0, max(0.0, value / 100))
 
     @property
-    def track(self) -> Track:
-        return Track(visible_part(self.seen.screen, self.node))
+    def track(self) -> SliderTrack:
+        return SliderTrack(visible_part(self.seen.screen, self.node))
 
     def _next(self, percent: bool) -> float | None:
         """Where the value should be by all that is known; None when there is no such place."""

@@ -1,4 +1,4 @@
-"""What an answer brings along: stored as it is, or kept as secrets with placeholders in the store."""
+"""What an answer brings along: stored, or kept as secrets and handed over by a Unix socket."""
 
 from __future__ import annotations
 

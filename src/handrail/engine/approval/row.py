@@ -1,4 +1,4 @@
-"""The table of approvals, and one row of it as a value."""
+"""The table of approvals: one row as a value, looking rows up, and what came of a question."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from handrail.engine.journal import query
 from handrail.engine.journal.blobs import Blobs, Stored
 from handrail.engine.journal.head import Head, create_head
 from handrail.engine.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
-from handrail.engine.journal.verify import Verdict, blob_warnings, verify
-from handrail.engine.journal.writer import STEPS, Waiter, Work, Writer, head_path, store_path
+from handrail.engine.journal.verify import ChainVerdict, blob_warnings, verify
+from handrail.engine.journal.writer import STEPS, JournalWork, Waiter, Writer, head_path, store_path
 from handrail.engine.secrets import Redact
 from handrail.store import connect, migrate
 
@@ -62,20 +62,20 @@ class Journal:
 
     def note(self, event: Event) -> None:
         """Queue an event; it is durable with the next commit, 50 ms later at the latest."""
-        self._writer.put(Work(self._entry(event)))
+        self._writer.put(JournalWork(self._entry(event)))
 
     async def seal(self, event: Event) -> int:
         """Write an event and wait until it can't be lost. Returns its number."""
         loop = asyncio.get_running_loop()
         waiter = Waiter(loop, loop.create_future())
-        self._writer.put(Work(self._entry(event), waiter=waiter))
+        self._writer.put(JournalWork(self._entry(event), waiter=waiter))
         return await waiter.done
 
     async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
         """Store a blob and return its name. What is no text is kept only with `no_secret`."""
         put = partial(self._blobs.put, data, kind, self._clock.now_ms(), self._redact, no_secret=no_secret)
         stored = await asyncio.to_thread(put)
-        self._writer.put(Work(statement=stored.row))
+        self._writer.put(JournalWork(statement=stored.row))
         await self._sweep_sometimes(stored)
         return stored.name
 
@@ -131,7 +131,7 @@ class Journal:
         with closing(connect(store_path(self.home))) as db:
             yield from query.lines(db, device, since, action_id)
 
-    def verify(self, kept: Head | None = None, *, blobs: bool = True) -> Verdict:
+    def verify(self, kept: Head | None = None, *, blobs: bool = True) -> ChainVerdict:
         """Prove the whole chain; `kept` is a head that somebody wrote down, `blobs` reads every blob too."""
         with closing(connect(store_path(self.home))) as db:
             verdict = verify(db, self.home, kept)

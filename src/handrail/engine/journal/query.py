@@ -1,4 +1,4 @@
-"""Reading the journal: lists of actions, one action in full, lines for export. Never writes."""
+"""Reading the journal: entries as values, lists of actions, one in full, lines for export. Never writes."""
 
 from __future__ import annotations
 

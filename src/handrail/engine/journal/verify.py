@@ -23,7 +23,7 @@ MOST_WARNINGS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ChainVerdict:
     """Whether the journal is whole. `head` is what a person may keep elsewhere to compare with later."""
 
     ok: bool
@@ -43,7 +43,7 @@ class _Broken(Exception):
     """The number of the first bad entry, and why it is bad."""
 
 
-def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verdict:
+def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> ChainVerdict:
     """Walk the chain from the first entry. `kept` is a head that was written down earlier.
 
     The connection is left in the transaction that saw all of it.
@@ -54,12 +54,12 @@ def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> Verd
         db.execute("BEGIN")
         walk.through(db)
         _ends(db, walk.last, told, kept)
-        return Verdict(True, walk.last.count, walk.last.hash)
+        return ChainVerdict(True, walk.last.count, walk.last.hash)
     except _Broken as broken:
-        return Verdict(False, walk.last.count, walk.last.hash, *broken.args)
+        return ChainVerdict(False, walk.last.count, walk.last.hash, *broken.args)
     except sqlite3.DatabaseError as error:
         why = f"the database can't be read any further: {error}"
-        return Verdict(False, walk.last.count, walk.last.hash, walk.last.count + 1, why)
+        return ChainVerdict(False, walk.last.count, walk.last.hash, walk.last.count + 1, why)
 
 
 class _Walk:

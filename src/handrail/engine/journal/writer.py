@@ -37,7 +37,7 @@ class Waiter:
 
 
 @dataclass(slots=True)
-class Answer:
+class WriterAnswer:
     """What one waiter is told: the entry's number, or why it is not durable."""
 
     waiter: Waiter
@@ -53,7 +53,7 @@ class Answer:
             done.set_exception(self.result)
 
 
-def tell(answers: list[Answer]) -> None:
+def tell(answers: list[WriterAnswer]) -> None:
     """Each event loop is woken once, whatever the number of its waiters."""
     loops = {answer.waiter.loop for answer in answers}
     for loop in loops:
@@ -62,7 +62,7 @@ def tell(answers: list[Answer]) -> None:
             loop.call_soon_threadsafe(_deliver, own)
 
 
-def _deliver(answers: list[Answer]) -> None:
+def _deliver(answers: list[WriterAnswer]) -> None:
     for answer in answers:
         answer.deliver()
 
@@ -76,7 +76,7 @@ def unwritable(why: str) -> HandrailError:
 
 
 @dataclass(slots=True)
-class Work:
+class JournalWork:
     """One thing to write: an entry of the chain, or a statement about blobs."""
 
     entry: Entry | None = None
@@ -89,13 +89,13 @@ class Writer:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._queue: list[Work] = []
+        self._queue: list[JournalWork] = []
         self._wake = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
         self._failed: str | None = None
 
-    def put(self, work: Work) -> None:
+    def put(self, work: JournalWork) -> None:
         """Queue in the order of the calls. Raises when the disk has refused a long backlog."""
         with self._wake:
             if len(self._queue) >= BACKLOG:
@@ -133,7 +133,7 @@ class Writer:
         finally:
             db.close()
 
-    def _next(self) -> list[Work]:
+    def _next(self) -> list[JournalWork]:
         """What to commit together; empty when it is time to go."""
         with self._wake:
             while not self._queue and not self._closing:
@@ -147,7 +147,7 @@ class Writer:
     def _is_waited_for(self) -> bool:
         return any(work.waiter for work in self._queue)
 
-    def _write(self, db: sqlite3.Connection, batch: list[Work]) -> None:
+    def _write(self, db: sqlite3.Connection, batch: list[JournalWork]) -> None:
         try:
             appended = self._commit(db, batch)
         except Exception as error:  # whatever it was, who waits must not wait for ever
@@ -158,15 +158,17 @@ class Writer:
             return
         entries = (work for work in batch if work.entry is not None)
         answers = [
-            Answer(work.waiter, seq) for work, seq in zip(entries, appended.seqs, strict=True) if work.waiter
+            WriterAnswer(work.waiter, seq)
+            for work, seq in zip(entries, appended.seqs, strict=True)
+            if work.waiter
         ]
         try:
             advance_head(head_path(self._home), appended.head, force=appended.mismatch)
         except OSError as error:  # the entries are there and stay; whoever waits must not think them proved
-            answers = [Answer(one.waiter, unwritable(str(error))) for one in answers]
+            answers = [WriterAnswer(one.waiter, unwritable(str(error))) for one in answers]
         tell(answers)
 
-    def _commit(self, db: sqlite3.Connection, batch: list[Work]) -> Appended | None:
+    def _commit(self, db: sqlite3.Connection, batch: list[JournalWork]) -> Appended | None:
         entries = [work.entry for work in batch if work.entry is not None]
         with transaction(db):
             appended = append(db, read_head(head_path(self._home)), entries) if entries else None
@@ -175,13 +177,13 @@ class Writer:
                     db.execute(*work.statement)
         return appended
 
-    def _refused(self, batch: list[Work], why: str) -> None:
+    def _refused(self, batch: list[JournalWork], why: str) -> None:
         """What happened stays queued, to be written when the disk lets us; whoever waits hears of it now."""
         with self._wake:
             self._failed = why
             if not self._closing:
-                self._queue = [Work(work.entry, work.statement) for work in batch] + self._queue
-        tell([Answer(work.waiter, unwritable(why)) for work in batch if work.waiter])
+                self._queue = [JournalWork(work.entry, work.statement) for work in batch] + self._queue
+        tell([WriterAnswer(work.waiter, unwritable(why)) for work in batch if work.waiter])
 
 
 STEPS = (

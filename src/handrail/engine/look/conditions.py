@@ -16,8 +16,8 @@ from handrail.tree.mention import receiver
 from handrail.tree.node import Node, Screen
 from handrail.tree.reach import visible_part
 from handrail.tree.select import Handles, find_all
-from handrail.tree.select.relate import RELATIONS
-from handrail.tree.visible import visible
+from handrail.tree.select.find import RELATIONS
+from handrail.tree.windows import visible
 
 _VALUED = ("slider", "progress_bar", "text_field", "spinner")
 

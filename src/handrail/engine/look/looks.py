@@ -16,14 +16,13 @@ from handrail.errors import DeviceError, Timeout
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import LookCapability, RestCapability, Surface, has
 from handrail.tree.compact import CompactOptions, CompactResult
-from handrail.tree.dialogs import ScreenDialog, system_dialogs
 from handrail.tree.diff import Diff, diff
 from handrail.tree.element.find import elements
 from handrail.tree.fingerprint import at_rest, screen_fingerprint, state_signature
-from handrail.tree.loading import LoadingIndicator, loading_indicators
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.node import Node, Screen
 from handrail.tree.refs import Registry
+from handrail.tree.signs import LoadingIndicator, ScreenDialog, loading_indicators, system_dialogs
 from handrail.tree.windows import has_keyboard
 from handrail.waiting import beside
 

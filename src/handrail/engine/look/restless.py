@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import IntFlag
 
 from handrail.tree.fingerprint import JITTER_PX
-from handrail.tree.loading import loading_indicators
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.node import CHECKABLE, CLICKABLE, FOCUSED, LONG_CLICKABLE, SCROLLABLE, Bounds, Node, Screen
+from handrail.tree.signs import loading_indicators
 from handrail.tree.windows import is_system_bar
 from handrail.tree.words import is_clock_like
 

@@ -11,15 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from handrail.clock import Clock
-from handrail.engine.look.judge import (
-    GRACE_MS,
-    Evidence,
-    LookAgain,
-    Reason,
-    Rested,
-    Waiting,
-    judge,
-)
+from handrail.engine.look.judge import GRACE_MS, Evidence, LookAgain, Reason, Rested, Waiting, judge
 from handrail.engine.look.looks import Look, Looks
 from handrail.protocol.envelope import SettleReport, SyncReport
 from handrail.surface.values import Synced

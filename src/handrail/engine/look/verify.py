@@ -14,9 +14,9 @@ from handrail.engine.look.resolve import Aim
 from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
 from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
-from handrail.tree.dialogs import ScreenDialog
 from handrail.tree.match.matching import match
 from handrail.tree.node import Node
+from handrail.tree.signs import ScreenDialog
 from handrail.tree.windows import app_windows
 
 EXPECT_MS = 5_000.0

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import iso_time
-from handrail.engine.script.parse import Command, Refusal
+from handrail.engine.script.parse import Refusal, ScriptCommand
 
 DEFAULT = tuple(
     "adb basename cat cut date diff dirname echo expr false grep head ls nl paste printf pwd rev seq "  # noqa: SIM905
@@ -57,7 +57,7 @@ class AllowList:
         self.path = os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
         self._folders = [folder.resolve() for folder in folders]
 
-    def permit(self, command: Command, inside: Path) -> list[str]:
+    def permit(self, command: ScriptCommand, inside: Path) -> list[str]:
         """The argument list to run, its program as an absolute path. Raises `Refusal`."""
         name, *arguments = command.argv
         program = self._program(name)
@@ -143,7 +143,7 @@ def _check_redirection(file: str, inside: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RunEvidence:
     """One run's folder."""
 
     run_id: str
@@ -155,7 +155,7 @@ class Evidence:
         return self.folder / "files"
 
     @classmethod
-    def begin(cls, runs: Path, now_ms: int, script: str) -> Evidence:
+    def begin(cls, runs: Path, now_ms: int, script: str) -> RunEvidence:
         moment = iso_time(now_ms)[:19].replace("-", "").replace(":", "").replace("T", "-")
         evidence = cls(run_id := f"run-{moment}-{secrets.token_hex(3)}", runs / run_id)
         runs.mkdir(mode=0o700, parents=True, exist_ok=True)

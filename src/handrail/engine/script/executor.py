@@ -1,4 +1,4 @@
-"""`run_script`: one folder of evidence per run, a deadline, and one result, also for what is refused."""
+"""`run_script`: limits, one folder of evidence per run, a deadline, and one result, also when refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from handrail.clock import Clock, SystemClock
-from handrail.engine.script.allow import DEFAULT, AllowList, Evidence
-from handrail.engine.script.parse import MOST_CHARACTERS, Command, Joint, Refusal, parse
-from handrail.engine.script.run import MARK, Family, Runner, Step, tasks_of_machine
+from handrail.engine.script.allow import DEFAULT, AllowList, RunEvidence
+from handrail.engine.script.parse import MOST_CHARACTERS, Joint, Refusal, ScriptCommand, parse
+from handrail.engine.script.run import MARK, Family, Runner, ScriptStep, tasks_of_machine
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import InvalidAction
 from handrail.waiting import beside, first, uninterrupted, wait_for_end
@@ -33,7 +33,7 @@ class ScriptExecutor:
         *,
         allow: Iterable[str] = DEFAULT,
         clock: Clock | None = None,
-        limits: Limits | None = None,
+        limits: ScriptLimits | None = None,
         env: Mapping[str, str] = os.environ,
         pass_on: Sequence[str] = ("ANDROID_ADB_SERVER_PORT", "ADB_SERVER_SOCKET"),
         folders: Sequence[Path] = (),
@@ -41,7 +41,7 @@ class ScriptExecutor:
         """`folders`: where else file arguments may lie. `pass_on`: variables that programs get to see."""
         self._runs = runs
         self._clock = clock or SystemClock()
-        self._limits = limits or Limits()
+        self._limits = limits or ScriptLimits()
         self._allow = AllowList(allow, env.get("PATH") or os.defpath, folders)
         self._kept = {name: env[name] for name in pass_on if name in env}
         self._cage: Cage | None = None
@@ -51,7 +51,7 @@ class ScriptExecutor:
     ) -> ScriptResult:
         """Never raises for what a script is or does; a cancelled run is ended and recorded, then raises."""
         secrets = secrets or Secrets({})
-        evidence = Evidence.begin(self._runs, self._clock.now_ms(), secrets.redact(script))
+        evidence = RunEvidence.begin(self._runs, self._clock.now_ms(), secrets.redact(script))
         attempt = Attempt(evidence, self._clock, self._limits, secrets)
         try:
             plan = await (self._shell if shell else self._plain)(script, evidence, secrets)
@@ -63,19 +63,19 @@ class ScriptExecutor:
             return attempt.finish(refused=error.message, hint=error.hint)
         return await attempt.go(plan, timeout_sec)
 
-    async def _plain(self, script: str, evidence: Evidence, secrets: Secrets) -> Plan:
+    async def _plain(self, script: str, evidence: RunEvidence, secrets: Secrets) -> ScriptPlan:
         """Every command is held against the list before the first one runs."""
         pipelines = [
             (one.joint, [self._step(command, evidence, secrets) for command in one.commands])
             for one in parse(script)
         ]
-        return Plan(pipelines, self._env(evidence))
+        return ScriptPlan(pipelines, self._env(evidence))
 
-    def _step(self, command: Command, evidence: Evidence, secrets: Secrets) -> Step:
+    def _step(self, command: ScriptCommand, evidence: RunEvidence, secrets: Secrets) -> ScriptStep:
         filled = replace(command, argv=tuple(secrets.fill(word).text for word in command.argv))
-        return Step(self._allow.permit(filled, evidence.files), filled)
+        return ScriptStep(self._allow.permit(filled, evidence.files), filled)
 
-    async def _shell(self, script: str, evidence: Evidence, secrets: Secrets) -> Plan:
+    async def _shell(self, script: str, evidence: RunEvidence, secrets: Secrets) -> ScriptPlan:
         """A real shell. Secrets come to it as variables: a value is never read as a piece of the script."""
         if len(script) > MOST_CHARACTERS:
             raise Refusal(f"{len(script):,} characters; {MOST_CHARACTERS:,} are allowed", "Split it.")
@@ -86,9 +86,9 @@ class ScriptExecutor:
         text = PLACEHOLDER.sub(lambda found: f"${{{SECRET_VARIABLE}{found[1]}}}", script)
         argv = [*self._cage.prefix, SHELL, "-c", text]
         env = {**self._env(evidence), **values}
-        return Plan([(";", [Step(argv, Command((SHELL,)))])], env, self._cage.network_cut)
+        return ScriptPlan([(";", [ScriptStep(argv, ScriptCommand((SHELL,)))])], env, self._cage.network_cut)
 
-    def _env(self, evidence: Evidence) -> dict[str, str]:
+    def _env(self, evidence: RunEvidence) -> dict[str, str]:
         """Nothing of ours but the way to programs: no keys, no tokens."""
         own = {
             "PATH": self._allow.path,
@@ -148,7 +148,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ScriptLimits:
     """Per program, but for `processes`: the kernel counts them for the user, and we for the run."""
 
     cpu_sec: int = 30
@@ -158,7 +158,7 @@ class Limits:
     processes: int = 64
 
 
-def setter(limits: Limits) -> Callable[[], None]:
+def setter(limits: ScriptLimits) -> Callable[[], None]:
     """For `preexec_fn`. The kernel ignores the number of processes for root, so the run is watched too."""
     wanted = (
         (resource.RLIMIT_CPU, limits.cpu_sec),
@@ -225,10 +225,10 @@ LOOKS_BETWEEN = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ScriptPlan:
     """What is permitted to run, and with which variables."""
 
-    pipelines: list[tuple[Joint, list[Step]]]
+    pipelines: list[tuple[Joint, list[ScriptStep]]]
     env: dict[str, str]
     network_cut: bool = False
 
@@ -236,7 +236,7 @@ class Plan:
 class Attempt:
     """Exactly one record is left, however the run ends."""
 
-    def __init__(self, evidence: Evidence, clock: Clock, limits: Limits, secrets: Secrets) -> None:
+    def __init__(self, evidence: RunEvidence, clock: Clock, limits: ScriptLimits, secrets: Secrets) -> None:
         self._evidence = evidence
         self._clock = clock
         self._limits = limits
@@ -244,7 +244,7 @@ class Attempt:
         self._began = clock.monotonic_ms()
         self._runner: Runner | None = None
 
-    async def go(self, plan: Plan, timeout_sec: float) -> ScriptResult:
+    async def go(self, plan: ScriptPlan, timeout_sec: float) -> ScriptResult:
         """Run to the end or to the deadline. When cancelled, all is dead before that is raised."""
         runner = self._runner = Runner(
             self._evidence.files, plan.env, Family(self._evidence.run_id), setter(self._limits)
@@ -309,7 +309,7 @@ class Attempt:
         return result
 
 
-async def _pipelines(runner: Runner, plan: Plan) -> int:
+async def _pipelines(runner: Runner, plan: ScriptPlan) -> int:
     code = 0
     for joint, steps in plan.pipelines:
         if runner.stopped:

@@ -21,7 +21,7 @@ REDIRECTIONS = {"<", ">", ">>", "2>", "2>>"}
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ScriptCommand:
     """One program to run. A file is a name as written; where it may lie is decided elsewhere."""
 
     argv: tuple[str, ...]
@@ -38,7 +38,7 @@ class Pipeline:
     """Commands that feed each other; `joint` is how it hangs on the pipeline before it."""
 
     joint: Joint
-    commands: tuple[Command, ...]
+    commands: tuple[ScriptCommand, ...]
 
 
 def parse(script: str) -> list[Pipeline]:
@@ -66,7 +66,7 @@ class _Draft:
     def empty(self) -> bool:
         return not self.argv and not self.files and not self.err_to_out
 
-    def finish(self) -> Command:
+    def finish(self) -> ScriptCommand:
         if not self.argv:
             raise Refusal("a command without a name")
         first = self.argv[0]
@@ -74,7 +74,7 @@ class _Draft:
             raise Refusal(f"the keyword {first.text}")
         if not first.quoted and ASSIGNMENT.match(first.text):
             raise Refusal("a variable assignment")
-        return Command(
+        return ScriptCommand(
             tuple(token.text for token in self.argv),
             self.files.get("<"),
             self.files.get(">") or self.files.get(">>"),
@@ -87,7 +87,7 @@ class _Draft:
 
 def _pipelines(stream: Iterator[Token]) -> Iterator[Pipeline]:
     joint: Joint = ";"
-    commands: list[Command] = []
+    commands: list[ScriptCommand] = []
     draft = _Draft()
     waits = False  # an operator before this place needs a command after it
     for token in stream:

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handrail.engine.script.parse import Command
+from handrail.engine.script.parse import ScriptCommand
 from handrail.waiting import Background
 
 KEPT = 64 * 1024
@@ -60,11 +60,11 @@ NOT_STARTED = 127
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScriptStep:
     """A permitted command: what to execute, and the command with its redirections."""
 
     argv: list[str]
-    command: Command
+    command: ScriptCommand
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Runner:
     stderr: Kept = field(default_factory=Kept)
     stopped: bool = False
 
-    async def pipeline(self, steps: Sequence[Step]) -> int:
+    async def pipeline(self, steps: Sequence[ScriptStep]) -> int:
         """The last command's exit code; 128 + n when signal n ended it. After `stop` it starts nothing."""
         async with Background() as reading:
             codes = await self._piped(steps, reading)
@@ -88,7 +88,7 @@ class Runner:
             return NOT_STARTED
         return codes[-1] if codes[-1] >= 0 else 128 - codes[-1]
 
-    async def _piped(self, steps: Sequence[Step], reading: Background) -> list[int]:
+    async def _piped(self, steps: Sequence[ScriptStep], reading: Background) -> list[int]:
         running: list[Process] = []
         # Our copies of pipe ends and files are closed once all have started.
         with contextlib.ExitStack() as ours:
@@ -117,7 +117,7 @@ class Runner:
         return writing
 
     async def _start(
-        self, step: Step, source: int, out: int, err: int, ours: contextlib.ExitStack
+        self, step: ScriptStep, source: int, out: int, err: int, ours: contextlib.ExitStack
     ) -> Process:
         command = step.command
         stdin = self._file(command.stdin, os.O_RDONLY, ours) if command.stdin else source

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from handrail.errors import HandrailError
-    from handrail.mcp.answer import Answer
+    from handrail.mcp.answer import ToolAnswer
     from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
 
@@ -19,7 +19,7 @@ class Seed(Protocol):
 
     def tools(self) -> list[Tool]: ...
 
-    async def answer(self, call: Call) -> Answer: ...
+    async def answer(self, call: Call) -> ToolAnswer: ...
 
     def failure(self, name: str, error: HandrailError) -> str:
         """A failure that came before any action began."""

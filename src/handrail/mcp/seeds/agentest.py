@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.dialects import agentest as dialect
 from handrail.errors import ERRORS, InvalidAction
 from handrail.flow.document import loads
-from handrail.mcp.answer import PICTURE, Answer, data_of
+from handrail.mcp.answer import PICTURE, ToolAnswer, data_of
 from handrail.mcp.flows import run
 from handrail.mcp.tools import seed_tool
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetState, GetUiTree, QueryDb, Screenshot
@@ -39,7 +39,7 @@ def _native(name: str) -> str:
     return dialect.TOOLS[name].native if name in dialect.TOOLS else ""
 
 
-async def answer(call: Call) -> Answer:
+async def answer(call: Call) -> ToolAnswer:
     """By the tool's own shape."""
     name = call.name.removeprefix(PREFIX)
     if name == "run_flow":
@@ -54,10 +54,10 @@ async def answer(call: Call) -> Answer:
     data = data_of(envelope)
     if not envelope.success:
         error = ERRORS[envelope.failure_code or "UNKNOWN"](envelope.message or "", hint=envelope.hint)
-        return Answer(failure(name, error), (), True, envelope, data)
+        return ToolAnswer(failure(name, error), (), True, envelope, data)
     picture = (envelope.details or {}).get(PICTURE)
     first, *more = await _blocks(action, call, session, envelope)
-    return Answer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
+    return ToolAnswer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
 
 
 def failure(_: str, error: HandrailError) -> str:
@@ -73,14 +73,14 @@ def _with_json(action: AnyAction) -> AnyAction:
     return action
 
 
-async def _run_flow(call: Call) -> Answer:
+async def _run_flow(call: Call) -> ToolAnswer:
     dialect.read_tool("run_flow", call.arguments)
     document = loads(json.dumps({"name": "run_flow", "steps": call.arguments["steps"]}, ensure_ascii=False))
     record = await run(call, document)
     if record.trace is None:
         raise InvalidAction(record.error or "The flow left no trace", path="steps")
     trace = call.state.runtime.secrets.redact_data(record.trace.to_dict())
-    return Answer(_json(trace), is_error=not record.trace.success, structured=trace)
+    return ToolAnswer(_json(trace), is_error=not record.trace.success, structured=trace)
 
 
 async def _blocks(action: AnyAction, call: Call, session: Session, envelope: Envelope) -> list[str]:

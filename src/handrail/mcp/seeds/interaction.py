@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from handrail.dialects import interaction as dialect
 from handrail.engine.answer import answer_text
-from handrail.mcp.answer import PICTURE, Answer, data_of, failure_text
+from handrail.mcp.answer import PICTURE, ToolAnswer, data_of, failure_text
 from handrail.mcp.tools import seed_tool
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def failure(_: str, error: HandrailError) -> str:
     return failure_text(error)
 
 
-async def answer(call: Call) -> Answer:
+async def answer(call: Call) -> ToolAnswer:
     """The sentence, a blank line, the diff."""
     action = dialect.read_tool(call.name, call.arguments)
     session = await call.session()
@@ -34,4 +34,4 @@ async def answer(call: Call) -> Answer:
     screen = call.state.runtime.secrets.redact(session.looks.registry.text)
     text = "" if picture else answer_text(action, envelope, screen)
     images = (picture,) if picture else ()
-    return Answer(text, images, not envelope.success, envelope, data_of(envelope))
+    return ToolAnswer(text, images, not envelope.success, envelope, data_of(envelope))

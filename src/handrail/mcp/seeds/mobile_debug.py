@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.dialects import mobile_debug as dialect
 from handrail.engine.look.resolve import aim
 from handrail.errors import TargetError
-from handrail.mcp.answer import PICTURE, Answer, data_of
+from handrail.mcp.answer import PICTURE, ToolAnswer, data_of
 from handrail.mcp.tools import seed_tool
 from handrail.protocol.observe import GetUiTree, WaitFor
 
@@ -39,7 +39,7 @@ def tools() -> list[Tool]:
     return [seed_tool(name, row, dialect.NATIVE[name], _KINDS) for name, row in dialect.ROWS.items()]
 
 
-async def answer(call: Call) -> Answer:
+async def answer(call: Call) -> ToolAnswer:
     """One block of JSON, and the picture beside it."""
     action = dialect.read_tool(call.name, call.arguments)
     session = await call.session(action.device)
@@ -53,7 +53,7 @@ async def answer(call: Call) -> Answer:
         written |= {"message": envelope.message, "hint": envelope.hint}
     picture = (envelope.details or {}).get(PICTURE)
     images = (picture,) if picture else ()
-    return Answer(_json(written), images, not envelope.success, envelope, data_of(envelope))
+    return ToolAnswer(_json(written), images, not envelope.success, envelope, data_of(envelope))
 
 
 def failure(name: str, error: HandrailError) -> str:

@@ -28,8 +28,7 @@ from handrail.tree.node import (
     Screen,
 )
 from handrail.tree.quote import clean
-from handrail.tree.visible import visible
-from handrail.tree.windows import is_input_method
+from handrail.tree.windows import is_input_method, visible
 
 __all__ = ["Element", "Elements", "Text", "elements", "fresh_refs"]
 

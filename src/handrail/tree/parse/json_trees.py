@@ -21,14 +21,23 @@ from handrail.tree.node import (
     HIDDEN,
     LONG_CLICKABLE,
     PASSWORD,
+    ROLES,
     SCROLLABLE,
     SELECTED,
     Bounds,
     Node,
+    class_role,
+    role_of,
 )
-from handrail.tree.parse.attributes import NO_BOUNDS, clamp, read_bounds
-from handrail.tree.parse.build import MAX_DEPTH, MAX_NODES, ScreenDraft, WindowDraft
-from handrail.tree.roles import ROLES, class_role, role_of
+from handrail.tree.parse.build import (
+    MAX_DEPTH,
+    MAX_NODES,
+    NO_BOUNDS,
+    ScreenDraft,
+    WindowDraft,
+    clamp,
+    read_bounds,
+)
 
 _TEXTS = {
     "class_name": ("className", "class", "class_name"),

@@ -15,8 +15,7 @@ from handrail.tree.node import Screen
 from handrail.tree.parse.build import MAX_BYTES, ScreenDraft, complete
 from handrail.tree.parse.json_trees import read_json
 from handrail.tree.parse.recover import mend_json, recover_xml
-from handrail.tree.parse.stock import read_stock
-from handrail.tree.parse.xml import read_xml
+from handrail.tree.parse.stock import read_stock, read_xml
 
 _XML_START = re.compile(r"<\?xml|<(?:hierarchy|displays|node|[A-Za-z_]\w{0,99}(?:\.[\w$]{1,99}){1,20})[\s/>]")
 _DOCTYPE = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from handrail.tree.parse.build import MAX_NODES, ScreenDraft
-from handrail.tree.parse.xml import XmlReader
+from handrail.tree.parse.stock import XmlReader
 
 _KNOWN = frozenset(
     """

@@ -12,8 +12,7 @@ from handrail.errors import AmbiguousTarget, ElementNotFound
 from handrail.protocol.target import Selector
 from handrail.tree.mention import Handles, candidate, mention, receiver
 from handrail.tree.node import Node, Screen, ScreenPoint
-from handrail.tree.visible import visible
-from handrail.tree.windows import is_input_method
+from handrail.tree.windows import is_input_method, visible
 
 _LISTED = 8  # candidates in a message
 
