@@ -17,7 +17,7 @@ from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, Output, Script
 from handrail.adb.wire import ShellKind, ShellParser, encode_shell
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbCommandError, DeviceError, InvalidAction, Timeout
-from handrail.waiting import Deadline, Expired
+from handrail.waiting import Deadline, Expired, beside
 
 KILL_MS = 1_000
 """How long the end of a script may take on the device before we go on without an answer."""
@@ -83,16 +83,16 @@ class AdbShell:
 
     async def _open_marked(self, service: str, mark: str) -> Stream:
         """Cancelled in between, the script may run already: it is let in, so that it can be killed."""
-        opening = asyncio.ensure_future(self._link.open(service))
-        try:
-            return await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            with suppress(Expired, DeviceError):
-                async with Deadline(self._clock, KILL_MS):
-                    stream = await opening
-                    await self._kill(mark)
-                    await stream.close()
-            raise
+        async with beside(self._link.open(service), "opening a shell") as opening:
+            try:
+                return await asyncio.shield(opening)
+            except asyncio.CancelledError:
+                with suppress(Expired, DeviceError):
+                    async with Deadline(self._clock, KILL_MS):
+                        stream = await opening
+                        await self._kill(mark)
+                        await stream.close()
+                raise
 
     async def _end(self, process: AdbProcess, stream: Stream, mark: str) -> None:
         """A script is killed before its stream closes: afterwards its children have lost the mark."""
@@ -100,7 +100,6 @@ class AdbShell:
             if mark and not process.ended:
                 await self._kill(mark)
         finally:
-            await process.close()
             await stream.close()
 
     async def _kill(self, mark: str) -> None:
@@ -180,7 +179,6 @@ class AdbProcess:
         self._ready: deque[bytes] = deque()
         self._parser = ShellParser()
         self._code: int | None = None
-        self._feeder: asyncio.Task[None] | None = None
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while piece := await self._next():
@@ -201,16 +199,11 @@ class AdbProcess:
 
     async def talk(self, stdin: bytes) -> Output:
         """Give it all its input while its output is read: neither side waits for the other."""
-        if stdin:
-            self._feeder = asyncio.ensure_future(self._feed(stdin))
-        else:
+        if not stdin:
             await self._feed(b"")
-        return await self.wait()
-
-    async def close(self) -> None:
-        if self._feeder is not None:
-            self._feeder.cancel()
-            await asyncio.wait({self._feeder})
+            return await self.wait()
+        async with beside(self._feed(stdin), "input of a command"):
+            return await self.wait()
 
     async def _feed(self, stdin: bytes) -> None:
         """A command that ends without reading its input is no failure."""

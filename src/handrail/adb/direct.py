@@ -15,7 +15,7 @@ from handrail.adb.link import ACCEPT_HINT
 from handrail.adb.stream import DirectStream
 from handrail.clock import Clock, SystemClock
 from handrail.errors import AdbConnectionError, DeviceError, DeviceOffline
-from handrail.waiting import Deadline, Expired
+from handrail.waiting import Background, Deadline, Expired
 
 if TYPE_CHECKING:
     from handrail.adb.keys import PrivateKey
@@ -51,6 +51,7 @@ class Direct:
         self._clock = clock or SystemClock()
         self._patience_ms = patience_ms
         self._line: AdbdConnection | None = None
+        self._attempts = Background()
         self._attempt: asyncio.Task[AdbdConnection] | None = None
         self._waiting = 0
         self._was_up = False
@@ -77,9 +78,7 @@ class Direct:
 
     async def close(self) -> None:
         self._closed = True
-        if self._attempt is not None:
-            self._attempt.cancel()
-            await asyncio.wait({self._attempt})
+        await self._attempts.close()
         if self._line is not None:
             self._line.abort()
             await asyncio.sleep(0)  # the transport closes its socket in the loop's next turn
@@ -90,7 +89,9 @@ class Direct:
             return self._line
         if self._closed:
             raise self._was_closed()
-        attempt = self._attempt = self._attempt or asyncio.ensure_future(self._connect())
+        attempt = self._attempt = self._attempt or self._attempts.start(
+            self._connect(), f"connecting to {self.serial}", log_failure=False
+        )
         self._waiting += 1
         try:
             return await asyncio.shield(attempt)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from handrail.adb.adb_shell import Kept
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
@@ -237,3 +238,10 @@ def test_a_command_that_is_too_long_is_refused_before_it_is_sent(play: Play) -> 
 def test_plain_words_stay_readable() -> None:
     assert quote(["am", "start", "-n", "a.b/.C"]) == "am start -n a.b/.C"
     assert quote(["it's", "", "a=b"]) == "'it'\"'\"'s' '' 'a=b'"
+
+
+def test_the_head_of_the_output_is_kept_and_the_rest_counted() -> None:
+    kept = Kept(5)
+    for piece in (b"abc", b"def", b"ghi"):
+        kept.add(piece)
+    assert (kept.value(), kept.size, kept.dropped) == (b"abcde", 5, 4)
