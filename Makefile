@@ -30,7 +30,7 @@ check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_layers.py tests/test_dead_code.py tests/docs
+	$(BIN)/pytest -q tests/test_layers.py tests/test_tasks.py tests/test_dead_code.py tests/docs
 
 bench: venv
 	@for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

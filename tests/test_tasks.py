@@ -1,0 +1,64 @@
+"""Nobody starts a task that nobody owns: tasks are started by waiting.py, or stand here with their reason."""
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "src" / "handrail"
+STARTERS = {"create_task", "ensure_future"}
+ELSEWHERE = {
+    "cli/evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
+    "engine/queue.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
+    "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
+    "http/phone_pictures.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
+    "sim/adbd/connection.py": (
+        2,
+        "services of a simulated adbd, ended at a hang-up as Android does",
+    ),
+    "sim/adbd/daemon.py": (1, "commands that outlive their connection, as on a phone; Adbd.stop ends them"),
+    "sim/adbd/tty.py": (1, "the keyboard of an interactive shell, closed by the shell without waiting"),
+    "sim/screen/camera.py": (1, "one painting for all who ask; it outlives whoever asked first"),
+    "sim/shell/interpret.py": (1, "a background job is a process of the phone: its process table owns it"),
+}
+"""How many tasks a file starts by itself, and who owns them."""
+
+
+def started(source: str) -> int:
+    """How many times a file names a function that starts tasks; an import under another name counts too."""
+    names = Counter[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            names[node.attr] += 1
+        elif isinstance(node, ast.Name):
+            names[node.id] += 1
+        elif isinstance(node, ast.ImportFrom):
+            names.update(alias.name for alias in node.names)
+    return sum(names[name] for name in STARTERS)
+
+
+def test_tasks_are_started_by_waiting_or_have_a_reason() -> None:
+    found = {str(path.relative_to(ROOT)): started(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
+    assert found.pop("waiting.py") > 0
+    assert {path: count for path, count in found.items() if count} == {
+        path: count for path, (count, _) in ELSEWHERE.items()
+    }, "use first, beside or Background of waiting.py; what was replaced leaves this list"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "task = asyncio.create_task(work())",
+        "asyncio.ensure_future(work())",
+        "loop.create_task(work())",
+        "from asyncio import create_task as begin",
+        "start = asyncio.create_task",
+    ],
+)
+def test_the_rule_itself_finds_every_way_to_start_a_task(source: str) -> None:
+    assert started(source) == 1
+
+
+def test_the_rule_itself_leaves_other_words_alone() -> None:
+    assert started("background.start(work(), 'create_task')\ncreated_task = 1") == 0
