@@ -21,7 +21,7 @@ _MOST_EDGES = 24  # covering nodes whose edges are tried as borders of a free pl
 
 def visible_part(screen: Screen, node: Node) -> Bounds:
     """What remains of the bounds inside the screen and every scroll container around; area 0 for nothing."""
-    part = node.bounds.intersect(screen.bounds) if screen.width and screen.height else node.bounds
+    part = node.bounds.intersect(screen.bounds) if screen.bounds.area else node.bounds
     for around in node.ancestors():
         if scrolls(around):
             part = part.intersect(around.bounds)
@@ -41,18 +41,19 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
         )  # fmt: skip
     above = covering(screen, node, part)
     centre = part.center
-    hit = _over(above, centre)
-    if hit is None and not _inner_touchables(node, centre):
+    hit, inside = _over(above, centre), _touchables_inside(screen, node)
+    if hit is None and _over(inside, centre) is None:
         return centre
-    inside = [child for child in _touchables_inside(screen, node) if child.bounds != node.bounds]
-    free = _free_place(part, above + inside) or _free_place(part, above)
-    if free is None:
-        cover = hit or above[0]
-        raise _not_interactable(
-            node, ref_of, "covered", f"is covered by {mention(cover, ref_of(cover))}",
-            hint="Close what covers it, or scroll it free.",
-        )  # fmt: skip
-    return free
+    if free := _free_place(part, above + inside):
+        return free
+    if hit is None:
+        return centre
+    if free := _free_place(part, above):
+        return free
+    raise _not_interactable(
+        node, ref_of, "covered", f"is covered by {mention(hit, ref_of(hit))}",
+        hint="Close what covers it, or scroll it free.",
+    )  # fmt: skip
 
 
 def _usable_part(screen: Screen, node: Node, ref_of: RefOf) -> Bounds:
@@ -110,20 +111,10 @@ def _over(nodes: list[Node], point: ScreenPoint) -> Node | None:
 
 
 def _touchables_inside(screen: Screen, node: Node) -> list[Node]:
-    return [each for each in screen.inside(node) if touchable(each)] if touchable(node) else []
-
-
-def _inner_touchables(node: Node, point: ScreenPoint) -> bool:
-    """A touch there would go to something inside the element that takes touches itself."""
+    """What takes a touch meant for the element; a part as large as the element stands for it."""
     if not touchable(node):
-        return False
-    stack = [child for child in node.children if child.bounds.holds(*point)]
-    while stack:
-        child = stack.pop()
-        if touchable(child) and child.bounds != node.bounds:
-            return True
-        stack.extend(each for each in child.children if each.bounds.holds(*point))
-    return False
+        return []
+    return [each for each in screen.inside(node) if touchable(each) and each.bounds != node.bounds]
 
 
 def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
@@ -146,8 +137,8 @@ def _free_place(part: Bounds, above: list[Node]) -> ScreenPoint | None:
 
 
 def _cuts(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
-    inner = sorted({low, high, *[edge for edge in edges if low < edge < high]})
-    return list(pairwise(inner))
+    """The spans between the edges, from low to high."""
+    return list(pairwise(sorted({low, high, *[min(max(edge, low), high) for edge in edges]})))
 
 
 def element_at(screen: Screen, x: int, y: int) -> Node | None:
