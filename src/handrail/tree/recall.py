@@ -80,8 +80,8 @@ class Recall:
 
 def typed_digest(screen: Screen) -> str:
     """Tells forms with different contents apart, which share a fingerprint; too short to tell the content."""
-    typed = "\x1e".join([node.text for node in screen.nodes if node.role == "text_field"])
-    return blake2b(typed.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    typed = [node.text for node in screen.nodes if node.role == "text_field"]
+    return blake2b(repr(typed).encode(), digest_size=3).hexdigest()
 
 
 def _trait(sketch: Sketch, order: int, ref: str) -> Trait:
@@ -92,9 +92,7 @@ def _trait(sketch: Sketch, order: int, ref: str) -> Trait:
 def _in_cut_row(sketch: Sketch, order: int) -> bool:
     """What an edge leaves of a row may look like what it leaves of another."""
     scroller, row = sketch.scroller[order], sketch.unit[order]
-    if row < 0:
-        return False
-    return row in cut_rows(sketch, [each.order for each in sketch.rows(scroller)], scroller)
+    return row >= 0 and row in cut_rows(sketch, [each.order for each in sketch.rows(scroller)], scroller)
 
 
 def _same_place(one: Trait, other: Trait) -> bool:
@@ -138,7 +136,7 @@ def unpack_screen(packed: dict[str, Any]) -> Screen:
         width, height = packed["size"]
         _connect(nodes, parents)
         return Screen(nodes[0], nodes, width, height, packed["package"], packed["rotation"])
-    except (KeyError, IndexError, TypeError) as error:
+    except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"not a stored screen: {error!r}") from None
 
 
@@ -162,11 +160,12 @@ def _node(row: list[int], strings: list[str]) -> Node:
 def _connect(nodes: list[Node], parents: list[int]) -> None:
     for order, (node, parent) in enumerate(zip(nodes, parents, strict=True)):
         node.order = order
-        if order and not 0 <= parent < order:
-            raise ValueError(f"not a stored screen: node {order} has parent {parent}")
-        if order:
-            node.parent = nodes[parent]
-            node.position = node.index = len(node.parent.children)
-            node.parent.children.append(node)
+        if order == 0:
+            continue
+        if not 0 <= parent < order:
+            raise ValueError(f"node {order} has parent {parent}")
+        node.parent = nodes[parent]
+        node.position = node.index = len(node.parent.children)
+        node.parent.children.append(node)
     for node in reversed(nodes):
         node.end = node.children[-1].end if node.children else node.order + 1

@@ -124,7 +124,7 @@ class Registry:
         return result
 
     def _take(self, new: _Prepared, fingerprint: str) -> Elements:
-        seal = f"{fingerprint}-{typed_digest(new.sketch.screen)}"
+        seal = fingerprint + typed_digest(new.sketch.screen)
         alive = self._follow(new.matching, seal)
         self._assign(new.found, new.sketch, seal, alive)
         orders = {ref: order for order, ref in alive.items()}
@@ -134,7 +134,6 @@ class Registry:
         self._found_before, self._found, self._labels = self._found, new.found, new.labels
         self._elements = {element.node: element for element in new.found}
         self._fingerprint, self._seal = fingerprint, seal
-        self._prepared = None
         return new.found
 
     def _follow(self, matching: Matching | None, seal: str) -> dict[int, str]:
@@ -148,7 +147,10 @@ class Registry:
         return {to_new[order]: ref for order, ref in self._live.items() if to_new[order] >= 0}
 
     def _assign(self, found: Sequence[Element], sketch: Sketch, seal: str, alive: dict[int, str]) -> None:
-        """A ref for every element; enters the new ones into `alive`."""
+        """A ref for every element; enters the new ones into `alive`.
+
+        What is remembered may be in use: the element that had the ref there lives on elsewhere.
+        """
         taken = set(alive.values())
         for element in found:
             order = element.node.order
@@ -157,7 +159,6 @@ class Registry:
             if order not in alive:
                 ref = self._recall.find(seal, sketch, element.node)
                 alive[order] = ref if ref is not None and ref not in taken else self._mint(element.kind)
-                taken.add(alive[order])
 
     def _mint(self, kind: str) -> str:
         number = self._counters[kind] = self._counters.get(kind, 0) + 1

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
+from handrail.tree import refs
 from handrail.tree.compact import CompactOptions
+from handrail.tree.match import Matching, match
+from handrail.tree.match.sketch import Sketch
 from handrail.tree.node import Screen
 from handrail.tree.refs import Registry
 from tests.unit.tree.drawn import node, row, screen
@@ -63,6 +68,8 @@ def test_the_same_screen_again_is_only_written_anew() -> None:
     registry.rebuild(one)
     registry.rebuild(two)
     matching, elements = registry.matching, registry.elements
+    assert matching is not None
+    assert (matching.old, matching.new) == (one, two)
     assert registry.rebuild(two, CompactOptions(max_lines=2)).truncated
     assert registry.matching is matching
     assert registry.elements == elements
@@ -76,3 +83,57 @@ def test_elements_are_known_for_two_screens_that_were_read_here() -> None:
     registry.rebuild(two)
     assert registry.elements is not None
     assert Registry.load(registry.dump()).elements is None
+
+
+@pytest.fixture
+def matched(monkeypatch: pytest.MonkeyPatch) -> list[Screen]:
+    """The screens that were compared with the one before them, which is the costly part."""
+    screens: list[Screen] = []
+
+    def noted(old: Sketch, new: Sketch) -> Matching:
+        screens.append(new.screen)
+        return match(old, new)
+
+    monkeypatch.setattr(refs, "match", noted)
+    return screens
+
+
+def test_what_was_prepared_is_not_made_again(matched: list[Screen]) -> None:
+    one, two = shuffled(5)[:2]
+    registry = Registry()
+    registry.rebuild(one)
+    registry.prepare(two)
+    registry.prepare(two)
+    assert matched == [two]
+    registry.rebuild(two)
+    assert matched == [two]
+
+
+def test_what_was_prepared_for_another_screen_before_it_is_made_again(matched: list[Screen]) -> None:
+    one, two, three = shuffled(6)[:3]
+    registry = Registry()
+    registry.rebuild(one)
+    registry.prepare(three)
+    registry.rebuild(two)
+    registry.rebuild(three)
+    assert matched == [three, two, three]
+
+
+def test_what_was_prepared_with_other_labels_is_made_again() -> None:
+    one, two = (screen(node("ImageButton", box=row(0), flags="clickable")) for _ in range(2))
+    registry = Registry()
+    registry.rebuild(one)
+    registry.prepare(two, {"0.0": "Old name"})
+    text = registry.rebuild(two, CompactOptions(external_labels={"0.0": "New name"})).text
+    assert "New name" in text
+    assert registry.label_of(registry.resolve("@b1")) == "New name"
+
+
+def test_the_same_screen_with_other_labels_is_named_anew() -> None:
+    one = screen(node("ImageButton", box=row(0), flags="clickable"))
+    registry = Registry()
+    registry.rebuild(one)
+    assert "New name" in registry.rebuild(one, CompactOptions(external_labels={"0.0": "New name"})).text
+    element = registry.element_of(registry.resolve("@b1"))
+    assert element is not None
+    assert element.label == "New name"
