@@ -1,0 +1,67 @@
+"""Whose switch turned: after a tap on one of several, in a list that may have been sorted anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from handrail.engine.look.looks import Look, Reading
+from handrail.engine.look.resolve import Aim
+from handrail.engine.look.verify import toggled
+from handrail.protocol.target import Selector
+from handrail.tree.mention import NO_HANDLES
+from handrail.tree.node import Node, Screen
+from handrail.tree.select.find import FoundElement
+from tests.unit.tree.drawn import node, row, screen
+
+TITLE = node("TextView", text="Networks", box=(0, 0, 1080, 100))
+
+
+def switches(*rows: tuple[str, bool]) -> Screen:
+    """A list of names, each with a switch; all switches look alike."""
+    drawn = []
+    for place, (name, is_on) in enumerate(rows):
+        left, top, right, bottom = row(place)
+        words = node("TextView", text=name, box=(left, top, 500, bottom))
+        flags = "checkable clickable" + (" checked" if is_on else "")
+        switch = node("Switch", text="ON" if is_on else "OFF", box=(500, top, right, bottom), flags=flags)
+        drawn.append(node("LinearLayout", words, switch, box=row(place)))
+    return screen(TITLE, node("ListView", *drawn, box=(0, 200, 1080, 200 + 150 * len(rows))))
+
+
+def look(drawn: Screen) -> Look:
+    return Look(Reading(drawn), 0.0, 1.0)
+
+
+def switch_of(drawn: Screen, name: str) -> Node:
+    words = next(one for one in drawn.nodes if one.text == name)
+    return drawn.nodes[words.order + 1]
+
+
+def has_turned(before: Screen, name: str, after: Screen) -> bool:
+    """Whether a tap on this switch is proved by the screen after it."""
+    switch = switch_of(before, name)
+    found = FoundElement(before, switch, "exact", NO_HANDLES)
+    proof = toggled(look(before), Aim(Selector(text=name), found, None, None, name))
+    assert proof is not None
+    return proof.met(look(after))
+
+
+OLD = (("Cable", False), ("Guest", True), ("Home", False))
+
+
+@pytest.mark.parametrize(
+    ("after", "turned"),
+    [
+        (OLD, False),
+        ((("Cable", True), ("Guest", True), ("Home", False)), True),
+        ((("Guest", True), ("Cable", False), ("Home", False)), False),
+        ((("Guest", True), ("Cable", True), ("Home", False)), True),
+        ((("Guest", False), ("Cable", True), ("Home", False)), True),
+        ((("Home", True), ("Guest", True), ("Cable", False)), False),
+    ],
+    ids=["nothing", "in place", "sorted", "turned and sorted", "both turned", "other ends"],
+)
+def test_a_neighbours_switch_in_a_list_sorted_anew_is_not_mine(
+    after: tuple[tuple[str, bool], ...], turned: bool
+) -> None:
+    assert has_turned(switches(*OLD), "Cable", switches(*after)) is turned
