@@ -2,173 +2,176 @@
 
 A place whose labels were mostly replaced is another place, even if the same "OK" stands in it; a row of a
 list is the same row only if its labels say so or it moved exactly with certain neighbours.
+A rule says True, False, or None where a link is no case of its own. The first opinion counts.
 """
 
 from __future__ import annotations
 
-from handrail.tree.match.drift import JITTER_PX, Drift, displacement
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from handrail.tree.match.drift import JITTER_PX, Drift
+from handrail.tree.match.rows import is_same_row
 from handrail.tree.match.sketch import Pairing, scrolls
 from handrail.tree.match.survival import Survival
-from handrail.tree.node import CHECKABLE, Bounds
-
-# What changes its words in place ("Follow" becomes "Following"); a text or a row that does is another one.
-_RELABELLED = frozenset({"button", "image_button", "check_box", "switch", "radio_button", "spinner", "tab"})
 
 
 def doubt(pairing: Pairing) -> dict[int, Drift]:
-    """Unlinks what is doubtful; returns how the rows moved, by the old scroll container's order."""
-    judge = _Judge(pairing)
+    """Unlinks what is doubtful; returns how the rows moved, by the old scroll container's order.
+
+    Ancestors are judged before descendants, so a link above that was taken back counts below.
+    """
+    evidence = Evidence(pairing)
     for order, partner in enumerate(pairing.to_new):
-        if partner >= 0 and not judge.believes(order, partner):
+        if partner != -1 and not _is_believed(evidence, order, partner):
             pairing.unlink(order)
-    return {order: drift for order, drift in judge.drifts.items() if pairing.to_new[order] >= 0}
+    return {order: drift for order, drift in evidence.drifts.items() if pairing.to_new[order] != -1}
 
 
-class _Judge:
+class Evidence:
+    """What the rules look at; the costly parts are found out once, when a rule first asks."""
+
     def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
         self.survival = Survival(pairing)
         self.drifts: dict[int, Drift] = {}
-        self._known: bool | None = None
 
-    def believes(self, old: int, new: int) -> bool:
-        """Ancestors are judged before descendants, so a link above that was taken back counts here."""
-        old_scroller, new_scroller = self.pairing.old.scroller[old], self.pairing.new.scroller[new]
-        if old_scroller < 0 or new_scroller < 0:
-            return self._believes_fixed(old, new)
-        if self.pairing.to_new[old_scroller] != new_scroller:
-            return False
-        old_row, new_row = self.pairing.old.unit[old], self.pairing.new.unit[new]
-        if old_row < 0 and new_row < 0:
-            return True  # a wrapper between the container and its rows
-        if old == old_row and new == new_row:
-            return self._believes_row(old, new)
-        if old_row < 0 or self.pairing.to_new[old_row] != new_row:
-            return False
-        return self.survival.within(old, new, old_row, new_row)
-
-    def _believes_fixed(self, old: int, new: int) -> bool:
-        """Outside scroll containers, on one of the screens at least."""
-        if self._in_same_window(old, new):
-            return True
-        if self._is_refilled(old, new):
-            return False
-        if self.survival.renamed(old, new) and not self._keeps_place(old, new):
-            return False
-        known = self.survival.around(old, new)
-        return self._screen_is_known() if known is None else known
-
-    def _in_same_window(self, old: int, new: int) -> bool:
-        """The window looks as before, in the same place; another one came or left."""
-        one, other = self.pairing.old.window(old), self.pairing.new.window(new)
-        return self.pairing.old.tree[one] == self.pairing.new.tree[other] and (
-            self.pairing.old.nodes[one].bounds == self.pairing.new.nodes[other].bounds
-        )
-
-    def _keeps_place(self, old: int, new: int) -> bool:
-        """Stands where it stood or moved as what is around or beside it; its size may follow its words."""
-        a, b = self.pairing.old.nodes[old], self.pairing.new.nodes[new]
-        if _aligned(a.bounds, b.bounds, 0, 0) or a.parent is None:
-            return True
-        around = [a.parent, *a.parent.children[max(0, a.position - 1) : a.position + 2]]
-        for one in around:
-            partner = self.pairing.to_new[one.order]
-            if one is not a and partner >= 0:
-                before, after = one.bounds, self.pairing.new.nodes[partner].bounds
-                if _aligned(a.bounds, b.bounds, after.left - before.left, after.top - before.top):
-                    return True
-        return False
-
-    def _is_refilled(self, old: int, new: int) -> bool:
-        """A scroll container without one row that was there before, under another title, is another one."""
-        if not (scrolls(self.pairing.old.nodes[old]) and scrolls(self.pairing.new.nodes[new])):
-            return False
-        if self.pairing.old.label[old] or self.pairing.old.tree[old] == self.pairing.new.tree[new]:
-            return False
-        named = self.pairing.old.named[old] and self.pairing.new.named[new]
-        places = self.pairing.old.fixed_place[old], self.pairing.new.fixed_place[new]
-        return bool(named) and not self.survival.title_stays(*places) and not self._drift(old).sure
-
-    def _screen_is_known(self) -> bool:
-        """For screens with few labels outside their scroll containers: judged once, as a whole."""
-        if self._known is None:
-            survival = self.survival
-            self._known = (
-                survival.of_screen()
-                or survival.of_every_fixed()
-                or (survival.of_fixed() and self._scrolled())
-            )
-        return self._known
-
-    def _scrolled(self) -> bool:
-        theirs = set(self.pairing.new.holder.values())
-        mine = [order for order in self.pairing.old.holder.values() if self.pairing.to_new[order] in theirs]
-        return any(self._drift(order).scrolled for order in mine)
-
-    def _drift(self, scroller: int) -> Drift:
+    def drift(self, scroller: int) -> Drift:
+        """How the rows of this container of the old screen moved."""
         if scroller not in self.drifts:
             partner = self.pairing.to_new[scroller]
             self.drifts[scroller] = Drift(self.pairing, self.survival, scroller, partner)
         return self.drifts[scroller]
 
-    def _believes_row(self, old: int, new: int) -> bool:
-        drift = self._drift(self.pairing.old.scroller[old])
-        if old in drift.sure:
-            return True
-        moved = displacement(self.pairing, old, new)
-        kept, names = self.survival.of_row(old, new)
-        if names == 0 and scrolls(self.pairing.old.nodes[old]) and self.survival.of_content(old, new):
-            return True
-        if old in drift.cut and not kept and self.pairing.old.named[old]:
-            # What an edge left of it only says what other rows say too: another may stand there now.
-            return drift.unchanged and drift.agrees(old, moved)
-        if self.pairing.old.tree[old] == self.pairing.new.tree[new] or names == 0:
-            same = drift.agrees(old, moved) or self._stands_between_sure(old, new, drift)
-            return same and self.survival.of_part(old, new)
-        if old in drift.cut and drift.sure and self.survival.of_part(old, new):
-            return drift.agrees(old, moved)
-        if kept == 0:
-            return self._may_change_words(old) and (
-                drift.encloses(old, moved) or self._stands_between_sure(old, new, drift)
-            )
-        return self._first_name_stays(old, new) and (
-            drift.agrees(old, moved) or (not drift.sure and 2 * kept > names)
-        )
+    @cached_property
+    def keeps_words(self) -> bool:
+        return self.survival.of_screen()
 
-    def _may_change_words(self, old: int) -> bool:
-        """Not in a recycling list, where another row with other words is the likelier story."""
-        node = self.pairing.old.nodes[old]
-        if node.role in _RELABELLED or node.flags & CHECKABLE:
-            return True
-        scroller = self.pairing.old.nodes[self.pairing.old.scroller[old]]
-        return bool(node.resource_id) and scroller.role != "list"
+    @cached_property
+    def keeps_words_around_lists(self) -> bool:
+        return self.survival.of_every_fixed()
 
-    def _stands_between_sure(self, old: int, new: int, drift: Drift) -> bool:
-        """Both direct neighbours are certain: nothing came or left here, however far things moved."""
-        node, partner = self.pairing.old.nodes[old], self.pairing.new.nodes[new]
-        if node.parent is None or partner.parent is None:
-            return False
-        mine, theirs = node.parent.children, partner.parent.children
-        for step in (-1, 1):
-            i, j = node.position + step, partner.position + step
-            if not (0 <= i < len(mine) and 0 <= j < len(theirs)):
-                return False
-            if mine[i].order not in drift.sure or self.pairing.to_new[mine[i].order] != theirs[j].order:
-                return False
-        return True
-
-    def _first_name_stays(self, old: int, new: int) -> bool:
-        """A row is called by its first name; what follows is often its state."""
-        first = self.pairing.old.first_name(old)
-        return (
-            first >= 0
-            and self.survival.kept[first]
-            and (self.pairing.to_new[first] == self.pairing.new.first_name(new))
-        )
+    @cached_property
+    def has_scrolled(self) -> bool:
+        pairing = self.pairing
+        theirs = set(pairing.new.holder.values())
+        mine = [order for order in pairing.old.holder.values() if pairing.to_new[order] in theirs]
+        return self.survival.of_fixed() and any(self.drift(order).scrolled for order in mine)
 
 
-def _aligned(old: Bounds, new: Bounds, dx: int, dy: int) -> bool:
-    """One edge of each pair moved by just that much."""
-    across = min(abs(new.left - old.left - dx), abs(new.right - old.right - dx))
-    down = min(abs(new.top - old.top - dy), abs(new.bottom - old.bottom - dy))
-    return across <= JITTER_PX and down <= JITTER_PX
+Rule = Callable[[Evidence, int, int], bool | None]
+
+
+def _is_believed(evidence: Evidence, old: int, new: int) -> bool:
+    for rule in _rules_for(evidence.pairing, old, new):
+        opinion = rule(evidence, old, new)
+        if opinion is not None:
+            return opinion
+    return False
+
+
+def _rules_for(pairing: Pairing, old: int, new: int) -> Sequence[Rule]:
+    if -1 in (pairing.old.scroller[old], pairing.new.scroller[new]):
+        return OUTSIDE
+    return INSIDE
+
+
+def another_list(evidence: Evidence, old: int, new: int) -> bool | None:
+    """A network went from "Available" to "Saved" without moving: a row of another list is another row."""
+    pairing = evidence.pairing
+    is_same = pairing.to_new[pairing.old.scroller[old]] == pairing.new.scroller[new]
+    return None if is_same else False
+
+
+def around_rows(evidence: Evidence, old: int, new: int) -> bool | None:
+    """The one frame of a scroll view that holds all its rows belongs to the scroll view."""
+    pairing = evidence.pairing
+    return True if pairing.old.unit[old] == pairing.new.unit[new] == -1 else None
+
+
+def row_itself(evidence: Evidence, old: int, new: int) -> bool | None:
+    """Rows have rules of their own, for their views are used again for other rows."""
+    pairing = evidence.pairing
+    if pairing.old.unit[old] != old or pairing.new.unit[new] != new:
+        return None
+    return is_same_row(pairing, evidence.survival, evidence.drift(pairing.old.scroller[old]), old, new)
+
+
+def another_row(evidence: Evidence, old: int, new: int) -> bool | None:
+    """The "Delete" of the next row stands where that of the removed row stood."""
+    pairing = evidence.pairing
+    old_row, new_row = pairing.old.unit[old], pairing.new.unit[new]
+    if -1 in (old_row, new_row) or pairing.to_new[old_row] != new_row:
+        return False
+    return None
+
+
+def part_of_a_page(evidence: Evidence, old: int, new: int) -> bool | None:
+    """A pager's page is one row. A card in it counts as the same only if most of its labels stayed."""
+    pairing = evidence.pairing
+    return evidence.survival.within(old, new, pairing.old.unit[old], pairing.new.unit[new])
+
+
+INSIDE: tuple[Rule, ...] = (another_list, around_rows, row_itself, another_row, part_of_a_page)
+
+
+def unchanged_window(evidence: Evidence, old: int, new: int) -> bool | None:
+    """A dialog came up or went; the page behind it looks as before, in the same place."""
+    before, after = evidence.pairing.old, evidence.pairing.new
+    one, other = before.window(old), after.window(new)
+    is_same = before.tree[one] == after.tree[other] and before.nodes[one].bounds == after.nodes[other].bounds
+    return True if is_same else None
+
+
+def refilled_list(evidence: Evidence, old: int, new: int) -> bool | None:
+    """The next folder is shown by the same view: no row of the last one is left, and the title is another."""
+    before, after, survival = evidence.pairing.old, evidence.pairing.new, evidence.survival
+    if not (scrolls(before.nodes[old]) and scrolls(after.nodes[new])) or before.label[old]:
+        return None
+    if not (before.named[old] and after.named[new]):
+        return None
+    if survival.title_stays(before.fixed_place[old], after.fixed_place[new]) or evidence.drift(old).sure:
+        return None
+    return False
+
+
+def renamed_elsewhere(evidence: Evidence, old: int, new: int) -> bool | None:
+    """The "Skip" below went and a "Help" came above: a button with other words at another place is new."""
+    if not evidence.survival.renamed(old, new):
+        return None
+    one, other = evidence.pairing.old.nodes[old].bounds, evidence.pairing.new.nodes[new].bounds
+    # Its size may follow its words, to the left or to the right.
+    across = min(abs(other.left - one.left), abs(other.right - one.right))
+    down = min(abs(other.top - one.top), abs(other.bottom - one.bottom))
+    return None if max(across, down) <= JITTER_PX else False
+
+
+def known_place(evidence: Evidence, old: int, new: int) -> bool | None:
+    """The "OK" of another dialog: what is around it decides, where enough is written there."""
+    return evidence.survival.around(old, new)
+
+
+def wordless_screen(evidence: Evidence, _old: int, _new: int) -> bool | None:
+    """A drawing app has nothing but icons: only the structure can tell, and that was matched."""
+    return True if evidence.survival.has_no_words() else None
+
+
+def known_screen(evidence: Evidence, _old: int, _new: int) -> bool | None:
+    """The arrow beside "three unread", which says "four" now: most of what the screen says stayed."""
+    return True if evidence.keeps_words else None
+
+
+def list_under_title(evidence: Evidence, _old: int, _new: int) -> bool | None:
+    """A list was scrolled to quite other rows; its title and all else around it stayed."""
+    return True if evidence.keeps_words_around_lists else None
+
+
+def scrolled_list(evidence: Evidence, _old: int, _new: int) -> bool | None:
+    """The pencil above a feed around which nothing is written: its last rows are its first ones now."""
+    return True if evidence.has_scrolled else None
+
+
+OUTSIDE: tuple[Rule, ...] = (
+    unchanged_window, refilled_list, renamed_elsewhere, known_place, wordless_screen, known_screen,
+    list_under_title, scrolled_list,
+)  # fmt: skip

@@ -13,6 +13,7 @@ from handrail.tree.match.survival import Survival
 from handrail.tree.node import SCROLLABLE, Bounds
 
 JITTER_PX = 2
+_WHOLE = 0.9  # of the largest row that no edge touches; a row at the edge that is smaller is cut off
 
 Span = tuple[int, int]
 
@@ -24,6 +25,7 @@ class Displacement(NamedTuple):
     down: tuple[int, ...]
 
     def agrees(self, other: Displacement) -> bool:
+        """A row that grew for its new words agrees by one of its edges."""
         return _meet(self.across, other.across) and _meet(self.down, other.down)
 
     @property
@@ -32,25 +34,26 @@ class Displacement(NamedTuple):
         return (self.across or (0,))[0], (self.down or (0,))[0]
 
 
-STILL = Displacement((0,), (0,))
-
-
 def _meet(some: tuple[int, ...], others: tuple[int, ...]) -> bool:
     if not some or not others:
-        return not some and not others
+        return some == others
     return any(abs(one - other) <= JITTER_PX for one in some for other in others)
 
 
 def displacement(pairing: Pairing, old: int, new: int) -> Displacement:
     """Of two nodes that may be the same row."""
+    return Displacement(*[_edges(*spans) for spans in _by_axis(pairing, old, new)])
+
+
+def _by_axis(pairing: Pairing, old: int, new: int) -> list[tuple[Span, Span, Span, Span]]:
+    """Before, after, and the frames around each; across first, then down."""
     a, b = pairing.old.nodes[old].bounds, pairing.new.nodes[new].bounds
-    if a == b:
-        return STILL
-    c, d = _frame(pairing.old, old), _frame(pairing.new, new)
-    return Displacement(
-        _edges((a.left, a.right), (b.left, b.right), (c.left, c.right), (d.left, d.right)),
-        _edges((a.top, a.bottom), (b.top, b.bottom), (c.top, c.bottom), (d.top, d.bottom)),
-    )
+    frames = _frame(pairing.old, old), _frame(pairing.new, new)
+    return list(zip(*[_spans(box) for box in (a, b, *frames)], strict=True))
+
+
+def _spans(box: Bounds) -> tuple[Span, Span]:
+    return (box.left, box.right), (box.top, box.bottom)
 
 
 def _edges(old: Span, new: Span, old_frame: Span, new_frame: Span) -> tuple[int, ...]:
@@ -66,29 +69,25 @@ def _edges(old: Span, new: Span, old_frame: Span, new_frame: Span) -> tuple[int,
 
 def _frame(sketch: Sketch, order: int) -> Bounds:
     scroller = sketch.scroller[order]
-    return sketch.nodes[scroller].bounds if scroller >= 0 else sketch.screen.bounds
+    return sketch.screen.bounds if scroller == -1 else sketch.nodes[scroller].bounds
 
 
 class Drift:
     """The rows of one scroll container before and after, told by the rows that are certainly the same."""
 
-    __slots__ = ("_own", "after", "before", "cut", "scrolled", "sure", "unchanged")
+    __slots__ = ("_after", "_before", "_own", "cut", "scrolled", "sure", "unchanged")
 
     def __init__(self, pairing: Pairing, survival: Survival, old_scroller: int, new_scroller: int) -> None:
         old_rows = [row.order for row in pairing.old.rows(old_scroller)]
         new_rows = [row.order for row in pairing.new.rows(new_scroller)]
-        cut_new = cut_rows(pairing.new, new_rows, new_scroller)
         cut_old = cut_rows(pairing.old, old_rows, old_scroller)
+        cut_new = cut_rows(pairing.new, new_rows, new_scroller)
         self.cut = cut_old | {
-            row
-            for row in old_rows
-            if pairing.to_new[row] in cut_new or _shrank(pairing, row, pairing.to_new[row])
+            row for row in old_rows if pairing.to_new[row] in cut_new or _is_squeezed(pairing, row)
         }
         self.sure = _sure_rows(pairing, survival, old_rows, new_rows, self.cut)
-        self.before: dict[int, Displacement] = {}
-        self.after: dict[int, Displacement] = {}
-        _carry(old_rows, self.sure, self.before)
-        _carry(old_rows[::-1], self.sure, self.after)
+        self._before = _nearest(old_rows, self.sure)
+        self._after = _nearest(old_rows[::-1], self.sure)
         # Rows that could not be certain anyway, for they are cut off or nameless, tell nothing of a scroll.
         self.scrolled = _is_scroll(
             [row in self.sure for row in old_rows if row not in cut_old and pairing.old.named[row]],
@@ -100,19 +99,22 @@ class Drift:
         )
         self.unchanged = pairing.old.tree[old_scroller] == pairing.new.tree[new_scroller]
         a, b = pairing.old.nodes[old_scroller].bounds, pairing.new.nodes[new_scroller].bounds
-        self._own = Displacement((b.left - a.left, b.right - a.right), (b.top - a.top, b.bottom - a.bottom))
+        self._own = Displacement((b.left - a.left,), (b.top - a.top,))
 
     def agrees(self, row: int, moved: Displacement) -> bool:
-        """True if the row moved as far as a certain row beside it, or, without one, just as its container."""
-        near = [side[row] for side in (self.before, self.after) if row in side]
+        """True if the row moved as far as a certain row beside it, or, without one, just as its container.
+
+        A row that an edge cuts off needs a certain one, unless nothing in the container changed.
+        """
+        near = [side[row] for side in (self._before, self._after) if row in side]
         if not near:
             return (self.unchanged or row not in self.cut) and moved.agrees(self._own)
         return any(moved.agrees(one) for one in near)
 
     def encloses(self, row: int, moved: Displacement) -> bool:
         """True if certain rows stand on both sides of it, and all moved as one."""
-        before, after = self.before.get(row), self.after.get(row)
-        return before is not None and after is not None and moved.agrees(before) and moved.agrees(after)
+        near = [side[row] for side in (self._before, self._after) if row in side]
+        return len(near) == 2 and all(moved.agrees(one) for one in near)
 
     @property
     def shift(self) -> tuple[int, int]:
@@ -129,41 +131,34 @@ def cut_rows(sketch: Sketch, rows: list[int], scroller: int) -> set[int]:
     node = sketch.nodes[scroller]
     if not node.flags & SCROLLABLE:
         return set()  # all content fits
-    boxes = [sketch.nodes[row].bounds for row in rows]
-    frame = node.bounds
-    upright = _cut([(box.top, box.bottom) for box in boxes], frame.top, frame.bottom)
-    across = _cut([(box.left, box.right) for box in boxes], frame.left, frame.right)
-    return {row for row, one, other in zip(rows, upright, across, strict=True) if one or other}
+    boxes = [_spans(sketch.nodes[row].bounds) for row in rows]
+    across, down = (_cut([box[axis] for box in boxes], _spans(node.bounds)[axis]) for axis in (0, 1))
+    return {row for row, *is_cut in zip(rows, across, down, strict=True) if any(is_cut)}
 
 
-def _cut(spans: list[Span], low: int, high: int) -> list[bool]:
+def _cut(spans: list[Span], frame: Span) -> list[bool]:
     """Along one axis; rows as wide as the container are not cut across it."""
+    low, high = frame
     inner = [end - start for start, end in spans if start > low and end < high]
-    if not inner and all(start <= low and end >= high for start, end in spans):
-        return [False] * len(spans)
-    whole = 0.9 * max(inner, default=high - low)
+    whole = _WHOLE * max(inner, default=high - low)
     return [(start <= low or end >= high) and end - start < whole for start, end in spans]
 
 
-def _shrank(pairing: Pairing, old: int, new: int) -> bool:
+def _is_squeezed(pairing: Pairing, row: int) -> bool:
     """The edge hides more or less of the row than before."""
-    if new < 0:
+    partner = pairing.to_new[row]
+    if partner == -1:
         return False
-    a, b = pairing.old.nodes[old].bounds, pairing.new.nodes[new].bounds
-    c, d = _frame(pairing.old, old), _frame(pairing.new, new)
-    return (
-        a.height != b.height
-        and _hidden((a.top, a.bottom), (c.top, c.bottom), (b.top, b.bottom), (d.top, d.bottom))
-    ) or (
-        a.width != b.width
-        and _hidden((a.left, a.right), (c.left, c.right), (b.left, b.right), (d.left, d.right))
+    return any(
+        old[1] - old[0] != new[1] - new[0] and _touches(old, new, old_frame, new_frame)
+        for old, new, old_frame, new_frame in _by_axis(pairing, row, partner)
     )
 
 
-def _hidden(old: Span, old_frame: Span, new: Span, new_frame: Span) -> bool:
-    """Touches an edge before or after; a row that always reaches from edge to edge hides nothing."""
-    touches = old[0] <= old_frame[0], old[1] >= old_frame[1], new[0] <= new_frame[0], new[1] >= new_frame[1]
-    return any(touches) and not all(touches)
+def _touches(old: Span, new: Span, old_frame: Span, new_frame: Span) -> bool:
+    """An edge before or after; a row that always reaches from edge to edge hides nothing."""
+    touched = old[0] <= old_frame[0], old[1] >= old_frame[1], new[0] <= new_frame[0], new[1] >= new_frame[1]
+    return any(touched) and not all(touched)
 
 
 def _sure_rows(
@@ -189,23 +184,24 @@ def _sure_rows(
     return sure
 
 
-def _carry(rows: list[int], sure: dict[int, Displacement], nearest: dict[int, Displacement]) -> None:
+def _nearest(rows: list[int], sure: dict[int, Displacement]) -> dict[int, Displacement]:
+    """By row, how the last certain row before it moved."""
+    nearest: dict[int, Displacement] = {}
     last = None
     for row in rows:
         if last is not None:
             nearest[row] = last
         last = sure.get(row, last)
+    return nearest
 
 
 def _is_scroll(kept_old: list[bool], kept_new: list[bool]) -> bool:
     """What a scroll leaves is the end of the old rows, now at the beginning, or the other way round."""
-    if not any(kept_old) or not any(kept_new):
-        return False
     return (_ends(kept_old) and _begins(kept_new)) or (_begins(kept_old) and _ends(kept_new))
 
 
 def _ends(kept: list[bool]) -> bool:
-    return all(kept[kept.index(True) :])
+    return True in kept and all(kept[kept.index(True) :])
 
 
 def _begins(kept: list[bool]) -> bool:

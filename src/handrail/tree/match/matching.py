@@ -39,16 +39,16 @@ class Matching:
 
     def new_of(self, node: Node) -> Node | None:
         partner = self.to_new[node.order]
-        return self.new.nodes[partner] if partner >= 0 else None
+        return None if partner == -1 else self.new.nodes[partner]
 
     def old_of(self, node: Node) -> Node | None:
         partner = self.to_old[node.order]
-        return self.old.nodes[partner] if partner >= 0 else None
+        return None if partner == -1 else self.old.nodes[partner]
 
     def pairs(self) -> Iterator[tuple[Node, Node]]:
         """In the old screen's document order."""
         for order, partner in enumerate(self.to_new):
-            if partner >= 0:
+            if partner != -1:
                 yield self.old.nodes[order], self.new.nodes[partner]
 
 
@@ -76,103 +76,86 @@ def _sketch(screen: Screen | Sketch) -> Sketch:
 def align(pairing: Pairing) -> None:
     """Document order: a parent is always done before its children."""
     old, new = pairing.old.nodes, pairing.new.nodes
-    _align_windows(pairing)
+    if pairing.alike(0, 0):
+        pairing.link(0, 0)
     for node in old:
         partner = pairing.to_new[node.order]
-        if partner >= 0 and node.children and new[partner].children:
+        if partner != -1:
             if pairing.old.tree[node.order] == pairing.new.tree[partner]:
                 pairing.link_subtrees(node.order, partner)
             else:
                 _align_children(pairing, node.children, new[partner].children)
 
 
-def _align_windows(pairing: Pairing) -> None:
-    """A second window puts a virtual root above the first one, so roots are compared as lists of windows."""
-    old, new = pairing.old.screen.windows, pairing.new.screen.windows
-    if pairing.alike(0, 0):
-        pairing.link(0, 0)
-    elif len(old) != len(new) or old[0].order != new[0].order:
-        _align_children(pairing, old, new)
-
-
 def _align_children(pairing: Pairing, old: Sequence[Node], new: Sequence[Node]) -> None:
-    free_old = [node.order for node in old if pairing.to_new[node.order] < 0]
-    free_new = [node.order for node in new if pairing.to_old[node.order] < 0]
-    if not free_old or not free_new:
-        return
-    _link_only_ones(pairing, free_old, free_new, pairing.old.tree, pairing.new.tree)
-    _link_only_ones(pairing, free_old, free_new, pairing.old.key, pairing.new.key)
-    new_gaps = _gaps(new, pairing.to_old, None)
+    """Links what looks like none of its siblings first; what is between linked siblings then."""
+    old_looks, new_looks = _looks(pairing.old, old, pairing.to_new), _looks(pairing.new, new, pairing.to_old)
+    if not old_looks or not new_looks:
+        return  # saves time: most are linked already
+    _link_once(pairing, old_looks, new_looks)
+    new_gaps = _gaps(new, pairing.to_old, range(len(pairing.to_old)))
     for gap, orders in _gaps(old, pairing.to_new, pairing.to_new).items():
         if gap in new_gaps:
             _fill_gap(pairing, gap, orders, new_gaps[gap])
 
 
-def _link_only_ones(
-    pairing: Pairing, old: Sequence[int], new: Sequence[int], old_keys: Sequence[int], new_keys: Sequence[int]
-) -> None:
-    """Links what is alone with its key among the children still without a partner."""
-    new_once = once([(new_keys[order], order) for order in new if pairing.to_old[order] < 0])
-    for key, order in once([(old_keys[order], order) for order in old if pairing.to_new[order] < 0]).items():
-        if key in new_once:
-            pairing.link(order, new_once[key])
+def _looks(sketch: Sketch, children: Sequence[Node], linked: Sequence[int]) -> list[tuple[int, int]]:
+    return [(sketch.tree[node.order], node.order) for node in children if linked[node.order] == -1]
 
 
-def _gaps(
-    children: Sequence[Node], linked: Sequence[int], names: Sequence[int] | None
-) -> dict[tuple[int, int], list[int]]:
+Gap = tuple[int | None, int | None]
+
+
+def _gaps(children: Sequence[Node], linked: Sequence[int], names: Sequence[int]) -> dict[Gap, list[int]]:
     """Runs without partner, named by the linked siblings before and after (as orders in the new screen)."""
-    gaps: dict[tuple[int, int], list[int]] = {}
-    before, run = -1, list[int]()
+    gaps: dict[Gap, list[int]] = {}
+    before, run = None, list[int]()
     for child in children:
-        order = child.order
-        if linked[order] < 0:
-            run.append(order)
-            continue
-        name = order if names is None else names[order]
-        if run:
-            gaps[before, name] = run
-            run = []
-        before = name
-    if run:
-        gaps[before, -1] = run
+        if linked[child.order] == -1:
+            run.append(child.order)
+        else:
+            gaps[before, names[child.order]] = run
+            before, run = names[child.order], []
+    gaps[before, None] = run
     return gaps
 
 
-def _fill_gap(pairing: Pairing, gap: tuple[int, int], old: list[int], new: list[int]) -> None:
+def _fill_gap(pairing: Pairing, gap: Gap, old: list[int], new: list[int]) -> None:
+    """As many of the same kinds on both sides are the same; else only what is alone of its kind."""
     if len(old) == len(new) and all(map(pairing.alike, old, new)):
         for pair in zip(old, new, strict=True):
             pairing.link(*pair)
         return
-    if pairing.old.unit[old[0]] == old[0]:
+    if old and pairing.old.unit[old[0]] == old[0]:
         _walk_from_anchors(pairing, gap, old, new)
-    nodes = pairing.old.nodes
-    old_once = once([((nodes[o].class_name, nodes[o].resource_id), o) for o in old if pairing.to_new[o] < 0])
-    nodes = pairing.new.nodes
-    new_once = once([((nodes[n].class_name, nodes[n].resource_id), n) for n in new if pairing.to_old[n] < 0])
-    for key, order in old_once.items():
-        partner = new_once.get(key, -1)
-        if partner >= 0 and (
-            nodes[partner].resource_id or pairing.old.label[order] == pairing.new.label[partner]
-        ):
-            pairing.link(order, partner)
+    free_old = [order for order in old if pairing.to_new[order] == -1]
+    free_new = [order for order in new if pairing.to_old[order] == -1]
+    _link_once(pairing, _kinds(pairing.old, free_old), _kinds(pairing.new, free_new))
 
 
-def _walk_from_anchors(pairing: Pairing, gap: tuple[int, int], old: list[int], new: list[int]) -> None:
+def _kinds(sketch: Sketch, orders: Sequence[int]) -> list[tuple[tuple[str, str, str], int]]:
+    """Class and id; without an id the label belongs to it."""
+    nodes, label = sketch.nodes, sketch.label
+    return [
+        ((nodes[order].class_name, nodes[order].resource_id, nodes[order].resource_id or label[order]), order)
+        for order in orders
+    ]
+
+
+def _walk_from_anchors(pairing: Pairing, gap: Gap, old: list[int], new: list[int]) -> None:
     """In a list, a row next to a linked row is the same one if it moved just as far.
 
     Walked from both ends; a row that both ends claim for different partners is linked to neither.
     """
-    claims = _walk(pairing, gap[0], old, new) + _walk(pairing, gap[1], old[::-1], new[::-1])
-    old_once = once([(o, n) for o, n in set(claims)])
-    new_once = once([(n, o) for o, n in set(claims)])
-    for order, partner in old_once.items():
-        if new_once.get(partner) == order:
+    claims = {*_walk(pairing, gap[0], old, new), *_walk(pairing, gap[1], old[::-1], new[::-1])}
+    new_once = once([(n, o) for o, n in claims])
+    for order, partner in once(claims).items():
+        if partner in new_once:
             pairing.link(order, partner)
 
 
-def _walk(pairing: Pairing, anchor: int, old: Sequence[int], new: Sequence[int]) -> list[tuple[int, int]]:
-    if anchor < 0:
+def _walk(pairing: Pairing, anchor: int | None, old: list[int], new: list[int]) -> list[tuple[int, int]]:
+    if anchor is None:
         return []
     drift = displacement(pairing, pairing.to_old[anchor], anchor)
     claims = []
@@ -199,14 +182,14 @@ def once(keyed: Iterable[tuple[Key, int]]) -> dict[Key, int]:
     found: dict[Key, int] = {}
     for key, order in keyed:
         found[key] = -1 if key in found else order
-    return {key: order for key, order in found.items() if order >= 0}
+    return {key: order for key, order in found.items() if order != -1}
 
 
 def _link_subtrees(pairing: Pairing) -> None:
     """Largest first: document order meets a subtree before its parts."""
     new_once = once(_subtrees(pairing.new))
     for tree, order in once(_subtrees(pairing.old)).items():
-        if pairing.to_new[order] < 0 and tree in new_once:
+        if pairing.to_new[order] == -1 and tree in new_once:
             pairing.link_subtrees(order, new_once[tree])
 
 
@@ -231,24 +214,21 @@ def _ids(sketch: Sketch) -> list[tuple[tuple[str, str], int]]:
 def _link_once(pairing: Pairing, old: Iterable[tuple[Key, int]], new: Iterable[tuple[Key, int]]) -> None:
     new_once = once(new)
     for key, order in once(old).items():
-        if pairing.to_new[order] < 0 and key in new_once:
+        if key in new_once:
             pairing.link(order, new_once[key])
 
 
 def _lift(pairing: Pairing) -> None:
     """Bottom-up, so that a whole chain of containers follows its content."""
     new_nodes, to_new = pairing.new.nodes, pairing.to_new
-    for node in reversed(pairing.old.nodes):
-        if to_new[node.order] >= 0 or not node.children:
-            continue
+    free = [node for node in pairing.old.nodes if node.children and to_new[node.order] == -1]
+    for node in reversed(free):
         votes: dict[int, int] = {}
         for child in node.children:
             partner = to_new[child.order]
-            if partner >= 0:
-                parent = new_nodes[partner].parent
-                if parent is not None:
-                    weight = 1 + pairing.old.counted[child.end] - pairing.old.counted[child.order]
-                    votes[parent.order] = votes.get(parent.order, 0) + weight
+            parent = None if partner == -1 else new_nodes[partner].parent
+            if parent is not None:
+                votes[parent.order] = votes.get(parent.order, 0) + 1
         if votes:
             best = max(votes, key=votes.__getitem__)
             if pairing.alike(node.order, best):

@@ -6,6 +6,8 @@ Text that a user types is no part of an identity, nor is a clock. Holds no opini
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from handrail.tree.node import CHECKABLE, CLICKABLE, SCROLLABLE, Node, Screen
 from handrail.tree.windows import SYSTEM_UI
 from handrail.tree.words import is_clock_like
@@ -40,8 +42,6 @@ class Sketch:
 
     __slots__ = (
         "_titles",
-        "counted",  # running count of name tokens, one longer than the nodes
-        "fixed",  # the same, outside scroll containers
         "fixed_place",  # nearest node around with NEIGHBOURHOOD fixed tokens, or the root
         "holder",  # node whose children are rows -> its scroll container
         "key",  # hash of class, id and label
@@ -68,23 +68,20 @@ class Sketch:
         self._hash_subtrees()
         self._sort_tokens()
         self._find_rows()
-        self._count_tokens()
+        self._find_places()
 
     def _hash_subtrees(self) -> None:
         label = self.label
         tree = self.tree = self.key.copy()
         token = self.token = bytearray(len(tree))
         named = self.named = bytearray(len(tree))
-        for order in range(len(tree) - 1, -1, -1):
+        for order in reversed(range(len(tree))):
             children = self.nodes[order].children
             if children:
                 tree[order] = hash((tree[order], *[tree[child.order] for child in children]))
-                for child in children:
-                    if named[child.order]:
-                        named[order] = 1
-                        break
+                named[order] = any([named[child.order] for child in children])  # noqa: C419
             if label[order] and not named[order]:
-                named[order] = 1
+                named[order] = True
                 token[order] = NAME if any(map(str.isalpha, label[order])) else NUMBER
 
     def _sort_tokens(self) -> None:
@@ -93,8 +90,6 @@ class Sketch:
         bars = self.screen.package != SYSTEM_UI
         seen: dict[int, int] = {}
         for order, kind in enumerate(token):
-            if not kind:
-                continue
             if bars and self.nodes[order].package_name == SYSTEM_UI:
                 token[order] = 0
             elif kind == NAME:
@@ -108,48 +103,41 @@ class Sketch:
         self.unit = unit = [-1] * size
         self.holder: dict[int, int] = {}
         holder = self.holder
-        scrollers: set[int] = set()
         for order, node in enumerate(self.nodes):
             if node.parent is not None:
                 above = node.parent.order
                 if above in holder:
                     scroller[order] = holder[above]
                     unit[order] = order
-                elif above in scrollers:
+                elif scrolls(node.parent):
                     scroller[order] = above
                 else:
                     scroller[order] = scroller[above]
                     unit[order] = unit[above]
-            if node.children and scrolls(node):
-                scrollers.add(order)
+            if scrolls(node):
                 holder[_row_holder(node).order] = order
 
-    def _count_tokens(self) -> None:
-        total = outside = 0
-        self.counted = counted = [0]
-        self.fixed = fixed = [0]
-        for token, scroller in zip(self.token, self.scroller, strict=True):
-            if token:
-                total += 1
-                outside += scroller < 0
-            counted.append(total)
-            fixed.append(outside)
-        self.place = self._places(counted)
-        self.fixed_place = self._places(fixed)
+    def _find_places(self) -> None:
+        labels = [token > 0 for token in self.token]
+        outside = [is_label and each == -1 for is_label, each in zip(labels, self.scroller, strict=True)]
+        self.place = self._places(labels)
+        self.fixed_place = self._places(outside)
 
-    def _places(self, running: list[int]) -> list[int]:
+    def _places(self, tokens: list[bool]) -> list[int]:
+        counted = running(tokens)
         place = [0] * len(self.nodes)
         for order, node in enumerate(self.nodes):
-            if node.parent is None or running[node.end] - running[order] >= NEIGHBOURHOOD:
-                place[order] = order
-            else:
-                place[order] = place[node.parent.order]
+            if node.parent is not None:
+                is_place = counted[node.end] - counted[order] >= NEIGHBOURHOOD
+                place[order] = order if is_place else place[node.parent.order]
         return place
 
     def window(self, order: int) -> int:
-        """The root of the window that a node is in."""
-        roots = self.screen.windows
-        return next((root.order for root in reversed(roots) if root.order <= order), 0)
+        """The root of the window that a node is in; the root of all where there are several is in none."""
+        for root in reversed(self.screen.windows):
+            if root.order <= order:
+                return root.order
+        return 0
 
     def first_name(self, order: int) -> int:
         """The first name in a subtree that no other part of the screen has, or -1."""
@@ -165,10 +153,10 @@ class Sketch:
         """Bottom-up: the title of a place is its own or the topmost of its children's."""
         titles = [node.order if self._may_be_title(node) else -1 for node in self.nodes]
         for node in reversed(self.nodes):
-            if node.parent is not None and titles[node.order] >= 0:
+            if node.parent is not None and titles[node.order] != -1:
                 above = node.parent.order
                 held = titles[above]
-                if held < 0 or self._height(titles[node.order]) <= self._height(held):
+                if held == -1 or self._height(titles[node.order]) <= self._height(held):
                     titles[above] = titles[node.order]
         return titles
 
@@ -211,10 +199,15 @@ def _row_holder(scroller: Node) -> Node:
         return node
     while len(node.children) == 1:
         child = node.children[0]
-        if not child.children or child.flags & CLICKABLE or scrolls(child):
+        if not child.children or child.flags & CLICKABLE:
             break
         node = child
     return node
+
+
+def running(flags: list[bool]) -> list[int]:
+    """How many so far: one number more than flags, so that a span is a difference."""
+    return [0, *accumulate(flags)]
 
 
 class Pairing:
@@ -229,7 +222,7 @@ class Pairing:
 
     def link(self, old: int, new: int) -> None:
         """Links two nodes unless one has a partner already."""
-        if self.to_new[old] < 0 and self.to_old[new] < 0:
+        if self.to_new[old] == self.to_old[new] == -1:
             self.to_new[old] = new
             self.to_old[new] = old
 

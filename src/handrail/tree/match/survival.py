@@ -5,14 +5,14 @@ Insertions leave the old side whole, removals the new one; only a replacement hu
 
 from __future__ import annotations
 
-from itertools import accumulate
-
-from handrail.tree.match.sketch import NAME, NEIGHBOURHOOD, REPEATED, Pairing, Sketch
-from handrail.tree.node import CHECKABLE
+from handrail.tree.match.sketch import NAME, NEIGHBOURHOOD, REPEATED, Pairing, Sketch, running
 
 _NAMES = (NAME, REPEATED)
 _WHOLE = 0.8  # share of the screen's area; what is smaller is a dialog, a sheet or a bar
 _MANY = 5
+
+Count = tuple[int, int]
+"""Labels that stayed, and labels."""
 
 
 class Survival:
@@ -24,11 +24,11 @@ class Survival:
         old, new = pairing.old, pairing.new
         new_key = new.key
         self.kept = [
-            token > 0 <= partner and key == new_key[partner]
+            bool(token) and partner != -1 and key == new_key[partner]
             for token, partner, key in zip(old.token, pairing.to_new, old.key, strict=True)
         ]
         kept_new = [
-            token > 0 <= partner and self.kept[partner]
+            bool(token) and partner != -1 and self.kept[partner]
             for token, partner in zip(new.token, pairing.to_old, strict=True)
         ]
         self._old, self._new = _Side(old, self.kept), _Side(new, kept_new)
@@ -36,9 +36,7 @@ class Survival:
     def around(self, old: int, new: int) -> bool | None:
         """Whether the surroundings are still the same place; None if there are too few labels to tell.
 
-        People know a place by its title. If that stayed, a third of the labels is enough (most of them for a
-        node that was renamed itself); if there is none, most of the labels. If it changed, it takes nearly
-        all labels of a place as large as the screen; a bar needs all of its window's, a dialog is another.
+        People know a place by its title. Where it has none, most of the labels must have stayed.
         """
         places = self._old.sketch.fixed_place[old], self._new.sketch.fixed_place[new]
         counts = [
@@ -49,26 +47,31 @@ class Survival:
         if not counts:
             return None
         title = self.title_stays(*places)
-        most = any(2 * kept > names for kept, names in counts)
         if title is None:
-            return most
+            return any(map(_most, counts))
         if title:
-            return most or (not self.renamed(old, new) and any(3 * kept >= names for kept, names in counts))
-        if not self._floats(places[0]) and _nearly_all(counts):
-            return True
-        return self._only_title_changed(old, new)
+            return self._under_same_title(counts, self.renamed(old, new))
+        return self._under_another_title(counts, places[0]) or self._only_title_changed(old, new)
+
+    def _under_same_title(self, counts: list[Count], is_renamed: bool) -> bool:
+        """A section unfolded: a third of the labels is enough, but most for what was renamed itself."""
+        return any(map(_most, counts)) or (not is_renamed and any(map(_third, counts)))
+
+    def _under_another_title(self, counts: list[Count], place: int) -> bool:
+        """Another tab was chosen: the bars around a page that fills the screen are nearly all its labels."""
+        return not self._floats(place) and any(map(_nearly_all, counts))
 
     def _only_title_changed(self, old: int, new: int) -> bool:
+        """The title was "Loading" a moment ago. In a dialog it tells the next question from the last one."""
         windows = self._old.sketch.window(old), self._new.sketch.window(new)
-        if self._floats(windows[0]):
-            return False
         counts = self._old.all_in(windows[0]), self._new.all_in(windows[1])
-        return all(names - kept <= 1 and kept >= NEIGHBOURHOOD for kept, names in counts)
+        is_only = all(names - kept <= 1 and kept >= NEIGHBOURHOOD for kept, names in counts)
+        return is_only and not self._floats(windows[0])
 
     def title_stays(self, old_place: int, new_place: int) -> bool | None:
         """Whether the title of a place was there before or is there now; None if it has none."""
         old, new = self._old.sketch.title(old_place), self._new.sketch.title(new_place)
-        if old < 0 and new < 0:
+        if old == new == -1:
             return None
         return self._old.stays(old) or self._new.stays(new)
 
@@ -77,9 +80,8 @@ class Survival:
         return bounds.area < _WHOLE * screen.width * screen.height
 
     def renamed(self, old: int, new: int) -> bool:
-        """None of its labels stayed; a field or a check is not known by what it says."""
-        node = self._old.sketch.nodes[old]
-        if node.role == "text_field" or node.flags & CHECKABLE:
+        """None of its labels stayed; a field shows its hint, or hides it, as it is typed into."""
+        if self._old.sketch.nodes[old].role == "text_field":
             return False
         (kept, names), (_, new_names) = self._old.all_in(old), self._new.all_in(new)
         return kept == 0 < names + new_names
@@ -90,43 +92,39 @@ class Survival:
         for side, order, row in ((self._old, old, old_row), (self._new, new, new_row)):
             place = side.sketch.place[order]
             if place >= row:
-                kept, names = side.all_in(place)
-                if 2 * kept > names:
+                if _most(side.all_in(place)):
                     return True
                 verdict = False
         return verdict
 
+    def has_no_words(self) -> bool:
+        """On both screens."""
+        return self._old.all_in(0)[1] + self._new.all_in(0)[1] == 0
+
     def of_screen(self) -> bool:
-        """Whether most labels stayed, with the title: on both screens, or on one that has enough to tell."""
+        """Whether most labels stayed, with the title; nearly all of them, without it."""
         sides = [self._old.all_in(0), self._new.all_in(0)]
-        if sides == [(0, 0), (0, 0)]:
-            return True  # a screen without words: only its structure can tell, and that was matched
         if self.title_stays(0, 0) is False:
-            return not self._floats(0) and (_nearly_all(sides) or self._only_title_changed(0, 0))
-        most = [2 * kept > names for kept, names in sides]
-        return all(most) or any(
-            good and names >= NEIGHBOURHOOD for good, (_, names) in zip(most, sides, strict=True)
-        )
+            return self._under_another_title(sides, 0)
+        return all(map(_most, sides))
 
     def of_fixed(self) -> bool:
         """Whether most labels outside scroll containers stayed; true if there are none."""
         sides = (self._old.fixed_in(0), self._new.fixed_in(0))
-        return all(names == 0 or 2 * kept > names for kept, names in sides)
+        return all(side[1] == 0 or _most(side) for side in sides)
 
     def of_every_fixed(self) -> bool:
-        """Whether all labels outside scroll containers stayed: the title, or at least two."""
+        """Whether all labels outside scroll containers stayed, and the title."""
         sides = (self._old.fixed_in(0), self._new.fixed_in(0))
-        enough = 1 if self.title_stays(0, 0) else 2
-        return all(kept == names >= enough for kept, names in sides)
+        return all(0 < kept == names for kept, names in sides) and bool(self.title_stays(0, 0))
 
     def of_content(self, old: int, new: int) -> bool:
         """Whether most labels inside stayed, on the screen that shows fewer of them."""
-        return any(2 * kept > names for kept, names in (self._old.all_in(old), self._new.all_in(new)))
+        return _most(self._old.all_in(old)) or _most(self._new.all_in(new))
 
     def of_page(self, old: int, new: int) -> bool:
         """Whether a row has so many names, and so many of them stayed, that it is known without its place."""
-        sides = (self._old.names_in(old), self._new.names_in(new))
-        return all(_nearly_all([count]) for count in sides)
+        return _nearly_all(self._old.names_in(old)) and _nearly_all(self._new.names_in(new))
 
     def of_part(self, old: int, new: int) -> bool:
         """Whether all labels of the side that has fewer stayed: a row of which an edge hides a part."""
@@ -148,10 +146,10 @@ class _Side:
         self._flags = kept
         # A number that changed is a value, not a name: it counts only if it stayed.
         names = [stays or token in _NAMES for token, stays in zip(sketch.token, kept, strict=True)]
-        outside = [scroller < 0 for scroller in sketch.scroller]
-        self._kept, self._names = _running(kept), _running(names)
-        self._fixed_kept = _running([k and o for k, o in zip(kept, outside, strict=True)])
-        self._fixed_names = _running([n and o for n, o in zip(names, outside, strict=True)])
+        outside = [scroller == -1 for scroller in sketch.scroller]
+        self._kept, self._names = running(kept), running(names)
+        self._fixed_kept = running([k and o for k, o in zip(kept, outside, strict=True)])
+        self._fixed_names = running([n and o for n, o in zip(names, outside, strict=True)])
 
     def all_in(self, order: int) -> tuple[int, int]:
         end = self.sketch.nodes[order].end
@@ -186,12 +184,19 @@ class _Side:
         return sum([self._flags[order] for order in orders]), len(orders)
 
     def stays(self, order: int) -> bool:
-        return order >= 0 and self._flags[order]
+        return order != -1 and self._flags[order]
 
 
-def _nearly_all(counts: list[tuple[int, int]]) -> bool:
-    return any(kept >= _MANY and 4 * kept >= 3 * names for kept, names in counts)
+def _most(count: Count) -> bool:
+    kept, names = count
+    return 2 * kept > names
 
 
-def _running(flags: list[bool]) -> list[int]:
-    return [0, *accumulate(flags)]
+def _third(count: Count) -> bool:
+    kept, names = count
+    return 3 * kept >= names
+
+
+def _nearly_all(count: Count) -> bool:
+    kept, names = count
+    return kept >= _MANY and 4 * kept >= 3 * names
