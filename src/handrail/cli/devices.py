@@ -30,7 +30,7 @@ EMPTY = """No devices.
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DeviceRow:
     """One device with what it says of itself, and its holder."""
 
     found: Found
@@ -69,7 +69,9 @@ def devices(as_json: bool, watching: bool) -> None:
         _show(rows, notes)
 
 
-async def _look(config: Config, clock: Clock, env: Mapping[str, str]) -> tuple[list[Row], Sequence[str]]:
+async def _look(
+    config: Config, clock: Clock, env: Mapping[str, str]
+) -> tuple[list[DeviceRow], Sequence[str]]:
     from handrail.android.discovery import discover  # noqa: PLC0415  (sockets that `--help` does not need)
 
     listing: Listing = await discover(config, clock, env)
@@ -80,13 +82,13 @@ async def _look(config: Config, clock: Clock, env: Mapping[str, str]) -> tuple[l
 
 async def describe(
     found: Found, held: Held | None, config: Config, clock: Clock, env: Mapping[str, str]
-) -> Row:
+) -> DeviceRow:
     """What the phone says of itself; one that does not say it in time keeps its line."""
     from handrail.android.choose import open_device  # noqa: PLC0415
     from handrail.android.facts import read_display, read_facts  # noqa: PLC0415
 
     if not found.usable:
-        return Row(found, found.model, held=held)
+        return DeviceRow(found, found.model, held=held)
     try:
         device = await open_device(found.serial, config, clock, env)
         try:
@@ -96,8 +98,8 @@ async def describe(
         finally:
             await device.close()
     except (DeviceError, OutcomeError):
-        return Row(found, found.model, held=held)
-    return Row(found, facts.model, facts.android_version, f"{display.width}x{display.height}", held)
+        return DeviceRow(found, found.model, held=held)
+    return DeviceRow(found, facts.model, facts.android_version, f"{display.width}x{display.height}", held)
 
 
 async def holders(config: Config, clock: Clock) -> dict[str, Held]:
@@ -114,7 +116,7 @@ async def holders(config: Config, clock: Clock) -> dict[str, Held]:
         store.close()
 
 
-def _show(rows: Sequence[Row], notes: Sequence[str]) -> None:
+def _show(rows: Sequence[DeviceRow], notes: Sequence[str]) -> None:
     if rows:
         print_table("", HEADER, [row.cells() for row in rows])
     else:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail.adb.adb_shell import Kept
+from handrail.adb.adb_shell import KeptOutput
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
@@ -241,7 +241,7 @@ def test_plain_words_stay_readable() -> None:
 
 
 def test_the_head_of_the_output_is_kept_and_the_rest_counted() -> None:
-    kept = Kept(5)
+    kept = KeptOutput(5)
     for piece in (b"abc", b"def", b"ghi"):
         kept.add(piece)
     assert (kept.value(), kept.size, kept.dropped) == (b"abcde", 5, 4)

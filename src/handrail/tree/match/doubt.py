@@ -21,14 +21,14 @@ def doubt(pairing: Pairing) -> dict[int, Drift]:
 
     Ancestors are judged before descendants, so a link above that was taken back counts below.
     """
-    evidence = Evidence(pairing)
+    evidence = LinkEvidence(pairing)
     for order, partner in enumerate(pairing.to_new):
         if partner != -1 and not _is_believed(evidence, order, partner):
             pairing.unlink(order)
     return {order: drift for order, drift in evidence.drifts.items() if pairing.to_new[order] != -1}
 
 
-class Evidence:
+class LinkEvidence:
     """What the rules look at; the costly parts are found out once, when a rule first asks."""
 
     def __init__(self, pairing: Pairing) -> None:
@@ -59,10 +59,10 @@ class Evidence:
         return self.survival.of_fixed() and any(self.drift(order).scrolled for order in mine)
 
 
-Rule = Callable[[Evidence, int, int], bool | None]
+Rule = Callable[[LinkEvidence, int, int], bool | None]
 
 
-def _is_believed(evidence: Evidence, old: int, new: int) -> bool:
+def _is_believed(evidence: LinkEvidence, old: int, new: int) -> bool:
     for rule in _rules_for(evidence.pairing, old, new):
         opinion = rule(evidence, old, new)
         if opinion is not None:
@@ -76,20 +76,20 @@ def _rules_for(pairing: Pairing, old: int, new: int) -> Sequence[Rule]:
     return INSIDE
 
 
-def another_list(evidence: Evidence, old: int, new: int) -> bool | None:
+def another_list(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A network went from "Available" to "Saved" without moving: a row of another list is another row."""
     pairing = evidence.pairing
     is_same = pairing.to_new[pairing.old.scroller[old]] == pairing.new.scroller[new]
     return None if is_same else False
 
 
-def around_rows(evidence: Evidence, old: int, new: int) -> bool | None:
+def around_rows(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The one frame of a scroll view that holds all its rows belongs to the scroll view."""
     pairing = evidence.pairing
     return True if pairing.old.unit[old] == pairing.new.unit[new] == -1 else None
 
 
-def row_itself(evidence: Evidence, old: int, new: int) -> bool | None:
+def row_itself(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """Rows have rules of their own, for their views are used again for other rows."""
     pairing = evidence.pairing
     if pairing.old.unit[old] != old or pairing.new.unit[new] != new:
@@ -97,7 +97,7 @@ def row_itself(evidence: Evidence, old: int, new: int) -> bool | None:
     return is_same_row(pairing, evidence.survival, evidence.drift(pairing.old.scroller[old]), old, new)
 
 
-def another_row(evidence: Evidence, old: int, new: int) -> bool | None:
+def another_row(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The "Delete" of the next row stands where that of the removed row stood."""
     pairing = evidence.pairing
     old_row, new_row = pairing.old.unit[old], pairing.new.unit[new]
@@ -106,7 +106,7 @@ def another_row(evidence: Evidence, old: int, new: int) -> bool | None:
     return None
 
 
-def part_of_a_page(evidence: Evidence, old: int, new: int) -> bool | None:
+def part_of_a_page(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A pager's page is one row. A card in it counts as the same only if most of its labels stayed."""
     pairing = evidence.pairing
     return evidence.survival.within(old, new, pairing.old.unit[old], pairing.new.unit[new])
@@ -115,7 +115,7 @@ def part_of_a_page(evidence: Evidence, old: int, new: int) -> bool | None:
 INSIDE: tuple[Rule, ...] = (another_list, around_rows, row_itself, another_row, part_of_a_page)
 
 
-def unchanged_window(evidence: Evidence, old: int, new: int) -> bool | None:
+def unchanged_window(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """A dialog came up or went; the page behind it looks as before, in the same place."""
     before, after = evidence.pairing.old, evidence.pairing.new
     one, other = before.window(old), after.window(new)
@@ -123,7 +123,7 @@ def unchanged_window(evidence: Evidence, old: int, new: int) -> bool | None:
     return True if is_same else None
 
 
-def refilled_list(evidence: Evidence, old: int, new: int) -> bool | None:
+def refilled_list(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The next folder is shown by the same view: no row of the last one is left, and the title is another."""
     before, after, survival = evidence.pairing.old, evidence.pairing.new, evidence.survival
     if not (scrolls(before.nodes[old]) and scrolls(after.nodes[new])) or before.label[old]:
@@ -135,7 +135,7 @@ def refilled_list(evidence: Evidence, old: int, new: int) -> bool | None:
     return False
 
 
-def renamed_elsewhere(evidence: Evidence, old: int, new: int) -> bool | None:
+def renamed_elsewhere(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The "Skip" below went and a "Help" came above: a button with other words at another place is new."""
     if not evidence.survival.renamed(old, new):
         return None
@@ -146,27 +146,27 @@ def renamed_elsewhere(evidence: Evidence, old: int, new: int) -> bool | None:
     return None if max(across, down) <= JITTER_PX else False
 
 
-def known_place(evidence: Evidence, old: int, new: int) -> bool | None:
+def known_place(evidence: LinkEvidence, old: int, new: int) -> bool | None:
     """The "OK" of another dialog: what is around it decides, where enough is written there."""
     return evidence.survival.around(old, new)
 
 
-def wordless_screen(evidence: Evidence, _old: int, _new: int) -> bool | None:
+def wordless_screen(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
     """A drawing app has nothing but icons: only the structure can tell, and that was matched."""
     return True if evidence.survival.has_no_words() else None
 
 
-def known_screen(evidence: Evidence, _old: int, _new: int) -> bool | None:
+def known_screen(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
     """The arrow beside "three unread", which says "four" now: most of what the screen says stayed."""
     return True if evidence.keeps_words else None
 
 
-def list_under_title(evidence: Evidence, _old: int, _new: int) -> bool | None:
+def list_under_title(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
     """A list was scrolled to quite other rows; its title and all else around it stayed."""
     return True if evidence.keeps_words_around_lists else None
 
 
-def scrolled_list(evidence: Evidence, _old: int, _new: int) -> bool | None:
+def scrolled_list(evidence: LinkEvidence, _old: int, _new: int) -> bool | None:
     """The pencil above a feed around which nothing is written: its last rows are its first ones now."""
     return True if evidence.has_scrolled else None
 
