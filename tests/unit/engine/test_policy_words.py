@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from handrail.engine.policy import Policy, Resolved
-from handrail.engine.policy.grave import KINDS, what_it_does
+from handrail.engine.policy.grave import KINDS, compared, what_it_does
 from tests.unit.engine.policy_subjects import box, button, find, node, push, screen, subject
 
 
@@ -214,3 +214,48 @@ def test_a_password_field_never_tells_what_it_holds() -> None:
     resolved = Resolved.of(shown, find(shown, "hunter2"))
     assert resolved.password
     assert "hunter2" not in repr(resolved)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Pay 13 EUR",
+        "Pay EUR 13",
+        "Pay 13EUR",
+        "Pay €13",
+        "Pay € 13",
+        "Pay 13€",
+        "Pay R$ 13",
+        "Pay 1'300.50 kr",
+        "Top up $5",
+        "Top up for $5",
+        "Subscribe: $5 per month",
+        "Satın al",
+        "pay",
+        "请您确认付款",
+    ],
+)
+def test_an_amount_beside_the_word_is_no_disguise(label: str) -> None:
+    assert what_it_does(button(label)) == "pays"
+
+
+@pytest.mark.parametrize("label", ["Pay 13 kroner", "Pay xeur 13", "Top up", "Top up 5", "$5", "13 EUR"])
+def test_what_is_no_amount_or_no_word_commits_to_nothing(label: str) -> None:
+    assert what_it_does(button(label)) is None
+
+
+@pytest.mark.parametrize(
+    ("shorter", "longer"),
+    [
+        ("1 2 3 4 5 6 7 confirm payment", "1 2 3 4 5 6 7 8 confirm payment"),
+        ("确认付款" + "好" * 12, "确认付款" + "好" * 13),
+        ("." * 197 + "Pay", "." * 198 + "Pay"),
+    ],
+)
+def test_a_label_is_short_and_a_longer_text_explains(shorter: str, longer: str) -> None:
+    assert what_it_does(button(shorter)) == "pays"
+    assert what_it_does(button(longer)) is None
+
+
+def test_phrases_are_compared_without_case_accents_and_signs() -> None:
+    assert compared(["Zahlen  Sie!", "zahlen sie", "Überweisen"]) == ["uberweisen", "zahlen sie"]
