@@ -23,6 +23,7 @@ from tests.unit.engine.asking import Desk, Vault, desk, human_auth, question, ru
 
 CODE = "914-sesame-273"
 SECRET = ["sms", "2fa", "biometric", "oauth", "payment", "unknown"]
+PLAIN = ["camera", "location", "notification", "contacts", "calendar", "files", "permission"]
 
 
 def everything(home: Path) -> bytes:
@@ -116,7 +117,7 @@ def test_a_secret_from_another_process_arrives_without_touching_a_disk(tmp_path:
         assert stored.mailbox is not None
         folder = Path(stored.mailbox).parent
         assert folder.stat().st_mode & 0o777 == 0o700
-        assert folder.name.startswith("handrail-")
+        assert re.fullmatch(r"handrail-\w{8}", folder.name)
         assert await from_elsewhere(tmp_path, one.id, CODE) == 0
         answer = await waiting
         assert vault.open(answer.data) == CODE
@@ -242,6 +243,30 @@ def test_a_number_that_happens_to_be_a_secret_is_left_alone(tmp_path: Path) -> N
         await waiting
 
     run(tmp_path, story, redact=secrets.redact)
+
+
+def test_the_data_of_a_second_answer_is_not_even_kept(tmp_path: Path) -> None:
+    vault = Vault()
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(human_auth("2fa"))
+        await at.approvals.answer(one.id, True, "ada", data=CODE)
+        with pytest.raises(ActionRejected, match="is approved by ada"):
+            await at.approvals.answer(one.id, True, "bob", data="another")
+        assert vault.open((await waiting).data) == CODE
+        assert list(vault.values.values()) == [CODE]
+
+    run(tmp_path, story, keep_secret=vault.keep)
+
+
+@pytest.mark.parametrize("capability", SECRET)
+def test_what_might_be_a_secret_is_one(capability: str) -> None:
+    assert human_auth(capability).is_secret
+
+
+@pytest.mark.parametrize("capability", PLAIN)
+def test_what_people_would_show_anybody_is_none(capability: str) -> None:
+    assert not human_auth(capability).is_secret
 
 
 def test_a_process_without_a_place_for_secrets_takes_none(tmp_path: Path) -> None:

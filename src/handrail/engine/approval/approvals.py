@@ -19,7 +19,7 @@ from handrail.clock import Clock
 from handrail.engine.approval import row
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Request
-from handrail.engine.approval.row import TABLES, Answer, AskedApproval, insert
+from handrail.engine.approval.row import TABLES, Answer, AskedApproval, State, insert
 from handrail.engine.policy.subject import SPANS
 from handrail.engine.secrets import Redact
 from handrail.errors import ActionRejected, InvalidAction
@@ -98,15 +98,13 @@ class Approvals:
         if data is not None:
             data = await self._handover.storable(known, data, approved, is_here=known.id in self._waiting)
         values = {
-            "state": "approved" if approved else "denied",
             "answered_ms": self._clock.now_ms(),
             "answered_by": by,
             "note": self._redact(note) or None,
             "data": json.dumps(data) if data is not None else None,
             "remember": remember,
-            "token_hash": "",
         }
-        if not await self._close(known.id, values):
+        if not await self._close(known.id, "approved" if approved else "denied", in_time=True, **values):
             self._refuse_closed(await self.get(known.id))
         return await self.get(known.id)
 
@@ -127,7 +125,7 @@ class Approvals:
 
     async def withdraw(self, id_: str) -> None:
         """Take a question back; one that was answered stays as it is."""
-        await self._close((await self.get(id_)).id, {"state": "withdrawn", "token_hash": ""})
+        await self._close((await self.get(id_)).id, "withdrawn")
 
     async def get(self, id_: str) -> AskedApproval:
         """By id or a unique beginning of one. Raises `InvalidAction` with the nearest."""
@@ -156,7 +154,6 @@ class Approvals:
 
     async def _answered(self, id_: str, woken: asyncio.Event) -> Answer:
         while True:
-            woken.clear()
             one = await self._store.read(lambda db: row.exact(db, id_))
             if one is None:
                 raise ActionRejected(f"The request {id_} was deleted from the store")
@@ -164,7 +161,7 @@ class Approvals:
                 return Answer.of(one)
             left_ms = one.expires_ms - self._clock.now_ms()
             if left_ms <= 0:
-                await self._close(id_, {"state": "expired", "token_hash": ""}, late=True)
+                await self._close(id_, "expired")
             else:
                 await wait_for_event(self._clock, woken, min(POLL_MS, left_ms))
 
@@ -174,21 +171,20 @@ class Approvals:
             yield
         except asyncio.CancelledError:
             # The store works in order: this comes after an insert that was still under way.
-            await uninterrupted(self._close(id_, {"state": "withdrawn", "token_hash": ""}))
+            await uninterrupted(self._close(id_, "withdrawn"))
             raise
 
-    async def _close(self, id_: str, values: dict[str, Any], *, late: bool = False) -> bool:
-        """End an open question; False when it was not open any more."""
-        now = self._clock.now_ms()
+    async def _close(self, id_: str, state: State, *, in_time: bool = False, **values: Any) -> bool:
+        """End an open question; `in_time` only if it has not expired. False when it was not open any more."""
+        values |= {"state": state, "token_hash": ""}  # nobody's link fits any more
         names = ", ".join(f"{name} = :{name}" for name in values)
-        still = "" if late or values["state"] == "withdrawn" else " AND expires_ms > :now"
+        still = " AND expires_ms > :now" if in_time else ""
         order = f"UPDATE approvals SET {names} WHERE id = :id AND state = 'pending'{still}"  # noqa: S608
-        done = await self._store.write(
-            lambda db: db.execute(order, {**values, "id": id_, "now": now}).rowcount
-        )
-        if id_ in self._waiting:
+        given = {**values, "id": id_, "now": self._clock.now_ms()}
+        is_done = await self._store.write(lambda db: db.execute(order, given).rowcount > 0)
+        if is_done and id_ in self._waiting:
             self._waiting[id_].set()
-        return done == 1
+        return is_done
 
     def _refuse_closed(self, known: AskedApproval) -> None:
         state = known.state_at(self._clock.now_ms())
@@ -216,7 +212,7 @@ class Approvals:
 
 
 def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()
+    return hashlib.sha256(token.encode(errors="backslashreplace")).hexdigest()
 
 
 def _check_span(known: AskedApproval, span: Span | None) -> None:

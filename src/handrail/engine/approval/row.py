@@ -235,10 +235,10 @@ class Answer:
 
     id: str
     decision: State
-    by: str = ""
-    note: str = ""
-    data: Any = None
-    remember: Span | None = None
+    by: str
+    note: str
+    data: Any
+    remember: Span | None
     """How long the person wants it to count."""
 
     @classmethod
