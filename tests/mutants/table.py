@@ -68,8 +68,7 @@ MODULES = (
     Module(
         "approvals",
         "engine/approval/*.py",
-        "unit/engine/test_approval*.py unit/cli/test_approvals.py unit/http/test_approvals.py "
-        "scenario/test_approval.py",
+        "unit/engine/test_approval*.py unit/cli/test_approvals.py unit/http/test_approvals.py",
     ),
     Module("redaction", "engine/secrets.py", "unit/engine/test_secrets*.py unit/engine/test_redact*.py"),
     Module(
@@ -98,7 +97,7 @@ MODULES = (
     Module(
         "reducer",
         "desk/reduce.py desk/windows.py desk/content.py desk/overlays.py desk/monitors.py desk/desktop.py "
-        "desk/locks.py desk/draft.py",
+        "desk/locks.py desk/draft.py desk/state.py",
         "unit/desk/test_*.py contract/test_os_*.py contract/test_seed_004_behaviour.py",
     ),
 )
