@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.desk.content import filter_style
+from handrail.desk.content import PROPERTIES, filter_style
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,47 @@ def test_lengths_stay_small(name: str, value: str | float) -> None:
 @pytest.mark.parametrize("value", [0, 0.29, "0%", "29%", "101%", "1.5", "inherit", -1])
 def test_a_window_that_nobody_sees_cannot_be_made(value: str | float) -> None:
     assert filter_style({"opacity": value}) == ({}, ["opacity"])
+
+
+LOOKS = """
+color background background-color accent-color
+border border-color border-style border-width border-radius border-top border-right border-bottom border-left
+padding padding-top padding-right padding-bottom padding-left gap
+font-family font-size font-style font-weight font-variant line-height
+letter-spacing word-spacing text-align text-transform text-decoration text-indent
+white-space word-break overflow-wrap direction
+""".split()
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_every_look_that_stays_inside_may_be_set(name: str) -> None:
+    assert filter_style({name: "inherit"}) == ({name: "inherit"}, [])
+
+
+def test_nothing_else_may_be_set() -> None:
+    assert {*LOOKS, "opacity"} == PROPERTIES
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("lineHeight", 1.5, "1.5"),
+        ("fontSize", 12.50001, "12.5px"),
+        ("gap", 10, "10px"),
+        ("gap", 0.25, "0.25px"),
+    ],
+)
+def test_a_number_counts_as_pixels_where_a_length_is_wanted(name: str, value: float, text: str) -> None:
+    assert list(filter_style({name: value})[0].values()) == [text]
+
+
+@pytest.mark.parametrize(
+    "value", ["75pt", "6em", "6rem", "100%", "360deg", "1turn", "1000", "hsla(360deg, 5%, 5%, 0.1)"]
+)
+def test_lengths_and_angles_have_their_own_limits(value: str) -> None:
+    assert filter_style({"border": value})[1] == []
+
+
+@pytest.mark.parametrize("value", ["76pt", "6.1em", "6.1rem", "100.1%", "361deg", "1.1turn", "1001", "1vw"])
+def test_beyond_its_limit_no_length_or_angle_is_kept(value: str) -> None:
+    assert filter_style({"border": value})[1] == ["border"]

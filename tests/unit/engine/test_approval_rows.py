@@ -105,6 +105,8 @@ AT, LATER = "2024-03-09T16:00:00.000Z", "2024-03-09T16:05:00.000Z"
 def test_a_question_is_json_for_every_door(tmp_path: Path) -> None:
     async def story(at: Desk) -> None:
         waiting, one = await at.ask(question())
+        assert one.request == question()
+        assert one.request.capability == "unknown"
         bare = {
             "id": one.id,
             "seq": 1,

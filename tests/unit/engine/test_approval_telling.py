@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.engine.approval import AskedApproval
+from handrail.engine.approval import AskedApproval, row
+from handrail.engine.approval.row import exact
 from handrail.errors import ActionRejected
 from tests.unit.engine.asking import Desk, question, run
 
@@ -65,6 +66,27 @@ def test_the_telling_ends_with_the_answer(tmp_path: Path) -> None:
         assert ended == [one.id]
 
     run(tmp_path, story, notify=tell)
+
+
+def test_who_waits_does_not_keep_the_store_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[str] = []
+
+    def counted(db: sqlite3.Connection, id_: str) -> AskedApproval | None:
+        looks.append(id_)
+        return exact(db, id_)
+
+    monkeypatch.setattr(row, "exact", counted)
+
+    async def story(at: Desk) -> None:
+        waiting, one = await at.ask(question())
+        for _ in range(20):
+            await at.approvals.pending()
+        assert len(looks) <= 1, "the clock stands still"
+        await at.approvals.answer(one.id, True, "ada")
+        assert (await waiting).approved
+        assert len(looks) == 2
+
+    run(tmp_path, story)
 
 
 def test_a_link_answers_once_and_only_its_own_question(tmp_path: Path) -> None:

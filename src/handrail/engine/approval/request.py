@@ -115,8 +115,7 @@ def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> byt
         width = max(4, picture.width // 180)
         ImageDraw.Draw(picture).rectangle(_grow(frame, width, picture.size), outline=_RED, width=width)
         picture = picture.crop(_grow(frame, _AROUND, picture.size))
-    if picture.width > _WIDEST:
-        picture = picture.resize((_WIDEST, max(1, picture.height * _WIDEST // picture.width)))
+    picture.thumbnail((_WIDEST, picture.height))  # only ever smaller
     out = io.BytesIO()
     picture.save(out, "PNG")
     return out.getvalue()
