@@ -60,6 +60,13 @@ def letters(*titles: str, shift: int = 0, note: str = "unread") -> Screen:
     return listed(*[entry(title, f"{note} {title}", place, shift) for place, title in enumerate(titles)])
 
 
+def card_of(*words: str, top: int = 200) -> str:
+    """A row of several texts beside each other."""
+    boxes = [(250 * at, top, 250 * at + 250, top + 200) for at in range(len(words))]
+    parts = [text(word, box) for word, box in zip(words, boxes, strict=True)]
+    return node("LinearLayout", *parts, box=(0, top, 1080, top + 200), flags="clickable")
+
+
 def networks(border: int, *names: str) -> Screen:
     """Saved networks above the border, available ones below it."""
     drawn = [text(name, row(place), flags="clickable") for place, name in enumerate(names)]
