@@ -9,7 +9,7 @@ import pytest
 
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.routing import connect
-from handrail.android.sync.apps import AGAIN_MS, MOST_LOSSES, OPEN_MS, Syncs
+from handrail.android.sync.apps import AGAIN_FIRST_MS, MOST_LOSSES, OPEN_MS, Syncs
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction
 from handrail.sim.adbd.stream import Stream
@@ -123,7 +123,7 @@ def test_an_app_that_could_not_be_asked_is_tried_again_after_a_while() -> None:
         assert await syncs.wait(screen, 3000) is None
         bench.phone.ports["tcp:8081"] = metro
         assert await syncs.wait(screen, 3000) is None
-        clock.skipped_ms += AGAIN_MS
+        clock.skipped_ms += AGAIN_FIRST_MS
         assert await syncs.wait(screen, 3000) is not None
 
     synced(story, clock)

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 OPEN_MS = 1_000.0
 """How long an answer waits for channels that are being opened, from the moment that was begun."""
-AGAIN_MS = 30_000.0
-"""An app without any channel is asked again after so long: Metro may have been started meanwhile."""
+AGAIN_FIRST_MS = 2_000.0
+"""An app without any channel is asked again after so long: its debugger may only have been slow."""
+AGAIN_MOST_MS = 30_000.0
+"""The pause doubles up to this: Metro may have been started meanwhile."""
 MOST_LOSSES = 3
 """Channels that are lost so often in a row, each before it said anything, are left alone for a while."""
 MOST_APPS = 4
@@ -36,6 +38,7 @@ class _App:
     """One package's channels, or the attempt to open them."""
 
     began_ms: float
+    again_ms: float = AGAIN_FIRST_MS
     opening: asyncio.Task[None] | None = None
     sync: FrameworkSync | None = None
     had_channels: bool = False
@@ -80,9 +83,11 @@ class Syncs:
         if not _gives_away(screen):
             self._native = screen
             return
+        made = _App(self._clock.monotonic_ms())
         if app is not None:
+            made.again_ms = AGAIN_FIRST_MS if app.had_channels else min(2 * app.again_ms, AGAIN_MOST_MS)
             self._leave(screen.package)
-        self._apps[screen.package] = made = _App(self._clock.monotonic_ms())
+        self._apps[screen.package] = made
         made.opening = self._tasks.start(self._open(made, screen), f"asking {screen.package}")
         while len(self._apps) > MOST_APPS:
             self._leave(next(iter(self._apps)))
@@ -128,8 +133,10 @@ class Syncs:
         if app.opening is None or not app.opening.done() or app.live is not None:
             return False
         is_flapping = self._losses.get(package, 0) >= MOST_LOSSES
-        is_old = self._clock.monotonic_ms() - app.began_ms >= AGAIN_MS
-        return is_old or (app.had_channels and not is_flapping)
+        if app.had_channels and not is_flapping:
+            return True
+        pause = AGAIN_MOST_MS if is_flapping else app.again_ms
+        return self._clock.monotonic_ms() - app.began_ms >= pause
 
     async def _open(self, app: _App, screen: Screen) -> None:
         from handrail.android.sync import FrameworkSync, detect  # noqa: PLC0415 - native apps don't pay for it
