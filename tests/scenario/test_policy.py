@@ -73,6 +73,60 @@ def test_a_rule_on_a_label_catches_every_way_to_press_it(tmp_path: Path, way: st
     play(story())
 
 
+@pytest.mark.parametrize("key", ["066", "023", "062", "0160", 160, "KEYCODE_BUTTON_A", "KEYCODE_NUMPAD_5"])
+def test_no_spelling_of_a_key_presses_what_a_rule_denies(tmp_path: Path, key: str | int) -> None:
+    """Keys were compared as strings, and the phone reads numbers."""
+
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10), policy=DENY_RULE) as w:
+            await at_checkout(w)
+            await focus_pay(w)
+            touched = len(w.inputs())
+            done = await w.session.run({"type": "press_key", "key": key})
+            assert done.failure_code == "ACTION_REJECTED", done.to_json()
+            assert len(w.inputs()) == touched
+
+    play(story())
+
+
+@pytest.mark.parametrize("within", ["id", "point"])
+def test_a_scroll_within_a_button_does_not_press_it(tmp_path: Path, within: str) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10), policy=DENY_RULE) as w:
+            await at_checkout(w)
+            screen = w.session.looks.last.screen  # type: ignore[union-attr]
+            pay = next(n for n in screen.nodes if n.resource_id.endswith("/pay"))
+            x, y = pay.bounds.center
+            for direction in ("left", "right", "up", "down"):
+                where = {"id": "pay"} if within == "id" else {"x": x, "y": y}
+                await w.session.scroll_to("No such row", within=where, direction=direction)
+            assert not [
+                i for i in w.inputs() if i["action"] in ("down", "up") and pay.bounds.holds(i["x"], i["y"])
+            ]
+
+    play(story())
+
+
+@pytest.mark.parametrize("way", ["swipe", "drag", "press_key"])
+def test_what_only_a_finger_or_a_key_finds_is_asked_about_before_it_moves(tmp_path: Path, way: str) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=PAY_RULE) as w:
+            await at_checkout(w)
+            if way == "press_key":
+                await focus_pay(w)
+            touched = len(w.inputs())
+            task = asyncio.create_task(pay_by(w, way))
+            [one] = await asked(w)
+            assert one.request.label.startswith("Pay")
+            assert len(w.inputs()) == touched
+            await w.runtime.approvals.answer(one.id, True, "lena")
+            done = await task
+            assert done.success, done.to_json()
+            assert done.approval.id == one.id
+
+    play(story())
+
+
 @pytest.mark.parametrize("way", ["text", "ref", "point"])
 def test_ask_blocks_before_the_dispatch_and_a_yes_runs_it_once(tmp_path: Path, way: str) -> None:
     async def story() -> None:

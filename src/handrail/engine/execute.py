@@ -1,6 +1,7 @@
 """From an action to what the device does: the one exhaustive match. A new action is one class and one case.
 
-Every case dispatches inside `run.dispatching()` and says what would prove it; the pipe does the rest.
+Every case dispatches by `stage.hands` or inside `run.dispatching()`, and says what would prove it; the pipe
+does the rest.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any, assert_never
 from handrail.engine.acts import control, entry, expects, programs, reads, scroll
 from handrail.engine.look.looks import sure
 from handrail.engine.look.verify import in_front, moved, toggled
-from handrail.engine.pressed import way
+from handrail.engine.pressed import LANES, SHARE, way
 from handrail.engine.run import Outcome, Stage
 from handrail.protocol import device, observe, system
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Verification
-from handrail.protocol.keys import is_navigation
+from handrail.protocol.keys import NAVIGATION
 from handrail.surface.values import NetworkChange
 from handrail.tree.reach import visible_part
 
@@ -34,45 +35,38 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.Tap():
             aim = stage.aim()
             point = aim.point
-            async with run.dispatching():
-                await stage.touch.tap(*point)
+            await stage.hands.tap(*point)
             return Outcome(proof=toggled(stage.before, aim))
         case device.DoubleTap():
             point = stage.aim().point
-            async with run.dispatching():
-                await stage.touch.double_tap(*point)
+            await stage.hands.double_tap(*point)
             return Outcome()
         case device.LongPress():
             point = stage.aim().point
-            async with run.dispatching():
-                await stage.touch.long_press(*point, action.duration_ms)
+            await stage.hands.long_press(*point, action.duration_ms)
             return Outcome()
         case device.Swipe():
             path = _swipe_path(stage, action)
-            async with run.dispatching():
-                await stage.touch.swipe(*path, action.duration_ms)
+            await stage.hands.swipe(*path, action.duration_ms)
             return Outcome(proof=moved(stage.before, stage.looks))
         case device.Drag():
             start, end = stage.aim("from_").point, stage.aim("to").point
-            async with run.dispatching():
-                await stage.touch.drag(*start, *end, action.duration_ms)
+            await stage.hands.drag(*start, *end, action.duration_ms)
             return Outcome()
         case device.Pinch():
-            async with run.dispatching():
-                await stage.touch.pinch(
-                    action.cx, action.cy, action.start_radius, action.end_radius, action.duration_ms
-                )
+            await stage.hands.pinch(
+                action.cx, action.cy, action.start_radius, action.end_radius, action.duration_ms
+            )
             return Outcome()
         case device.Rotate():
-            async with run.dispatching():
-                await stage.touch.rotate(
-                    action.cx,
-                    action.cy,
-                    action.radius,
-                    action.start_angle_deg,
-                    action.end_angle_deg,
-                    action.duration_ms,
-                )
+            await stage.hands.rotate(
+                action.cx,
+                action.cy,
+                action.radius,
+                action.start_angle_deg,
+                action.end_angle_deg,
+                action.duration_ms,
+            )
             return Outcome()
         case device.ScrollTo():
             return await scroll.scroll_to(stage, action)
@@ -83,9 +77,8 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.ClearText():
             return await entry.clear_text(stage, action)
         case device.PressKey():
-            async with run.dispatching():
-                await stage.keys.key(action.key)
-            return Outcome(proof=moved(stage.before, stage.looks) if is_navigation(action.key) else None)
+            await stage.hands.key(action.key)
+            return Outcome(proof=moved(stage.before, stage.looks) if action.key in NAVIGATION else None)
         case system.StartApp():
             async with run.dispatching():
                 await stage.apps.start(action.package, action.activity)
@@ -181,7 +174,8 @@ def _swipe_path(stage: Stage, action: device.Swipe) -> tuple[int, int, int, int]
     box = visible_part(screen, aim.node) if aim is not None else screen.bounds
     if aim is not None:
         _ = aim.point  # off the screen or covered: said before the finger moves
-    return way(sure(action.direction), box)
+    ways = [way(sure(action.direction), box, SHARE, lane) for lane in LANES]
+    return stage.hands.free_ways(ways)[0]
 
 
 def _done(observed: str) -> Verification:

@@ -6,17 +6,17 @@ An approval is for one exact action on one screen: the screen is read and the ta
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from handrail.engine.approval import Answer, Approvals, AskedApproval, Request, digest_of, mark_screenshot
 from handrail.engine.approval.approvals import USABLE_MS
 from handrail.engine.journal import Journal
-from handrail.engine.look.looks import Look
+from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.policy import Resolved, Subject, Verdict
 from handrail.engine.policy.permissions import Gate
-from handrail.engine.pressed import touched
+from handrail.engine.pressed import Felt
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import ActionRejected, HandrailError, TargetError
@@ -24,11 +24,13 @@ from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
 from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.sentence import question_of
-from handrail.protocol.traits import Capability
+from handrail.protocol.traits import Capability, Pressed
 from handrail.surface.capabilities import has
 from handrail.tree.fingerprint import idle_fingerprint
 from handrail.tree.quote import clean, cut
 
+Again = Callable[[], list[Resolved]]
+"""What would be touched on the screen that is there now."""
 Reveal = Callable[[Run, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
 
@@ -71,13 +73,15 @@ class Permit:
     async def decide(self, stage: Stage) -> None:
         """Allow, refuse, or ask and wait."""
         run = stage.run
-        subject = self._subject(run, self._touched(stage))
+        subject = self._subject(run, self._named(stage))
         self._reveal(run, self._hidden(subject))
         verdict = self._gate.decide(subject)
         if verdict.kind == "deny":
             raise verdict.rejection()
         if verdict.kind == "ask":
-            await self._ask(stage, subject, verdict)
+            await self._ask(stage, subject, verdict, lambda: self._named(stage))
+        run.rule = verdict.rule
+        run.permitted |= set(_names(subject.touched or ()))
         if subject.url_host:
             self._hosts.add(subject.url_host)
 
@@ -92,17 +96,66 @@ class Permit:
             known_hosts=frozenset(self._hosts),
         )
 
-    def _touched(self, stage: Stage) -> list[Resolved]:
-        """Everything the action would reach; where it aims at nothing, the app in front."""
+    def _named(self, stage: Stage) -> list[Resolved]:
+        """What the action names, else the app in front. What its fingers feel is judged when they move."""
         run = stage.run
         seen = run.before or stage.looks.last
         if seen is None:
             return [Resolved()]
-        named = [one.node for one in run.aims.values()]
-        nodes = touched(run.action, seen.screen, named)
+        nodes = dict.fromkeys(one.node for one in run.aims.values())
+        pressed = False if run.action.presses is Pressed.PATH else None
         label_of = stage.looks.registry.label_of
-        found = [Resolved.of(seen.screen, node, label_of) for node in nodes]
+        found = [Resolved.of(seen.screen, node, label_of, pressed) for node in nodes]
         return found or [Resolved(package=seen.screen.package)]
+
+    # what a finger or a key comes down on
+
+    def may_press(self, stage: Stage, felt: Felt) -> bool:
+        subject = self._unjudged(stage, felt)
+        return subject is None or self._judge_press(stage, subject).kind == "allow"
+
+    async def permit_press(self, stage: Stage, felt: Felt) -> None:
+        run = stage.run
+        if stage.looks.last is None:
+            await stage.look()
+        subject = self._unjudged(stage, felt)
+        if subject is None:
+            return
+        if run.action.presses is Pressed.NOTHING:
+            raise AssertionError(f"{run.action.type} presses {subject.label!r}; its traits say: nothing")
+        verdict = self._judge_press(stage, subject)
+        if verdict.kind == "deny":
+            raise verdict.rejection()
+        if verdict.kind == "ask":
+            if run.life.state != "resolved":
+                raise _on_the_way(subject)
+            run.before = stage.looks.last
+            await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt))
+        run.permitted |= set(_names(subject.touched or ()))
+
+    def _felt(self, stage: Stage, felt: Felt) -> list[Resolved]:
+        screen, label_of = sure(stage.looks.last).screen, stage.looks.registry.label_of
+        return [
+            Resolved.of(screen, node, label_of, True).pressed_by(stage.run.action) for node in felt(screen)
+        ]
+
+    def _unjudged(self, stage: Stage, felt: Felt) -> Subject | None:
+        """What would be felt and was not judged yet."""
+        known = stage.run.permitted
+        new = [one for one in self._felt(stage, felt) if _name(one) not in known]
+        return self._subject(stage.run, new) if new else None
+
+    def _judge_press(self, stage: Stage, subject: Subject) -> Verdict:
+        """What a rule said when the action began counts: of what was named then, and of any element."""
+        verdict, run = self._gate.decide(subject), stage.run
+        if verdict.kind == "allow" or verdict.rule != run.rule:
+            return verdict
+        answered = {replace(one, pressed=None) for one in run.permitted}
+        is_answered = all(replace(one, pressed=None) in answered for one in _names(subject.touched or ()))
+        anywhere = self._subject(run, [Resolved(package=subject.package)])
+        if is_answered or self._gate.decide(anywhere).rule == verdict.rule:
+            return replace(verdict, kind="allow")
+        return verdict
 
     def _hidden(self, subject: Subject) -> str | None:
         """What stands for a bare password, which from now on is redacted and can't be filled in again."""
@@ -119,7 +172,7 @@ class Permit:
 
     # asking
 
-    async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict) -> None:
+    async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict, again: Again) -> None:
         run = stage.run
         password = _types_password(subject)
         asked_on = run.before
@@ -130,7 +183,7 @@ class Permit:
         self._note(run, answer, remembered=self._remember(subject, verdict, answer))
         if not answer.approved:
             raise answer.rejection()
-        await self._same_again(stage, subject)
+        await self._same_again(stage, subject, again)
         digest = digest_of(run.action, self._device, _binding(asked_on), password=password)
         await self._approvals.consume(answer.id, digest)
 
@@ -186,7 +239,7 @@ class Permit:
             return None
         return await self._journal.put_blob(marked, "image/png", no_secret=not self._secrets.used)
 
-    async def _same_again(self, stage: Stage, asked: Subject) -> None:
+    async def _same_again(self, stage: Stage, asked: Subject, again: Again) -> None:
         """The screen may have moved on while a person thought about it, or been moved on."""
         run = stage.run
         if run.before is None:
@@ -198,7 +251,8 @@ class Permit:
             run.aims[name] = _find_again(stage, aimed)
         ignore = stage.looks.restless.nodes(old.screen) | stage.looks.restless.nodes(new.screen)
         is_same = idle_fingerprint(old.screen, ignore) == idle_fingerprint(new.screen, ignore)
-        if not is_same or _names(self._touched(stage)) != _names(asked.touched or ()):
+        now = self._subject(run, again())
+        if not is_same or not set(_names(asked.touched or ())) <= set(_names(now.touched or ())):
             raise _moved_on()
 
     def _note(self, run: Run, answer: Answer, *, remembered: bool = False) -> None:
@@ -260,14 +314,26 @@ def _find_again(stage: Stage, old: Aim) -> Aim:
     return new
 
 
-def _names(touched: list[Resolved] | tuple[Resolved, ...]) -> list[Resolved]:
+def _names(touched: Iterable[Resolved]) -> list[Resolved]:
+    return [_name(one) for one in touched]
+
+
+def _name(one: Resolved) -> Resolved:
     """What it is, whatever goes on around it."""
-    return [replace(one, around=()) for one in touched]
+    return replace(one, around=())
 
 
 def _types_password(subject: Subject) -> bool:
     touched = subject.touched or ()
     return isinstance(subject.action, TypeText) and any(one.password for one in touched)
+
+
+def _on_the_way(subject: Subject) -> ActionRejected:
+    return ActionRejected(
+        f"{subject.type} would press {subject.label!r} on its way, and somebody must be asked about that",
+        hint="Do that by an action of its own, so that it can be asked for; or name another container.",
+        label=subject.label,
+    )
 
 
 def _moved_on() -> ActionRejected:

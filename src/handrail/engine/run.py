@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from handrail.clock import Clock
 from handrail.engine.approval import Answer
 from handrail.engine.events import Caller
+from handrail.engine.hands import Hands
 from handrail.engine.look.looks import Look, Looks, sure
 from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.look.settle import Settled, Settling, never
 from handrail.engine.look.verify import Proof
+from handrail.engine.policy.subject import Resolved
+from handrail.engine.pressed import Felt
 from handrail.engine.queue import Turn
 from handrail.engine.secrets import Secrets
 from handrail.errors import HandrailError
@@ -34,13 +37,10 @@ from handrail.surface.capabilities import (
     ClipboardCapability,
     DataCapability,
     HealthCapability,
-    KeysCapability,
     LogsCapability,
     SettingsCapability,
     ShellCapability,
     Surface,
-    TextCapability,
-    TouchCapability,
     WindowsCapability,
     has,
 )
@@ -94,6 +94,10 @@ class Run:
     blobs: dict[str, str] = field(default_factory=dict)
     portraits: dict[str, Any] = field(default_factory=dict)
     """What recordings need to name the touched elements later, by the action's field."""
+    permitted: set[Resolved] = field(default_factory=set)
+    """Elements that policy was asked about and let this action press."""
+    rule: str = ""
+    """The rule that let the action begin."""
     untold: list[LifecycleEvent] = field(default_factory=list)
     """Events that the journal has not heard of yet."""
 
@@ -129,6 +133,16 @@ class Run:
         self.delivery = "delivered"
 
 
+class PressGuard(Protocol):
+    """Who decides whether something may be pressed; `permit` does."""
+
+    def may_press(self, stage: Stage, felt: Felt) -> bool:
+        """Whether nobody would have to be asked."""
+
+    async def permit_press(self, stage: Stage, felt: Felt) -> None:
+        """Asks where policy asks. Raises `ActionRejected`."""
+
+
 @dataclass(slots=True)
 class Stage:
     """One action's tools."""
@@ -141,6 +155,7 @@ class Stage:
     scripts: ScriptExecutor
     ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
     turn: Turn
+    guard: PressGuard
     script_shell: bool = False
     """Policy lets scripts have a real shell."""
 
@@ -181,16 +196,8 @@ class Stage:
     # capabilities: each raises `Unsupported` with the surface's own reason
 
     @property
-    def touch(self) -> TouchCapability:
-        return cast("TouchCapability", self.surface.capability(Capability.TOUCH))
-
-    @property
-    def keys(self) -> KeysCapability:
-        return cast("KeysCapability", self.surface.capability(Capability.KEYS))
-
-    @property
-    def text(self) -> TextCapability:
-        return cast("TextCapability", self.surface.capability(Capability.TEXT))
+    def hands(self) -> Hands:
+        return Hands(self)
 
     @property
     def clipboard(self) -> ClipboardCapability:

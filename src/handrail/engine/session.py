@@ -236,6 +236,7 @@ class Session(ShortForms):
             scripts=parts.scripts,
             ask_person=ask_person,
             turn=turn,
+            guard=self._permit,
             script_shell=parts.script_shell,
         )
 

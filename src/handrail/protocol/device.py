@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.keys import Key, confirms, is_navigation, leaves_app
+from handrail.protocol.keys import LEAVING, NAVIGATION, Key, KeyEffect, effect_of, types_only
 from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
 from handrail.protocol.target import Place, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
@@ -240,7 +240,7 @@ class TypeText(Act):
 
     @property
     def only_types(self) -> bool:
-        return not self.submit and "\n" not in self.text and "\r" not in self.text
+        return not self.submit and types_only(self.text)
 
 
 class ClearText(Act):
@@ -278,12 +278,16 @@ class PressKey(Act):
 
     @property
     def semantic(self) -> Literal["navigation", "input"]:
-        return "navigation" if is_navigation(self.key) else "input"
+        return "navigation" if self.key in NAVIGATION else "input"
 
     @property
     def presses(self) -> Pressed:
-        return Pressed.FOCUS if confirms(self.key) else Pressed.NOTHING
+        return Pressed.NOTHING if effect_of(self.key) is KeyEffect.NOTHING else Pressed.FOCUS
 
     @property
     def leaves_app(self) -> bool:
-        return leaves_app(self.key)
+        return self.key in LEAVING
+
+    @property
+    def only_types(self) -> bool:
+        return effect_of(self.key) is KeyEffect.TYPES

@@ -45,9 +45,9 @@ class Pressed(Enum):
     TARGET = "target"
     """The elements that it names."""
     PATH = "path"
-    """What it names, and what lies where its fingers come down."""
+    """What lies where its fingers come down, lift, or pass a control."""
     FOCUS = "focus"
-    """What it names, else whatever has the focus."""
+    """What it names, and whatever has the focus."""
     UNKNOWN = "unknown"
     """Nobody can tell, so a person is asked."""
 

@@ -153,3 +153,27 @@ def element_at(screen: Screen, x: int, y: int) -> Node | None:
         if is_window(node) and node.package_name != SYSTEM_UI:
             break
     return deepest
+
+
+def felt_at(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
+    """What a touch there reaches, and each uncovered touchable that begins within `slop` pixels of it."""
+    x, y = point
+    hit = element_at(screen, x, y)
+    found = [hit] if hit is not None else []
+    above: list[Node] = []
+    for node in reversed(paint_order(screen)):
+        left, top, right, bottom = node.bounds
+        if x < left - slop or x >= right + slop or y < top - slop or y >= bottom + slop:
+            continue
+        if node.flags & HIDDEN:
+            continue
+        if touchable(node):
+            part = visible_part(screen, node)
+            near = ScreenPoint(min(max(x, part.left), part.right - 1), min(max(y, part.top), part.bottom - 1))
+            is_beside = max(abs(near.x - x), abs(near.y - y)) <= slop and near != point
+            if part.area and is_beside and node is not hit and _over(above, near) is None:
+                found.append(node)
+            above.append(node)
+        if is_window(node) and node.package_name != SYSTEM_UI and node.bounds.holds(x, y):
+            break
+    return found

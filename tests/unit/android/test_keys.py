@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.android.keys import KEYCODES, NAMES, W3C, key_code, key_name, w3c_name
+from handrail.android.keys import W3C, key_code, key_name, w3c_name
 from handrail.errors import InvalidAction
-from handrail.protocol.keys import KEYS
+from handrail.protocol.keys import CODES, KEYS, NAMES
 
 SEED_003 = {
     "KEYCODE_BACK": "GoBack",
@@ -57,9 +57,9 @@ LANDMARKS = {
 
 
 def test_the_table_has_androids_numbers_without_a_gap() -> None:
-    assert {name: KEYCODES[name] for name in LANDMARKS} == LANDMARKS
-    assert sorted(KEYCODES.values()) == list(range(319))
-    assert len(NAMES) == len(KEYCODES)
+    assert {name: CODES[name] for name in LANDMARKS} == LANDMARKS
+    assert sorted(CODES.values()) == list(range(319))
+    assert len(NAMES) == len(CODES)
 
 
 @pytest.mark.parametrize("spelling", ["back", "KEYCODE_BACK", "GoBack", "4", 4])

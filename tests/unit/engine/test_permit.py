@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 
 from handrail.engine.events import Caller
+from handrail.engine.pressed import by_key
 from handrail.errors import ActionRejected
 from tests.unit.engine.permitting import PAY, Office, play, shop
 
@@ -151,8 +152,10 @@ def test_where_nothing_was_ever_seen_nothing_is_touched(tmp_path: Path) -> None:
 
 def test_what_has_the_focus_is_touched_by_a_key(tmp_path: Path) -> None:
     async def story(o: Office) -> None:
+        stage = await o.stage({"type": "press_key", "key": "enter"})
+        await o.permit.decide(stage)
         with pytest.raises(ActionRejected):
-            await o.permit.decide(await o.stage({"type": "press_key", "key": "enter"}))
+            await o.permit.permit_press(stage, by_key("enter"))
 
     play(tmp_path, story, rule("id = 'code'") + REST, drawn=shop(focused=True))
 

@@ -10,6 +10,7 @@ import pytest
 
 from handrail.engine.events import Caller
 from handrail.engine.look.restless import Kind, key_of
+from handrail.engine.pressed import by_fingers, stroke_of
 from handrail.errors import ActionRejected
 from handrail.tree.node import Screen
 from tests.unit.engine.permitting import PAY, Office, play, shop
@@ -157,8 +158,10 @@ def test_what_a_finger_comes_down_on_must_still_be_called_the_same(tmp_path: Pat
         stage = await o.stage({"type": "swipe", "from": {"x": 500, "y": 400}, "to": {"x": 500, "y": 390}})
         assert stage.run.before is not None
         learned(o, stage.run.before.screen, "pay")
+        stage.run.advance("resolved")
+        felt = by_fingers([stroke_of((500, 400, 500, 390))])
         with pytest.raises(ActionRejected, match="changed after the approval"):
-            await o.answered(o.permit.decide(stage), meanwhile=o.shows(shop(pay="Pay all")))
+            await o.answered(o.permit.permit_press(stage, felt), meanwhile=o.shows(shop(pay="Pay all")))
 
     play(tmp_path, story)
 

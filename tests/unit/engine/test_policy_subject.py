@@ -30,7 +30,7 @@ def test_who_sends_it_is_this_machine_through_python_unless_something_else_is_sa
 
 
 def test_what_is_touched_is_one_element_several_or_not_known_yet() -> None:
-    one, other = button("A"), button("B")
+    one, other = button("A", pressed=True), button("B", pressed=True)
     assert subject("tap", one).touched == (one,)
     assert subject("tap", resolved=[one, other]).touched == (one, other)
     assert subject("tap", resolved=None).touched is None

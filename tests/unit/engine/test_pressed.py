@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from handrail.engine.pressed import OPPOSITE, Direction, Way, is_sideways, needs_fresh_screen, touched, way
+from handrail.engine.pressed import (
+    OPPOSITE,
+    SLOP_PX,
+    Direction,
+    Felt,
+    Way,
+    by_fingers,
+    by_key,
+    by_text,
+    is_sideways,
+    needs_fresh_screen,
+    pinched,
+    turned,
+    way,
+)
 from handrail.protocol.read import action_from
-from handrail.tree.node import Bounds, Screen
+from handrail.tree.node import Bounds, Screen, ScreenPoint
 from handrail.tree.parse import parse
 
 BUTTON = 'class="android.widget.Button" clickable="true" enabled="true" focusable="true"'
@@ -25,52 +37,116 @@ def screen(focused: str = "") -> Screen:
     return parse(f'<hierarchy rotation="0">{frame}</hierarchy>')
 
 
+def at(*points: tuple[int, int]) -> Felt:
+    """One finger's way."""
+    return by_fingers([[ScreenPoint(*point) for point in points]])
+
+
+def texts(felt: Felt, shown: Screen) -> list[str]:
+    return [node.text for node in felt(shown)]
+
+
 @pytest.mark.parametrize(
-    "action",
+    "felt",
     [
-        {"type": "swipe", "from": {"x": 500, "y": 1700}, "to": {"x": 500, "y": 100}},
-        {"type": "swipe", "from": {"x": 500, "y": 1700}, "to": {"x": 501, "y": 1700}},
-        {"type": "pinch", "cx": 500, "cy": 1700, "start_radius": 10, "end_radius": 200},
-        {"type": "rotate", "cx": 500, "cy": 1700, "radius": 50, "start_angle_deg": 90, "end_angle_deg": 0},
+        at((500, 1700)),
+        at((500, 1700), (501, 1700)),
+        at((500, 1700), (500, 1000)),
+        at((500, 1000), (500, 1700)),
+        at((500, 1480), (500, 1000)),
+        by_fingers(pinched(500, 1700, 10, 200)),
+        by_fingers(turned(500, 1700, 50, 90, 0)),
     ],
 )
-def test_the_element_under_a_finger_is_touched(action: dict[str, Any]) -> None:
-    assert [node.text for node in touched(action_from(action), screen(), [])] == ["Pay"]
+def test_what_a_finger_comes_down_on_or_lifts_from_is_felt(felt: Felt) -> None:
+    assert [text for text in texts(felt, screen()) if text] == ["Pay"]
 
 
-def test_a_swipe_over_the_whole_screen_touches_what_it_starts_on() -> None:
-    up = action_from({"type": "swipe", "direction": "up"})
-    assert [node.text for node in touched(up, screen(), [])] == ["Pay"]
-    down = action_from({"type": "swipe", "direction": "down"})
-    assert [node.text for node in touched(down, screen(), [])] == [""]  # the page itself
-    shown = screen()
-    on_pay = next(node for node in shown.nodes if node.text == "Pay")
-    right = action_from({"type": "swipe", "direction": "right", "target": "Pay"})
-    assert [node.text for node in touched(right, shown, [on_pay])] == ["Pay"]
+def test_a_finger_that_passes_over_a_button_does_not_press_it() -> None:
+    assert texts(at((500, 2050), (500, 1000)), screen()) == [""]
 
 
-@pytest.mark.parametrize(
-    "key", ["enter", "space", "center", "KEYCODE_NUMPAD_ENTER", 66, "66", 23, 62, 160, 96]
-)
-def test_a_key_that_confirms_presses_what_has_the_focus(key: str | int) -> None:
-    action = action_from({"type": "press_key", "key": key})
-    assert [node.text for node in touched(action, screen("Pay"), [])] == ["Pay"]
-    assert touched(action, screen(), []) == []
-    assert needs_fresh_screen(action)
+def test_a_button_within_the_slop_is_felt_and_one_beyond_is_not() -> None:
+    assert texts(at((500, 1500 - SLOP_PX)), screen()) == ["", "Pay"]
+    assert texts(at((500, 1499 - SLOP_PX)), screen()) == [""]
 
 
-@pytest.mark.parametrize("key", ["back", "tab", "volume_up", 4])
-def test_other_keys_press_nothing(key: str | int) -> None:
-    action = action_from({"type": "press_key", "key": key})
-    assert touched(action, screen("Pay"), []) == []
-    assert not needs_fresh_screen(action)
+def test_a_place_beyond_the_edge_counts_as_the_edge() -> None:
+    assert "Pay" in texts(at((5_000, 1_700)), screen())
 
 
-def texts(action: dict[str, Any], shown: Screen) -> list[str]:
-    return [node.text for node in touched(action_from(action), shown, [])]
+def slider_at(box: str) -> Screen:
+    frame = '<node class="android.widget.FrameLayout" package="app" bounds="[0,0][1000,2100]">'
+    return parse(
+        f'<hierarchy rotation="0">{frame}<node class="android.widget.SeekBar" text="Slide to pay" '
+        f'enabled="true" focused="true" bounds="{box}"/></node></hierarchy>'
+    )
 
 
-def test_each_of_two_fingers_presses_what_is_under_it() -> None:
+def test_a_slider_on_the_way_is_felt() -> None:
+    shown = slider_at("[100,900][900,1000]")
+    assert texts(at((500, 100), (500, 2000)), shown) == ["", "Slide to pay"]
+    assert texts(at((50, 100), (50, 2000)), shown) == [""]
+    assert texts(at((0, 0), (1000, 2100)), shown) == ["", "Slide to pay"]
+    assert texts(at((0, 850), (1000, 860)), shown) == [""]
+    assert texts(by_fingers(turned(500, 500, 480, 0, 180)), shown) == ["", "Slide to pay"]
+    assert texts(by_fingers(turned(500, 500, 300, 0, 3_600)), shown) == [""]
+
+
+@pytest.mark.parametrize("key", ["up", "left", "page_up", "move_end"])
+def test_an_arrow_moves_a_slider_and_presses_no_button(key: str) -> None:
+    assert texts(by_key(key), slider_at("[0,0][900,100]")) == ["Slide to pay"]
+    assert texts(by_key(key), screen("Pay")) == []
+
+
+PRESSING = ["enter", "space", "center", "KEYCODE_NUMPAD_ENTER", "KEYCODE_BUTTON_A", "KEYCODE_BUTTON_START"]
+PRESSING += ["play_pause", "KEYCODE_HEADSETHOOK", "KEYCODE_NAVIGATE_IN", "KEYCODE_STEM_PRIMARY", "700"]
+
+
+@pytest.mark.parametrize("key", PRESSING)
+def test_a_key_that_may_press_what_has_the_focus_is_judged_by_it(key: str) -> None:
+    assert texts(by_key(key), screen("Pay")) == ["Pay"]
+    assert texts(by_key(key), screen()) == []
+    assert needs_fresh_screen(action_from({"type": "press_key", "key": key}))
+
+
+@pytest.mark.parametrize("key", ["back", "tab", "volume_up", "home", "escape", "KEYCODE_SHIFT_LEFT"])
+def test_other_keys_press_nothing(key: str) -> None:
+    assert texts(by_key(key), screen("Pay")) == []
+    assert not needs_fresh_screen(action_from({"type": "press_key", "key": key}))
+
+
+def form(inside: str) -> Screen:
+    field = (
+        '<node class="android.widget.EditText" text="" focused="true" enabled="true" bounds="[0,0][900,90]"/>'
+    )
+    return parse(
+        '<hierarchy rotation="0"><node class="android.widget.FrameLayout" package="app" '
+        f'bounds="[0,0][1000,2100]"><node class="a.Box" bounds="[0,0][1000,500]">{field}{inside}</node>'
+        f'<node text="Buy" {BUTTON} bounds="[0,600][900,700]"/></node></hierarchy>'
+    )
+
+
+def test_enter_in_a_field_may_press_a_button_of_its_form() -> None:
+    own = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
+    assert texts(by_key("enter"), form(own)) == ["", "Pay"]
+    assert texts(by_key("enter"), form("")) == ["", "Buy"]
+    assert texts(by_key("KEYCODE_A"), form(own)) == []
+    assert texts(by_key("delete"), form(own)) == []
+    assert texts(by_key("KEYCODE_A"), screen("Pay")) == ["Pay"]
+
+
+@pytest.mark.parametrize("text", ["Ada\n", "\r", "a\u2028b", "\x00", "\x85"])
+def test_a_line_break_in_a_text_is_the_enter_key(text: str) -> None:
+    assert texts(by_text(text), form("")) == ["", "Buy"]
+    assert texts(by_text("Ada Lovelace"), form("")) == []
+
+
+def test_behind_a_tab_anything_may_have_the_focus() -> None:
+    assert texts(by_text("Ada\t "), screen()) == ["Save", "Pay"]
+
+
+def test_each_of_two_fingers_is_felt() -> None:
     """Side by side, Left and Right: each finger on one of them, and none on the page between."""
     halves = "".join(
         f'<node text="{label}" {BUTTON} bounds="[{left},900][{left + 300},1100]"/>'
@@ -80,33 +156,9 @@ def test_each_of_two_fingers_presses_what_is_under_it() -> None:
         '<hierarchy rotation="0"><node class="android.widget.FrameLayout" package="app" '
         f'bounds="[0,0][1000,2100]">{halves}</node></hierarchy>'
     )
-    pinch = {"type": "pinch", "cx": 500, "cy": 1000, "start_radius": 300, "end_radius": 10}
-    assert texts(pinch, shown) == ["Left", "Right"]
-    turn = {"type": "rotate", "cx": 500, "cy": 1000, "radius": 300, "start_angle_deg": 0, "end_angle_deg": 90}
-    assert texts(turn, shown) == ["Right", "Left"]
-    assert texts({**turn, "start_angle_deg": 90}, shown) == [""]
-    assert texts({**turn, "cy": 700, "start_angle_deg": 45}, shown) == ["Right", ""]
-
-
-def test_what_is_named_and_under_the_finger_is_one_thing() -> None:
-    shown = screen()
-    pay = next(node for node in shown.nodes if node.text == "Pay")
-    save = next(node for node in shown.nodes if node.text == "Save")
-    path = action_from({"type": "swipe", "from": {"x": 500, "y": 1700}, "to": {"x": 500, "y": 100}})
-    assert touched(path, shown, [pay]) == [pay]
-    assert touched(path, shown, [save]) == [save, pay]
-
-
-def test_a_named_target_comes_before_the_focus() -> None:
-    shown = screen("Pay")
-    save = next(node for node in shown.nodes if node.text == "Save")
-    action = action_from({"type": "type_text", "text": "x", "target": "Save"})
-    assert touched(action, shown, [save]) == [save]
-
-
-def test_a_finger_beside_the_screen_presses_nothing() -> None:
-    path = {"type": "swipe", "from": {"x": 5_000, "y": 5_000}, "to": {"x": 5_000, "y": 100}}
-    assert texts(path, screen()) == []
+    assert texts(by_fingers(pinched(500, 1000, 300, 10)), shown) == ["Left", "", "Right"]
+    assert texts(by_fingers(turned(500, 1000, 300, 0, 90)), shown) == ["Right", "", "Left"]
+    assert texts(by_fingers(turned(500, 1000, 300, 90, 100)), shown) == [""]
 
 
 def test_of_several_focused_things_the_innermost_is_pressed() -> None:
@@ -115,13 +167,11 @@ def test_of_several_focused_things_the_innermost_is_pressed() -> None:
         f'bounds="[0,0][1000,2100]"><node text="Pay" {BUTTON} focused="true" bounds="[0,0][1000,400]"/>'
         "</node></hierarchy>"
     )
-    assert texts({"type": "press_key", "key": "enter"}, shown) == ["Pay"]
+    assert texts(by_key("enter"), shown) == ["Pay"]
 
 
-def test_a_tap_by_name_presses_only_what_it_names() -> None:
-    action = action_from({"type": "tap", "target": "Save"})
-    assert touched(action, screen("Pay"), []) == []
-    assert not needs_fresh_screen(action)
+def test_only_what_is_not_named_needs_a_fresh_screen() -> None:
+    assert not needs_fresh_screen(action_from({"type": "tap", "target": "Save"}))
     assert needs_fresh_screen(action_from({"type": "swipe", "direction": "up"}))
 
 

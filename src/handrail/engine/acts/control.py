@@ -145,8 +145,7 @@ def _offers(screen: Screen) -> list[str]:
 
 async def _tap(stage: Stage, seen: Look, node: Node) -> Look:
     point = tap_point(seen.screen, node, stage.looks.registry.ref_of)
-    async with stage.run.dispatching():
-        await stage.touch.tap(*point)
+    await stage.hands.tap(*point)
     settled = await stage.settle(seen)
     stage.run.settled = settled.report
     stage.run.after = settled.seen

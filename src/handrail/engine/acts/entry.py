@@ -30,12 +30,10 @@ async def type_text(stage: Stage, action: TypeText) -> Outcome:
     said = f"{len(text)} characters" if field.password else action.text
     if action.clear:
         await _clear(stage, field)
-    async with stage.run.dispatching():
-        typed = await stage.text.type_text(text)
+    typed = await stage.hands.type_text(text)
     if typed.arrived is not False and action.submit:
-        async with stage.run.dispatching():
-            await stage.keys.key("enter")
-    if action.clear and not field.password and typed.after not in (None, stage.text.reads_back_as(text)):
+        await stage.hands.key("enter")
+    if action.clear and not field.password and typed.after not in (None, stage.hands.reads_back_as(text)):
         typed = _failed(typed)  # it arrived, and something else is there too
     return _outcome(stage, field, typed, said, submitted=action.submit)
 
@@ -43,8 +41,7 @@ async def type_text(stage: Stage, action: TypeText) -> Outcome:
 async def clear_text(stage: Stage, _: ClearText) -> Outcome:
     """Focus and empty, whatever the length."""
     field = await _focus(stage, await _field(stage))
-    async with stage.run.dispatching():
-        typed = await stage.text.clear_text()
+    typed = await stage.hands.clear_text()
     return _outcome(stage, field, typed, "0 characters" if field.password else "", submitted=False)
 
 
@@ -109,8 +106,7 @@ async def _focus(stage: Stage, field: Node) -> Node:
         return Holds(focused is not None and took_it, "the focus", focused)
 
     point = _point(stage, field)
-    async with stage.run.dispatching():
-        await stage.touch.tap(*point)
+    await stage.hands.tap(*point)
     seen, verdict = await wait_until(looks, stage.clock, has_focus, FOCUS_MS)
     looks.take(seen)
     if not verdict.met:
@@ -123,8 +119,7 @@ async def _focus(stage: Stage, field: Node) -> Node:
 
 async def _clear(stage: Stage, field: Node) -> None:
     """Nothing is typed behind a text that would not go."""
-    async with stage.run.dispatching():
-        cleared = await stage.text.clear_text()
+    cleared = await stage.hands.clear_text()
     if cleared.arrived is False:
         observed = _told(cleared.after, field)
         stage.run.verification = Verification(

@@ -12,7 +12,7 @@ from handrail.engine.look.conditions import matches, said
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim_at, follow, partners
 from handrail.engine.look.verify import moved
-from handrail.engine.pressed import OPPOSITE, SHARE, Direction, Way, is_sideways, way
+from handrail.engine.pressed import LANES, OPPOSITE, SHARE, Direction, Way, is_sideways, way
 from handrail.engine.run import Outcome, Stage, fresh
 from handrail.errors import ElementNotFound, ElementNotInteractable
 from handrail.protocol.device import ScrollTo
@@ -158,15 +158,15 @@ class _Search:
         stage, before = self.stage, self.seen
         rows = before.screen.inside(self.scroller) if self.scroller else before.screen.nodes
         self.passed |= dict.fromkeys(label for node in rows if (label := _label(node)))
-        way = finger_way(before.screen, self.scroller, finger, attempt=attempt)
+        ways = stage.hands.free_ways(finger_ways(before.screen, self.scroller, finger))
+        way = ways[attempt % len(ways)]  # a container that did not move at the first gets another
         if _length(way) < SHORTEST_PX:
             raise ElementNotInteractable(
                 f"The container is too small to scroll in: {self.scroller or before.screen.bounds}",
                 hint="Name a larger container by `within`, or close what covers it.",
                 reason="too small",
             )
-        async with stage.run.dispatching():
-            await stage.touch.swipe(*way, SLOW_MS if slow else SWIPE_MS)
+        await stage.hands.swipe(*way, SLOW_MS if slow else SWIPE_MS)
         settled = await stage.settle(before, moved(before, stage.looks))
         stage.run.settled = settled.report
         stage.run.after = self.seen = settled.seen
@@ -237,8 +237,6 @@ def _length(way: Way) -> int:
 
 Axis = Literal["vertical", "sideways"]
 
-LANES = (0.5, 0.25, 0.75, 0.15, 0.85)
-"""Across the container, the middle first; never so near an edge that Android takes it for its own gesture."""
 SHIFTS = (0.0, 0.15, -0.15)
 """Along the container: where the middle belongs to an inner list, its ends may not."""
 _SLACK_PX = 3
@@ -313,16 +311,12 @@ def _rows(node: Node) -> list[Bounds]:
     return [child.bounds for child in node.children if child.bounds.area]
 
 
-def finger_way(screen: Screen, scroller: Node | None, finger: Direction, *, attempt: int = 0) -> Way:
-    """A way inside the container that begins on nothing that would take the drag for itself.
-
-    `attempt` skips that many usable lanes, for a container that did not move at the first one.
-    """
+def finger_ways(screen: Screen, scroller: Node | None, finger: Direction) -> list[Way]:
+    """Ways inside the container that begin on nothing that would take the drag for itself, the best first."""
     box = _above_keyboard(screen, visible_part(screen, scroller) if scroller else screen.bounds)
     ways = [way(finger, box, SHARE, lane, shift) for shift in SHIFTS for lane in LANES]
     taken = _takers(screen, scroller, box, finger) if scroller else []
-    free = [one for one in ways if not any(place.holds(one[0], one[1]) for place in taken)] or ways
-    return free[attempt % len(free)]
+    return [one for one in ways if not any(place.holds(one[0], one[1]) for place in taken)] or ways
 
 
 def _above_keyboard(screen: Screen, box: Bounds) -> Bounds:

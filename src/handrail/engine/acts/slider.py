@@ -170,8 +170,7 @@ class Slide:
         track, stage = self.track, self.stage
         if abs(end - start) * track.length < SLOP_PX:
             start = end - SLOP_PX / track.length if end > 0.5 else end + SLOP_PX / track.length
-        async with stage.run.dispatching():
-            await stage.touch.swipe(*track.point(start), *track.point(end), SLIDE_MS)
+        await stage.hands.swipe(*track.point(start), *track.point(end), SLIDE_MS)
         settled = await stage.settle(self.seen)
         stage.run.settled = settled.report
         self.node = follow(stage.looks, self.seen.screen, settled.seen.screen, self.node) or self.node

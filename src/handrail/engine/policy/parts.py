@@ -189,6 +189,13 @@ _ROWS: tuple[Key[Any], ...] = (
         of_element=lambda one: (one.role,),
     ),
     Key(
+        "pressed",
+        "a finger or a key would come down on it, whatever the action is called",
+        _list(("true", "false")),
+        Flag.read,
+        of_element=lambda one: (bool(one.pressed),),
+    ),
+    Key(
         "password",
         "it is a password field",
         _list(("true", "false")),

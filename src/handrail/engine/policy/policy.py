@@ -12,7 +12,7 @@ from pathlib import Path
 from handrail.engine.policy.grave import what_it_does
 from handrail.engine.policy.read import Document, ScriptRules, read_policy
 from handrail.engine.policy.rule import Rule
-from handrail.engine.policy.subject import Resolved, Subject, Verdict
+from handrail.engine.policy.subject import Subject, Verdict
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.device import TypeText
@@ -119,12 +119,7 @@ def _is_grave(subject: Subject) -> bool | None:
         return False
     if subject.touched is None:
         return None
-    return any(what_it_does(one) for one in subject.touched if _is_pressed(subject, one))
-
-
-def _is_pressed(subject: Subject, one: Resolved) -> bool:
-    """A field that is only typed into gets the focus: that its label speaks of money presses nothing."""
-    return not (subject.action.only_types and one.role == "text_field")
+    return any(what_it_does(one) for one in subject.touched if one.pressed)
 
 
 def _what_is_grave(subject: Subject) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
-from handrail.protocol.traits import Effect, Semantic, Span, VerdictKind
+from handrail.protocol.traits import Effect, Pressed, Semantic, Span, VerdictKind
 from handrail.tree.mention import name_of, receiver, touchable
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import clean
@@ -60,6 +60,8 @@ class Subject:
         touched = (
             (resolved,) if isinstance(resolved, Resolved) else None if resolved is None else tuple(resolved)
         )
+        if touched is not None:
+            touched = tuple(one.pressed_by(action) for one in touched)
         local_time = datetime.fromtimestamp(at_ms / 1000).astimezone()
         return cls(action, touched, device, door, caller, local_time, known_hosts)
 
@@ -171,9 +173,17 @@ class Resolved:
     id: str = ""
     role: str = ""
     password: bool = False
+    pressed: bool | None = None
+    """Whether a finger or a key comes down on it; None: as the action's traits say."""
 
     @classmethod
-    def of(cls, screen: Screen, node: Node, label_of: Callable[[Node], str] | None = None) -> Resolved:
+    def of(
+        cls,
+        screen: Screen,
+        node: Node,
+        label_of: Callable[[Node], str] | None = None,
+        pressed: bool | None = None,
+    ) -> Resolved:
         """`node` as it was found; what a touch on it reaches is what counts."""
         touched = receiver(node) or node
         label = (label_of(touched) if label_of else "") or name_of(touched) or name_of(node)
@@ -186,7 +196,15 @@ class Resolved:
             id=touched.resource_id or node.resource_id,
             role=touched.role,
             password=touched.password or node.password,
+            pressed=pressed,
         )
+
+    def pressed_by(self, action: AnyAction) -> Resolved:
+        """With `pressed` told. A field that is only typed into gets the focus: nothing in it is pressed."""
+        is_field = action.only_types and self.role == "text_field"
+        named = action.presses is not Pressed.NOTHING and self.pressed is not False
+        pressed = named and not is_field and bool(self.pressed or self.label or self.id)
+        return self if self.pressed is pressed else replace(self, pressed=pressed)
 
     @property
     def id_tail(self) -> str:

@@ -1,0 +1,105 @@
+"""The fingers and keys of one action: whatever one of them would press is judged first, then it moves once.
+
+There is no other way from the engine to a surface's fingers, keys and text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from handrail.engine.pressed import (
+    Felt,
+    Stroke,
+    Way,
+    by_fingers,
+    by_key,
+    by_text,
+    pinched,
+    stroke_of,
+    turned,
+)
+from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import KeysCapability, TextCapability, TouchCapability
+from handrail.surface.values import Typed
+from handrail.tree.node import ScreenPoint
+
+if TYPE_CHECKING:
+    from handrail.engine.run import Stage
+
+T = TypeVar("T")
+
+
+class Hands:
+    """`TouchCapability`, `KeysCapability` and `TextCapability` of a stage. Raises `ActionRejected` too."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    # fingers
+
+    async def tap(self, x: int, y: int) -> None:
+        await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.tap(x, y))
+
+    async def double_tap(self, x: int, y: int) -> None:
+        await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.double_tap(x, y))
+
+    async def long_press(self, x: int, y: int, duration_ms: int) -> None:
+        await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.long_press(x, y, duration_ms))
+
+    async def swipe(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        stroke = stroke_of((x1, y1, x2, y2))
+        await self._touch([stroke], lambda touch: touch.swipe(x1, y1, x2, y2, duration_ms))
+
+    async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
+        stroke = stroke_of((x1, y1, x2, y2))
+        await self._touch([stroke], lambda touch: touch.drag(x1, y1, x2, y2, duration_ms))
+
+    async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
+        await self._touch(
+            pinched(cx, cy, start_radius, end_radius),
+            lambda touch: touch.pinch(cx, cy, start_radius, end_radius, duration_ms),
+        )
+
+    async def rotate(
+        self, cx: int, cy: int, radius: int, start_angle_deg: float, end_angle_deg: float, duration_ms: int
+    ) -> None:
+        await self._touch(
+            turned(cx, cy, radius, start_angle_deg, end_angle_deg),
+            lambda touch: touch.rotate(cx, cy, radius, start_angle_deg, end_angle_deg, duration_ms),
+        )
+
+    def free_ways(self, ways: Sequence[Way]) -> Sequence[Way]:
+        """Those on which a finger would press nothing that somebody must be asked about; all, if none is."""
+        stage = self._stage
+        free = (one for one in ways if stage.guard.may_press(stage, by_fingers([stroke_of(one)])))
+        return list(free) or ways
+
+    async def _touch(self, strokes: Sequence[Stroke], send: Callable[[TouchCapability], Awaitable[T]]) -> T:
+        touch = cast("TouchCapability", self._stage.surface.capability(Capability.TOUCH))
+        return await self._do(by_fingers(strokes), lambda: send(touch))
+
+    # keys and text
+
+    async def key(self, key: str) -> None:
+        keys = cast("KeysCapability", self._stage.surface.capability(Capability.KEYS))
+        await self._do(by_key(key), lambda: keys.key(key))
+
+    async def type_text(self, text: str) -> Typed:
+        return await self._do(by_text(text), lambda: self._text.type_text(text))
+
+    async def clear_text(self) -> Typed:
+        return await self._do(by_text(""), self._text.clear_text)
+
+    def reads_back_as(self, text: str) -> str:
+        return self._text.reads_back_as(text)
+
+    @property
+    def _text(self) -> TextCapability:
+        return cast("TextCapability", self._stage.surface.capability(Capability.TEXT))
+
+    async def _do(self, felt: Felt, send: Callable[[], Awaitable[T]]) -> T:
+        stage = self._stage
+        await stage.guard.permit_press(stage, felt)
+        async with stage.run.dispatching():
+            return await send()
