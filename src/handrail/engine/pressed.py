@@ -13,7 +13,7 @@ from typing import Literal
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.keys import KeyEffect, effect_of, types_only
 from handrail.protocol.traits import Pressed
-from handrail.tree.mention import touchable
+from handrail.tree.mention import receiver, touchable
 from handrail.tree.node import Bounds, Node, Screen, ScreenPoint
 from handrail.tree.reach import felt_at
 
@@ -43,8 +43,12 @@ def by_fingers(strokes: Sequence[Stroke]) -> Felt:
 def _felt(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
     for stroke in strokes:
         ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
+        is_tap = all(max(abs(x - stroke[0].x), abs(y - stroke[0].y)) <= SLOP_PX for x, y in stroke)
         for point in ends:
-            yield from felt_at(screen, _on_screen(screen, point), SLOP_PX)
+            for node in felt_at(screen, _on_screen(screen, point), SLOP_PX):
+                # A tap may do something to a text that does not say that it takes one; a swipe does not.
+                if is_tap or receiver(node) is not None:
+                    yield node
         if len(stroke) > 1:
             for node in screen.nodes:
                 if node.role in _MOVED and any(_crosses(node.bounds, *leg) for leg in pairwise(stroke)):

@@ -17,6 +17,7 @@ from handrail.protocol.device import TypeText
 from handrail.protocol.observe import QueryDb
 from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
 from handrail.protocol.traits import Effect, Pressed, Semantic, Span, VerdictKind
+from handrail.tree.element.labels import own_label
 from handrail.tree.mention import name_of, receiver, touchable
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import clean
@@ -186,13 +187,19 @@ class Resolved:
     ) -> Resolved:
         """`node` as it was found; what a touch on it reaches is what counts."""
         touched = receiver(node) or node
-        label = (label_of(touched) if label_of else "") or name_of(touched) or name_of(node)
-        says = dict.fromkeys(text for text in _texts(screen, touched, node) if text != label)
+        label = label_of(touched) if label_of else ""
+        if receiver(node) is None:  # a box that takes no touches is not what stands somewhere in it
+            label = label or own_label(node)[0]
+            texts = _said(node)
+        else:
+            label = label or name_of(touched) or name_of(node)
+            texts = _texts(screen, touched, node)
+        says = dict.fromkeys(text for text in texts if text != label)
         return cls(
             package=touched.package_name or screen.package,
             label=label,
             says=tuple(says),
-            around=tuple(_around(screen, touched)),
+            around=tuple(_around(screen, touched)) if receiver(node) else (),
             id=touched.resource_id or node.resource_id,
             role=touched.role,
             password=touched.password or node.password,
