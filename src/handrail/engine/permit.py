@@ -16,7 +16,7 @@ from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.policy import Resolved, Subject, Verdict
 from handrail.engine.policy.permissions import Gate
-from handrail.engine.pressed import Felt
+from handrail.engine.pressed import Felt, submitted
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Secrets
 from handrail.errors import ActionRejected, HandrailError, TargetError
@@ -102,8 +102,10 @@ class Permit:
         seen = run.before or stage.looks.last
         if seen is None:
             return [Resolved()]
-        nodes = dict.fromkeys(one.node for one in run.aims.values())
+        nodes = list(dict.fromkeys(one.node for one in run.aims.values()))
         pressed = False if run.action.presses is Pressed.PATH else None
+        if run.action.presses is Pressed.FOCUS and not run.action.only_types:
+            nodes += submitted(seen.screen, nodes)  # what is typed first would lie there when it is asked
         label_of = stage.looks.registry.label_of
         found = [Resolved.of(seen.screen, node, label_of, pressed) for node in nodes]
         return found or [Resolved(package=seen.screen.package)]

@@ -13,9 +13,10 @@ from typing import Literal
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.keys import KeyEffect, effect_of, types_only
 from handrail.protocol.traits import Pressed
-from handrail.tree.mention import receiver, touchable
+from handrail.tree.mention import touchable
 from handrail.tree.node import Bounds, Node, Screen, ScreenPoint
 from handrail.tree.reach import felt_at
+from handrail.tree.windows import is_input_method
 
 Felt = Callable[[Screen], list[Node]]
 """What would be felt, on the screen that is there when it is asked."""
@@ -28,6 +29,8 @@ SLOP_PX = 32
 _MOVED = ("slider", "spinner")
 """What a finger on its way, or an arrow key, sets to another value."""
 _BETWEEN_DEG = 15.0
+_KEYBOARD_FROM = 0.4
+"""Of the screen's height: no keyboard reaches higher while its field can be seen."""
 
 
 def needs_fresh_screen(action: AnyAction) -> bool:
@@ -43,16 +46,29 @@ def by_fingers(strokes: Sequence[Stroke]) -> Felt:
 def _felt(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
     for stroke in strokes:
         ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
-        is_tap = all(max(abs(x - stroke[0].x), abs(y - stroke[0].y)) <= SLOP_PX for x, y in stroke)
         for point in ends:
-            for node in felt_at(screen, _on_screen(screen, point), SLOP_PX):
-                # A tap may do something to a text that does not say that it takes one; a swipe does not.
-                if is_tap or receiver(node) is not None:
-                    yield node
+            felt = felt_at(screen, _on_screen(screen, point), SLOP_PX)
+            yield from felt
+            if _is_key(screen, point, felt):
+                yield from by_key("enter")(screen)
         if len(stroke) > 1:
             for node in screen.nodes:
                 if node.role in _MOVED and any(_crosses(node.bounds, *leg) for leg in pairwise(stroke)):
                     yield node
+
+
+def _is_key(screen: Screen, point: ScreenPoint, felt: Iterable[Node]) -> bool:
+    """Whether a finger there may press a key of the on-screen keyboard, whose keys do what real ones do.
+
+    A dump of one window does not show the keyboard: then it may be wherever keyboards are.
+    """
+    if any(is_input_method(node.package_name) for node in felt):
+        return True
+    if len(screen.windows) > 1:
+        return False
+    fields = [node for node in _focused(screen) if node.role == "text_field"]
+    is_low = point.y >= screen.height * _KEYBOARD_FROM
+    return is_low and any(point.y >= field.bounds.bottom for field in fields)
 
 
 def _on_screen(screen: Screen, point: ScreenPoint) -> ScreenPoint:
@@ -91,7 +107,7 @@ def by_key(key: str) -> Felt:
         if effect is KeyEffect.TYPES:
             return [node for node in focused if node.role != "text_field"]
         if effect is KeyEffect.PRESSES:
-            return [*focused, *_submitted(screen, focused)]
+            return [*focused, *submitted(screen, focused)]
         return []
 
     return felt
@@ -116,7 +132,7 @@ def by_text(text: str) -> Felt:
     return felt
 
 
-def _submitted(screen: Screen, focused: Iterable[Node]) -> Iterator[Node]:
+def submitted(screen: Screen, focused: Iterable[Node]) -> Iterator[Node]:
     """The buttons of the form that a field belongs to: the smallest box around it that has any."""
     for field in focused:
         if field.role == "text_field":

@@ -43,7 +43,8 @@ def at(*points: tuple[int, int]) -> Felt:
 
 
 def texts(felt: Felt, shown: Screen) -> list[str]:
-    return [node.text for node in felt(shown)]
+    """Of what says something: the page around it takes no touches."""
+    return [node.text for node in felt(shown) if node.text]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def texts(felt: Felt, shown: Screen) -> list[str]:
     ],
 )
 def test_what_a_finger_comes_down_on_or_lifts_from_is_felt(felt: Felt) -> None:
-    assert [text for text in texts(felt, screen()) if text] == ["Pay"]
+    assert texts(felt, screen()) == ["Pay"]
 
 
 def test_a_finger_that_passes_over_a_button_does_not_press_it() -> None:
@@ -67,8 +68,8 @@ def test_a_finger_that_passes_over_a_button_does_not_press_it() -> None:
 
 
 def test_a_button_within_the_slop_is_felt_and_one_beyond_is_not() -> None:
-    assert texts(at((500, 1500 - SLOP_PX)), screen()) == ["", "Pay"]
-    assert texts(at((500, 1499 - SLOP_PX)), screen()) == [""]
+    assert texts(at((500, 1500 - SLOP_PX)), screen()) == ["Pay"]
+    assert texts(at((500, 1499 - SLOP_PX)), screen()) == []
 
 
 def test_a_place_beyond_the_edge_counts_as_the_edge() -> None:
@@ -129,8 +130,8 @@ def form(inside: str) -> Screen:
 
 def test_enter_in_a_field_may_press_a_button_of_its_form() -> None:
     own = f'<node text="Pay" {BUTTON} bounds="[0,100][900,190]"/>'
-    assert texts(by_key("enter"), form(own)) == ["", "Pay"]
-    assert texts(by_key("enter"), form("")) == ["", "Buy"]
+    assert texts(by_key("enter"), form(own)) == ["Pay"]
+    assert texts(by_key("enter"), form("")) == ["Buy"]
     assert texts(by_key("KEYCODE_A"), form(own)) == []
     assert texts(by_key("delete"), form(own)) == []
     assert texts(by_key("KEYCODE_A"), screen("Pay")) == ["Pay"]
@@ -138,7 +139,7 @@ def test_enter_in_a_field_may_press_a_button_of_its_form() -> None:
 
 @pytest.mark.parametrize("text", ["Ada\n", "\r", "a\u2028b", "\x00", "\x85"])
 def test_a_line_break_in_a_text_is_the_enter_key(text: str) -> None:
-    assert texts(by_text(text), form("")) == ["", "Buy"]
+    assert texts(by_text(text), form("")) == ["Buy"]
     assert texts(by_text("Ada Lovelace"), form("")) == []
 
 
@@ -159,6 +160,21 @@ def test_each_of_two_fingers_is_felt() -> None:
     assert texts(by_fingers(pinched(500, 1000, 300, 10)), shown) == ["Left", "Right"]
     assert texts(by_fingers(turned(500, 1000, 300, 0, 90)), shown) == ["Right", "Left"]
     assert texts(by_fingers(turned(500, 1000, 300, 90, 130)), shown) == []
+
+
+KEY = '<node text="Send" class="android.widget.Button" package="com.x.inputmethod.y" clickable="true" '
+
+
+def test_a_key_of_the_keyboard_presses_what_has_the_focus() -> None:
+    shown = form("")
+    keyboard = f'{KEY} enabled="true" bounds="[0,1600][1000,2100]"/>'
+    field = '<node class="android.widget.EditText" text="Note" focused="true" bounds="[0,0][900,90]"/>'
+    app = f'<node class="a.Frame" package="app" bounds="[0,0][1000,2100]">{field}</node>'
+    both = parse(f'<hierarchy rotation="0">{app}{keyboard}</hierarchy>')
+    assert texts(at((500, 1800)), both) == ["Send", "Note"]
+    assert texts(at((500, 1200)), both) == []
+    assert texts(at((500, 1800)), shown) == ["Buy"]  # one window: nobody knows where a keyboard is
+    assert texts(at((500, 800)), shown) == []
 
 
 def test_of_several_focused_things_the_innermost_is_pressed() -> None:
