@@ -135,7 +135,7 @@ class Phone(Device):
         self.record_input(action="text", text=text)
         for _ in range(self.chances()):
             for character in text:
-                self.type_key(character)
+                keys.strike(self, character)
 
     def type_key(self, character: str) -> bool:
         """One character by keyboard; false when no field wanted it."""

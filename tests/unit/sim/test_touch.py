@@ -107,6 +107,14 @@ def test_a_finger_that_leaves_the_button_does_not_press_it() -> None:
     assert state(hand)["hits"] == []
 
 
+def test_a_finger_that_lifts_just_beside_the_button_has_pressed_it() -> None:
+    hand = at_pad()
+    left, top, _, _ = hand.find("cover").bounds
+    hand.phone.pointer("down", left + 30, top + 2)
+    hand.phone.pointer("up", left + 30, top - 6)
+    assert state(hand)["hits"] == ["cover"]
+
+
 def test_a_little_shaking_is_still_a_tap() -> None:
     hand = at_form()
     x, y = hand.find("agreed").centre

@@ -32,6 +32,11 @@ class Editing:
             return None
         return window, view
 
+    def has_lines(self) -> bool:
+        """A field of several lines has the focus."""
+        found = self.field()
+        return found is not None and found[1].multiline
+
     # focus
 
     def focus(self, window: Window, name: str, *, keyboard: bool = True) -> None:

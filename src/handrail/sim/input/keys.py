@@ -18,7 +18,8 @@ MENU, SEARCH, PAGE_UP, PAGE_DOWN, ESCAPE, FORWARD_DELETE = 82, 84, 92, 93, 111, 
 MOVE_HOME, MOVE_END, NUMPAD_ENTER = 122, 123, 160
 VOLUME_MUTE, NOTIFICATION, APP_SWITCH, ASSIST = 164, 83, 187, 219
 SLEEP, WAKEUP, CUT, COPY, PASTE = 223, 224, 277, 278, 279
-SHIFT_MASK, CTRL_MASK = 0xC1, 0x7000
+INSERT, NUMPAD_0, NUMPAD_DOT = 124, 144, 158
+SHIFT_MASK, CTRL_MASK, NUM_LOCK = 0xC1, 0x7000, 0x200000
 
 # Characters of the keys, without and with shift, as Android's virtual keyboard maps them.
 CHARACTERS: dict[int, tuple[str, str]] = {
@@ -40,8 +41,18 @@ CHARACTERS: dict[int, tuple[str, str]] = {
     76: ("/", "?"),
     77: ("@", "@"),
     81: ("+", "+"),
-    **{144 + number: (str(number), str(number)) for number in range(10)},
 }
+ON_NUMPAD: dict[int, str] = {**{NUMPAD_0 + number: str(number) for number in range(10)}, NUMPAD_DOT: "."}
+_NUMPAD_WAYS = (INSERT, MOVE_END, DOWN, PAGE_DOWN, LEFT, CENTER, RIGHT, MOVE_HOME, UP, PAGE_UP)
+_CENTRES = (96, 98, 99, 101, 106, 107, 108, *range(188, 204))  # A, C, X, Z, both thumbs, start, 1 to 16
+FALLBACKS: dict[int, int] = {
+    **dict.fromkeys(_CENTRES, CENTER),
+    **dict.fromkeys((97, 100), BACK),  # B and Y
+    **dict.fromkeys((109, 110), MENU),  # select and mode
+    **{NUMPAD_0 + number: way for number, way in enumerate(_NUMPAD_WAYS)},
+    NUMPAD_DOT: FORWARD_DELETE,
+}
+"""What Android presses instead of a key that nobody wanted; the number pad's while num lock is off."""
 SELECT_ALL = -1  # no key of its own
 CONTROLLED = {29: SELECT_ALL, 31: COPY, 50: PASTE, 52: CUT}  # ctrl with a, c, v, x
 
@@ -65,7 +76,19 @@ def press(phone: Phone, code: int, *, held: bool = False, meta: int = 0) -> None
     if top is not None and phone.focused_window() is top.window and top.on_key(code):
         phone.touched_app()
         return
-    _navigate(phone, code, meta)
+    if code in FALLBACKS and not (code in ON_NUMPAD and meta & NUM_LOCK):
+        press(phone, FALLBACKS[code], held=held, meta=meta)
+    else:
+        _navigate(phone, code, meta)
+
+
+def strike(phone: Phone, character: str) -> None:
+    """One character of `input text`: blanks are keys, which act where no field has the focus."""
+    code = {" ": SPACE, "\n": ENTER, "\t": TAB}.get(character)
+    if code is None:
+        phone.type_key(character)
+    else:
+        press(phone, code)
 
 
 def _is_blocked(phone: Phone) -> bool:
@@ -118,6 +141,10 @@ def _text(phone: Phone, code: int, meta: int) -> bool:
         code = CONTROLLED[code]
     elif code in CHARACTERS:
         return phone.type_key(CHARACTERS[code][select])
+    elif code in ON_NUMPAD and meta & NUM_LOCK:
+        return phone.type_key(ON_NUMPAD[code])
+    elif code == TAB and editing.has_lines():
+        return phone.type_key("\t")
     run = _edits(editing, select).get(code)
     return run is not None and run()
 

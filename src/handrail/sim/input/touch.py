@@ -15,7 +15,7 @@ from handrail.sim.view.hit import chain, hit, is_slider
 from handrail.sim.view.memory import name_of
 from handrail.sim.view.scrolling import can_scroll
 from handrail.sim.view.units import contains, edges
-from handrail.sim.view.view import View
+from handrail.sim.view.view import Rect, View
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone
@@ -277,7 +277,7 @@ class Touch:
         if target.on_touch is not None:
             self._raw("up", x, y)
             target = self._current() or target
-        if not target.enabled or not contains(target.clip, x, y):
+        if not target.enabled or not contains(self._with_slop(target), x, y):
             return
         if is_slider(target):
             self._slide(x)
@@ -289,6 +289,12 @@ class Touch:
             return
         self.last_tap = (now, x, y)
         self.phone.click(window, target, x, y)
+
+    def _with_slop(self, view: View) -> Rect:
+        """A finger that lifts just beside what it pressed has still pressed it."""
+        slop = self.phone.units.px(SLOP_DP)
+        left, top, right, bottom = view.clip
+        return left - slop, top - slop, right + slop, bottom + slop
 
     def _is_double(self, now: float, x: float, y: float) -> bool:
         then, old_x, old_y = self.last_tap
