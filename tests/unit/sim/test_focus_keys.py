@@ -62,3 +62,10 @@ def test_a_typed_tab_leaves_a_field_of_one_line_and_stays_in_one_of_several() ->
     assert with_form(lambda phone: phone.type_ascii("a\tb"), "lines").find("lines").text == "a\tb"
     left = with_form(lambda phone: phone.type_ascii("a\tb"), "first")
     assert (left.find("first").text, left.find("second").text) == ("a", "givenb")
+
+
+@pytest.mark.parametrize(("code", "level"), [(22, 15.0), (81, 15.0), (70, 15.0), (21, 5.0), (69, 5.0)])
+def test_arrows_plus_and_minus_move_a_focused_slider(code: int, level: float) -> None:
+    top = with_form(lambda phone: phone.key(code), "level").phone.tasks.top
+    assert top is not None
+    assert top.state["level"] == level

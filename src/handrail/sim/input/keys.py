@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from handrail.sim.input.editing import Editing
+from handrail.sim.screen.windows import Window
+from handrail.sim.view.hit import is_slider
 
 if TYPE_CHECKING:
     from handrail.sim.phone import Phone
@@ -53,6 +55,7 @@ FALLBACKS: dict[int, int] = {
     NUMPAD_DOT: FORWARD_DELETE,
 }
 """What Android presses instead of a key that nobody wanted; the number pad's while num lock is off."""
+SLIDES: dict[int, int] = {LEFT: -1, 69: -1, RIGHT: 1, 70: 1, 81: 1}  # arrows, minus, equals, plus
 SELECT_ALL = -1  # no key of its own
 CONTROLLED = {29: SELECT_ALL, 31: COPY, 50: PASTE, 52: CUT}  # ctrl with a, c, v, x
 
@@ -166,6 +169,19 @@ def _edits(editing: Editing, select: bool) -> dict[int, Callable[[], bool]]:
     }
 
 
+def _nudge(phone: Phone, window: Window, way: int) -> bool:
+    """A focused SeekBar goes a twentieth of its way; false where something else has the focus."""
+    view = window.focused_view()
+    if view is None or not is_slider(view) or not view.enabled:
+        return False
+    value = min(view.high, max(view.low, view.value + way * (view.high - view.low) / 20))
+    if value != view.value:
+        view.value = value
+        if view.on_change is not None:
+            phone.run(window, view.on_change, value)
+    return True
+
+
 def _navigate(phone: Phone, code: int, meta: int) -> None:
     """Focus moves with tab and the arrows; enter and centre press what has it; escape is back."""
     window = phone.focused_window()
@@ -177,6 +193,8 @@ def _navigate(phone: Phone, code: int, meta: int) -> None:
         view = window.focused_view()
         if view is not None and view.enabled:
             phone.click(window, view, view.x + view.w / 2, view.y + view.h / 2)
+    elif code in SLIDES and _nudge(phone, window, SLIDES[code]):
+        return
     elif code in (TAB, UP, DOWN, LEFT, RIGHT):
         back = code in (UP, LEFT) or (code == TAB and bool(meta & SHIFT_MASK))
         phone.editing.step_focus(window, back=back)
