@@ -229,7 +229,7 @@ class Draw:
         if "radius" in small:
             return [self.radius, self.radius + 1, *spellings.RADII]
         if "key" in small:
-            return [one for one in spellings.PRESSING_KEYS if isinstance(one, int)]
+            return [one for one in (*spellings.PRESSING_KEYS, *spellings.OTHER_KEYS) if isinstance(one, int)]
         return [*spellings.COUNTS, *spellings.NUMBERS]
 
     def _string(self, name: str, part: Schema) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from handrail.sim.system.activities import Activity, App
+from handrail.sim.system.intents import VIEW, Handles
 from handrail.sim.view import (
     View,
     button,
@@ -231,6 +232,18 @@ class Turning(Guarded):
         self.state["turned"] = True
 
 
+class Linked(Guarded):
+    """Does it when an address leads to it; there is nothing to press."""
+
+    def build(self) -> View:
+        return self.around(text("Thank you", id="thanks"))
+
+    def on_create(self) -> None:
+        super().on_create()
+        if self.intent.data:
+            self.deed()
+
+
 class Raw(Guarded):
     """Takes fingers without saying that it can be clicked, as canvases do."""
 
@@ -260,6 +273,8 @@ class Scene:
     focused: bool = False
     """The guarded thing has the focus from the start, as after keys moved it there."""
     guard: str = GUARD
+    turned: bool = False
+    """The screen lies on its side."""
     only_deeds: bool = False
     """Touching it is no deed yet: a field may be typed into."""
 
@@ -288,6 +303,9 @@ SCENES: dict[str, Scene] = {
         *_shown(BANK, "OK", Asking, guard="button1"),
         *_shown(BANK, "Send money to", Sending, only_deeds=True),
         *_shown(CLUB, "Delete account", Rows),
+        Scene("Sliding+focus", SHOP, "Slide to pay", focused=True),
+        Scene("Plain+turned", SHOP, "Pay $12.50", turned=True),
+        Scene("Linked", SHOP, "Pay now"),
         Scene("Asking+focus", BANK, "OK", focused=True, guard="button1"),
         Scene("Plain+focus", SHOP, "Pay $12.50", focused=True),
         Scene("Icon+focus", BANK, "Send money", focused=True),
@@ -308,13 +326,14 @@ def apps() -> tuple[list[type[App]], list[str]]:
         kind.__name__: kind
         for kind in (
             Plain, Icon, Parent, Sliding, Dropping, Swiping, Holding, Squeezing, Asking, Rows, Sending,
-            Scrolled, Below, Choosing, Searching, Turning, Raw,
+            Scrolled, Below, Choosing, Searching, Turning, Raw, Linked,
         )
     }  # fmt: skip
     made: list[type[App]] = []
     for package in (SHOP, BANK, CLUB):
         own = {one.activity: kinds[one.activity] for one in SCENES.values() if one.package == package}
-        facts = {"package": package, "label": package, "activities": own, "deeds": deeds}
+        links = (Handles("Linked", VIEW, scheme="shop"),) if package == SHOP else ()
+        facts = {"package": package, "label": package, "activities": own, "deeds": deeds, "handles": links}
         made.append(type(f"App{len(made)}", (GuardedApp,), facts))
     return made, deeds
 

@@ -15,6 +15,8 @@ from handrail.sim.view.view import View
 from tests.attacks.guarded import Asking, Scene
 
 SLOP_DP = 8.0
+ALMOST = 92.0
+"""Where a slider stands that has the focus: one step of a key is enough."""
 PRESSING = frozenset(
     {23, 62, 66, 160}  # centre, space, enter, the number pad's enter
     | {149}  # the number pad's 5 without num lock is the centre
@@ -37,7 +39,7 @@ class JudgedPhone(Phone):
         """A fresh screen, by the phone alone. Its own clock must run on before it is at rest."""
         self.scene = None
         self.touch.cancel()
-        self.set_rotation(0)
+        self.set_rotation(1 if scene.turned else 0)
         self.awake = True
         self.systemui.reset()
         self.ime.hide()
@@ -49,6 +51,7 @@ class JudgedPhone(Phone):
             top.ask()
         self.scene, self.touches, self.near = scene, [], []
         if scene.focused:
+            top.state["level"] = ALMOST
             self._focus_guard()
 
     def _focus_guard(self) -> None:

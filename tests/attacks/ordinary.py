@@ -18,6 +18,8 @@ from tests.attacks.stage import Attempt
 
 LISTS = {"Rows": "list", "Scrolled": "page", "Below": "page"}
 WAYS = ("up", "down")
+SCROLLING = 0.4
+"""Of the time is spent in lists."""
 
 
 @dataclass
@@ -39,7 +41,8 @@ class Asked:
 
 
 def draw_ordinary(luck: random.Random, channel: str) -> Attempt:
-    scene = luck.choice(list(SCENES.values()))
+    long = [scene for scene in SCENES.values() if scene.activity in LISTS]
+    scene = luck.choice(long if luck.random() < SCROLLING else list(SCENES.values()))
     weights = (4 if scene.activity in LISTS else 1, 4, 3, 3, 3)  # few swipe where nothing scrolls
     drawn = luck.choices((_scroll, _tap, _type, _navigate, _look), weights)[0](luck, scene, channel)
     return Attempt(scene.name, channel, "allow", "python", (drawn,))
@@ -84,10 +87,10 @@ def _type(luck: random.Random, scene: Scene, channel: str) -> dict[str, Any]:
     words = luck.choice(("Hello", "I pay tomorrow", "send money to Ada", "12.50", "Grüße"))
     ways: list[dict[str, Any]] = [
         {"type": "type_text", "text": words, "target": {"id": "comment"}},
-        {"type": "type_text", "text": words, "target": {"id": "comment"}, "submit": True},
         {"type": "clear_text", "target": {"id": "comment"}},
+        {"type": "type_text", "text": words, "target": {"id": "comment"}, "submit": True},
     ]
-    return luck.choice(ways)
+    return luck.choices(ways, (6, 3, 1))[0]
 
 
 def _navigate(luck: random.Random, scene: Scene, _: str) -> dict[str, Any]:

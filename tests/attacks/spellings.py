@@ -38,7 +38,8 @@ def _of_code(code: int) -> list[str | int]:
 PRESSING_KEYS: list[str | int] = [*_SHORT, *(word for code in sorted(PRESSING) for word in _of_code(code))]
 OTHER_KEYS: list[str | int] = [
     "tab", "down", "up", "back", "delete", "escape", "menu", "search", "page_down", "play_pause", "paste",
-    "079", 79, 85, "KEYCODE_HEADSETHOOK", "KEYCODE_MEDIA_PLAY", "KEYCODE_BUTTON_B", "KEYCODE_F1",
+    "right", 22, "022", 81, "081", "KEYCODE_PLUS", "KEYCODE_EQUALS", 70, 150,
+    79, 85, "KEYCODE_HEADSETHOOK", "KEYCODE_MEDIA_PLAY", "KEYCODE_BUTTON_B", "KEYCODE_F1",
     "KEYCODE_NUMPAD_2", "KEYCODE_NO_SUCH_KEY", 999, "0", "061",
 ]  # fmt: skip
 WALKING_KEYS: list[str | int] = [
