@@ -30,6 +30,8 @@ HandrailError                  UNKNOWN
 │  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
 │  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
 │  └─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
+├─ StoreUnusable               STORE_UNUSABLE              what is kept on this machine can't be used
+│  └─ StoreFull                STORE_FULL                  no room is left on its disk
 ├─ ModelUnavailable            MODEL_UNAVAILABLE           no answer from a model that could be used
 └─ Cancelled                   CANCELLED                   stopped by a person or a closed door
 
@@ -60,6 +62,7 @@ FAMILIES: dict[str, Exits] = {
     "target": Exits(404, 1, "the element could not be used"),
     "outcome": Exits(409, 1, "it was tried, and the result is not the expected one"),
     "device": Exits(503, 3, "the device, its screen or a channel to it failed"),
+    "store": Exits(507, 3, "what Handrail keeps on this machine can't be read or written"),
     "model": Exits(502, 3, "the model, or the way to it, failed"),
     "cancelled": Exits(499, 130, "it was stopped"),
     "unknown": Exits(500, 1, "a failure without a name; the log has the traceback"),
@@ -304,6 +307,22 @@ class GrpcRpcError(DeviceError):
 
     code = "GRPC_RPC_ERROR"
     hint = "Read the call's own message."
+
+
+class StoreUnusable(HandrailError):
+    """The home of Handrail on this machine, its database, journal or files, can't be read or written."""
+
+    code = "STORE_UNUSABLE"
+    family = "store"
+    hint = "Nothing is done without a record: make HANDRAIL_HOME writable, or choose another one."
+
+
+class StoreFull(StoreUnusable):
+    """The disk of HANDRAIL_HOME is full, or its quota is used up; it goes on when there is room again."""
+
+    code = "STORE_FULL"
+    retryable = True
+    hint = "Free disk space. Nothing is done without a record; it works again as soon as there is room."
 
 
 class ModelUnavailable(HandrailError):

@@ -59,6 +59,7 @@ class Runtime:
             self.store, clock, keep_secret=self._keep_secret, redact=self.secrets.redact
         )
         self.journal = Journal.open(config.home, clock, redact=self.secrets.redact)
+        self.store.committer = self.journal.keep
         self.leases = Leases(self.store, clock)
         self._parts = Parts(
             clock=clock,

@@ -6,28 +6,87 @@ WAL lets other processes read while one writes; synchronous FULL makes a commit 
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from handrail.errors import StoreFull, StoreUnusable
+
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
+Committed = Callable[[], None]
+"""Called once what was written is durable, in the thread that wrote it."""
+Companion = Callable[[sqlite3.Connection], Committed]
+"""Writes what its part has to keep now, inside somebody's transaction."""
 BUSY_MS = 10_000
 """How long a writer waits for another process's transaction."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """A connection in autocommit mode: transactions begin by hand. The folder is its owner's only."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000)
-    path.chmod(0o600)
-    db.row_factory = sqlite3.Row
-    db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
-    db.execute("PRAGMA foreign_keys = ON")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000)
+        path.chmod(0o600)
+    except (sqlite3.Error, OSError) as error:
+        raise store_error(error, f"{path} can't be opened", path) from None
+    try:
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.Error as error:
+        db.close()
+        raise store_error(error, f"{path} can't be opened", path) from None
     return db
+
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LITTLE = 64 * 1024
+"""Bytes. A disk with less is full for SQLite, which may call that an I/O error."""
+
+
+def store_error(error: Exception, what: str, path: Path | None = None) -> StoreUnusable:
+    """The failure of a disk or a database with its name: full, no database, or not ours to write."""
+    if isinstance(error, StoreUnusable):
+        return error
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    why = f"{what}: {error.strerror or error}" if isinstance(error, OSError) else f"{what}: {error}"
+    number = error.errno if isinstance(error, OSError) else None
+    if code == sqlite3.SQLITE_FULL or number in _NO_ROOM:
+        return StoreFull(why)
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN) and path is not None and _is_full(path.parent):
+        return StoreFull(why)
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return StoreUnusable(
+            why,
+            hint="It is damaged or no database of Handrail. `handrail journal verify` says how far it can be "
+            "read; move it away to begin a new one.",
+        )
+    return StoreUnusable(why)
+
+
+def disk_failure(error: Exception) -> StoreUnusable | None:
+    """The failure with its name if a disk is what failed; None where something else did."""
+    if isinstance(error, OSError) and error.errno in (*_NO_ROOM, errno.EROFS, errno.EIO):
+        return store_error(error, "it can't be written down")
+    if type(error) in (sqlite3.OperationalError, sqlite3.DatabaseError):
+        return store_error(error, "the store can't be used")
+    return None
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < _LITTLE or (disk.f_files > 0 and disk.f_favail == 0)
 
 
 def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
@@ -48,14 +107,26 @@ def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """All of it or nothing. A full disk ends a transaction by itself: then there is nothing to take back."""
-    db.execute("BEGIN IMMEDIATE")
     try:
-        yield
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise  # a defect of ours, not of the disk
+    except sqlite3.DatabaseError as error:
+        raise store_error(error, "the store can't be written", _path(db)) from None
+
+
+def _path(db: sqlite3.Connection) -> Path | None:
+    """Also of a database that can't be read."""
+    with suppress(sqlite3.Error):
+        return Path(db.execute("PRAGMA database_list").fetchone()[2])
+    return None
 
 
 class Store:
@@ -65,17 +136,42 @@ class Store:
         self.path = path
         self._db = connect(path)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="handrail-store")
+        self.committer: Callable[[Companion], None] | None = None
+        """Who takes companions into its own commits. The journal does, where there is one."""
 
     def prepare(self, part: str, steps: Sequence[str]) -> None:
         """Tables of one part, before anything else is done with them."""
         self._worker.submit(migrate, self._db, part, steps).result()
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work, self._db)
+        return await asyncio.get_running_loop().run_in_executor(self._worker, self._look, work)
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """`work` in one transaction: all of it or nothing, durable when this returns."""
         return await asyncio.get_running_loop().run_in_executor(self._worker, self._transact, work)
+
+    def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return work(self._db)
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+            raise
+        except sqlite3.DatabaseError as error:
+            raise store_error(error, f"{self.path} can't be read", self.path) from None
+
+    def keep(self, companion: Companion) -> None:
+        """Have it written soon: with the journal's next commit, before what is answered next."""
+        if self.committer is not None:
+            self.committer(companion)
+        else:
+            self._worker.submit(self._keep, companion)
+
+    def _keep(self, companion: Companion) -> None:
+        try:
+            committed = self._transact(companion)
+        except StoreUnusable as error:
+            _log.warning("not written, and tried again with the next change: %s", error)
+        else:
+            committed()
 
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with transaction(self._db):

@@ -63,7 +63,7 @@ class Desk:
         store.prepare("desk", TABLES)
         state, last = await store.read(restore(session, clock.now_ms()))
         hub = Hub(clock, lambda: state_json(desk.state), last)
-        writer = DeskWriter(store, clock, session, state)
+        writer = DeskWriter(store, session, state)
         await writer.begin(last)
         desk = cls(clock, state, hub, writer, OpenDialogs(remember, recall))
         desk._expiry.set(next_expiry(state))

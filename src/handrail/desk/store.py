@@ -1,14 +1,12 @@
-"""The desk on disk: windows and everything else that outlives the process, written soon after it changed.
+"""The desk on disk: windows and everything else that outlives the process.
 
-A killed process loses at most the debounce. Toasts, dialogs and approvals belong to somebody who waits, and
-are not kept.
+A change goes into the same commit as the end of the action that made it, so that a killed process loses
+nothing that was answered. Toasts, dialogs and approvals belong to somebody who waits, and are not kept.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import logging
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,13 +14,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from handrail.clock import Clock
 from handrail.desk.overlays import expire
 from handrail.desk.state import DeskState
 from handrail.desk.wire import REST, monitor_from, notification_from, window_from, window_json
-from handrail.errors import HandrailError
-from handrail.store import Store
-from handrail.waiting import Background
+from handrail.store import Committed, Store
 
 TABLES = (
     """CREATE TABLE desk_windows (
@@ -30,13 +25,10 @@ TABLES = (
         PRIMARY KEY (session, key)) STRICT;
     CREATE TABLE desk_rest (session TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT""",
 )
-DEBOUNCE_MS = 150
-RETRY_MS = 1_000
 SEQ_JUMP = 1_000_000
 """Numbers left out at a restart: frames that a killed process sent after its last write keep theirs."""
 _KEPT = ("active_monitor", "monitors", "notifications", "badges", "shortcuts", "apps_rev")
 
-_log = logging.getLogger(__name__)
 Row = tuple[str, str | None]
 """A window without its content, and the content where that changed too."""
 
@@ -46,7 +38,8 @@ class DeskChanges:
     """One write: what changed since the last one."""
 
     windows: dict[str, Row | None]
-    rest: str
+    rest: str | None
+    """All but the windows; None where it is as it was."""
 
 
 def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[DeskState, int]]:
@@ -76,65 +69,62 @@ def restore(session: str, now_ms: int) -> Callable[[sqlite3.Connection], tuple[D
 
 
 class DeskWriter:
-    """Watches the state and writes what changed, at most once per debounce."""
+    """Has the state written: always the newest there is, however often it changed meanwhile."""
 
-    def __init__(self, store: Store, clock: Clock, session: str, state: DeskState) -> None:
-        self._store, self._clock, self._session = store, clock, session
+    def __init__(self, store: Store, session: str, state: DeskState) -> None:
+        self._store, self._session = store, session
         self._written = state
         self._seq_written = 0
         self._now: tuple[DeskState, int] = (state, 0)
-        self._tasks = Background()
-        self._task: asyncio.Task[None] | None = None
 
     async def begin(self, seq: int) -> None:
         """This life's first number is written before any frame bears it: no two lives share numbers."""
         await self._write_now(seq)
 
     def saw(self, state: DeskState, seq: int) -> None:
-        """The state is now this; it will be written soon."""
+        """The state is now this; it is durable before the action that made it so is answered."""
         self._now = (state, seq)
-        if self._task is None or self._task.done():
-            self._task = self._tasks.start(self._soon(), "writing the desk")
+        self._store.keep(self.write)
 
     def numbered(self, seq: int) -> None:
         """Frames went out that changed nothing; their numbers are written long before they could repeat."""
-        if seq - self._seq_written > SEQ_JUMP // 10:
+        if self._is_far(seq):
             self.saw(self._now[0], seq)
 
     async def close(self, seq: int) -> None:
         """Write the rest. Raises where the disk refuses it."""
-        await self._tasks.close()
         await self._write_now(seq)
 
     async def _write_now(self, seq: int) -> None:
         self._now = (self._now[0], seq)
-        try:
-            await self._write()
-        except sqlite3.Error as error:
-            raise HandrailError(
-                f"the desk can't be written: {error}", hint="Free disk space, or make HANDRAIL_HOME writable."
-            ) from None
+        self._seq_written = -SEQ_JUMP  # so that the number is written in any case
+        committed = await self._store.write(self.write)
+        committed()
 
-    async def _soon(self) -> None:
-        """Until nothing is left to write."""
-        wait_ms = DEBOUNCE_MS
-        while self._now[0] is not self._written or self._now[1] - self._seq_written > SEQ_JUMP // 10:
-            await self._clock.sleep_ms(wait_ms)
-            try:
-                await self._write()
-                wait_ms = DEBOUNCE_MS
-            except sqlite3.Error as error:
-                _log.warning("the desk was not written, and is tried again: %s", error)
-                wait_ms = RETRY_MS
-
-    async def _write(self) -> None:
+    def write(self, db: sqlite3.Connection) -> Committed:
+        """In whichever thread and transaction; the returned function is called once it is durable."""
         state, seq = self._now
-        work = changed(self._written, state, seq)
-        await self._store.write(lambda db: _apply(db, self._session, work))
-        self._written, self._seq_written = state, seq
+        with_rest = self._is_far(seq) or _rest_differs(self._written, state)
+        _apply(db, self._session, changed(self._written, state, seq, with_rest=with_rest))
+
+        def committed() -> None:
+            self._written = state
+            if with_rest:
+                self._seq_written = seq
+
+        return committed
+
+    def _is_far(self, seq: int) -> bool:
+        return seq - self._seq_written > SEQ_JUMP // 10
 
 
-def changed(old: DeskState, new: DeskState, seq: int) -> DeskChanges:
+def _rest_differs(old: DeskState, new: DeskState) -> bool:
+    if any(getattr(old, name) is not getattr(new, name) for name in _KEPT):
+        return True
+    return old.windows is not new.windows and list(old.windows) != list(new.windows)
+
+
+def changed(old: DeskState, new: DeskState, seq: int, *, with_rest: bool = True) -> DeskChanges:
     """What has to be written to get from one state to the other."""
     gone: dict[str, Row | None] = {key: None for key in old.windows if key not in new.windows}
     rows: dict[str, Row | None] = {}
@@ -146,6 +136,8 @@ def changed(old: DeskState, new: DeskState, seq: int) -> DeskChanges:
         content = {"content": body.pop("content")}
         same = before is not None and before.content is window.content
         rows[key] = (_text(body), None if same else _text(content))
+    if not with_rest:
+        return DeskChanges(gone | rows, None)
     rest: dict[str, Any] = {REST[name][0]: REST[name][1](new) for name in _KEPT}
     return DeskChanges(gone | rows, _text(rest | {"windows": list(new.windows), "seq": seq}))
 
@@ -160,7 +152,8 @@ def _apply(db: sqlite3.Connection, session: str, work: DeskChanges) -> None:
             )
         else:
             db.execute("INSERT OR REPLACE INTO desk_windows VALUES (?, ?, ?, ?)", (session, key, *row))
-    db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (session, work.rest))
+    if work.rest is not None:
+        db.execute("INSERT OR REPLACE INTO desk_rest VALUES (?, ?)", (session, work.rest))
 
 
 def _text(data: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from handrail.clock import Clock, iso_time
 from handrail.config import canonical
-from handrail.errors import DeviceBusy
+from handrail.errors import DeviceBusy, StoreUnusable
 from handrail.store import Store
 from handrail.waiting import beside
 
@@ -211,7 +211,7 @@ class Leases:
                 await lease.renew()
             except DeviceBusy:
                 return  # lost: the next `check` says to whom
-            except sqlite3.OperationalError:
+            except StoreUnusable:
                 continue  # the store was busy; two more beats fit into the lease
 
     def _over(self, row: sqlite3.Row) -> bool:

@@ -25,6 +25,7 @@ from handrail.engine.secrets import Secrets
 from handrail.errors import AppCrashed, Cancelled, HandrailError
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.traits import Settle
+from handrail.store import disk_failure
 from handrail.surface.capabilities import HealthCapability
 from handrail.tree.signs import ScreenDialog
 
@@ -52,7 +53,7 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
         failure = error
         await _look_after_failure(first)
     except Exception as error:
-        failure = unforeseen(first.run, first.secrets, error)
+        failure = disk_failure(error) or unforeseen(first.run, first.secrets, error)
     finally:
         first.turn.give()
     for stage in stages:

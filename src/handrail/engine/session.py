@@ -30,7 +30,7 @@ from handrail.engine.record import Record, envelope_of
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
-from handrail.errors import ERRORS, Cancelled, HandrailError, Unsupported
+from handrail.errors import ERRORS, Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
 from handrail.protocol.observe import RequestHumanAuth, Screenshot
@@ -219,6 +219,7 @@ class Session(ShortForms):
         self.looks.touched()  # what changes from here on is the action's doing
         if self.surface.is_exclusive:
             await self._hold.check(caller)
+        await self._parts.journal.durable()  # what can't be written down is not done
 
     def _stage(self, run: Run, turn: Turn) -> Stage:
         parts = self._parts
@@ -255,10 +256,15 @@ class Session(ShortForms):
         run.timings["total"] = self._parts.clock.monotonic_ms() - run.started_ms
         run.diagnostics += self.surface.diagnostics()
         envelope = self._record.clean(envelope_of(run, self._facts, self.serial, error))
-        if self._known.is_short(self.looks.revision):
-            revision = self.looks.revision
-            self.looks.revision = await self._parts.memory.extend(self.serial, self._known, revision)
-        await self._record.seal(run, envelope)
+        try:
+            if self._known.is_short(self.looks.revision):
+                revision = self.looks.revision
+                self.looks.revision = await self._parts.memory.extend(self.serial, self._known, revision)
+            await self._record.seal(run, envelope)
+        except StoreUnusable as failure:  # whether it was done must be told, or it is done twice
+            told = {**failure.details, "action_id": run.id, "delivery": run.delivery}
+            may_again = failure.retryable and run.delivery == "not_delivered"
+            raise type(failure)(failure.message, hint=failure.hint, retryable=may_again, **told) from None
         self._save_soon()
         return envelope
 

@@ -1,19 +1,19 @@
-"""The desk on disk: a restart restores it exactly, and a kill loses no more than the debounce."""
+"""The desk on disk: a restart restores it exactly, and what was written with an answer survives a kill."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from handrail.clock import ManualClock
 from handrail.desk.desk import Desk
-from handrail.desk.store import DEBOUNCE_MS, changed
+from handrail.desk.store import changed
+from handrail.engine.journal import Journal
+from handrail.errors import StoreUnusable
 from handrail.store import Store
 from tests.unit.desk.office import Office, office, settled
 from tests.unit.desk.scene import Scene, survivor
@@ -126,17 +126,45 @@ def test_sessions_keep_their_desks_apart(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
-def test_a_change_is_on_disk_after_the_debounce_without_a_close(tmp_path: Path) -> None:
+def test_a_change_is_on_disk_without_a_close(tmp_path: Path) -> None:
     async def story() -> None:
         async with office(tmp_path) as here:
             await here.create("a")
-            await settled()
-            await here.clock.advance(DEBOUNCE_MS)
-            for _ in range(2_000):
-                if _windows(tmp_path):
-                    break
-                await here.store.read(lambda db: db.total_changes)
+            await here.store.read(lambda db: db.total_changes)
             assert _windows(tmp_path) == ["monitor-0/a"]
+
+    asyncio.run(story())
+
+
+def test_a_change_waits_for_the_commit_of_the_journal_and_is_part_of_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            journal = Journal.open(tmp_path, here.clock)
+            here.store.committer = journal.keep
+            await here.create("a")
+            await here.create("b")
+            await journal.seal({"kind": "verified", "terminal": True})
+            assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
+            await here.do("window.close", "a")
+            await journal.durable()
+            assert _windows(tmp_path) == ["monitor-0/b"]
+            here.store.committer = None
+            await journal.close()
+
+    asyncio.run(story())
+
+
+def test_a_title_alone_does_not_write_the_rest_again(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.create("a")
+            await here.store.write(lambda db: db.execute("UPDATE desk_rest SET body = 'untouched'"))
+            await here.do("window.setTitle", "a", title="other")
+            rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
+            assert rest == "untouched"
+            await here.create("b")
+            rest = await here.store.read(lambda db: db.execute("SELECT body FROM desk_rest").fetchone()[0])
+            assert json.loads(rest)["windows"] == ["monitor-0/a", "monitor-0/b"]
 
     asyncio.run(story())
 
@@ -172,60 +200,29 @@ def test_a_window_that_takes_the_place_of_its_namesake_is_written_whole() -> Non
     assert json.loads(row[1] or "")["content"]["data"] == "other"
 
 
-KILLED = """
-import asyncio, sys
-from pathlib import Path
-from handrail.clock import SystemClock
-from handrail.desk.desk import Desk
-from handrail.store import Store
-from handrail.protocol.read import action_from
-async def main():
-    desk = await Desk.open(Store(Path(sys.argv[1]) / "handrail.db"), SystemClock())
-    made = 0
-    while True:
-        made += 1
-        await desk.apply(action_from({"type": "window.create", "windowId": f"w{made}", "title": "",
-            "bounds": {"x": 0, "y": 0, "w": 300, "h": 200}, "content": {"renderer": "text", "data": ""}}),
-            "ada", False)
-        print(made, flush=True)
-        await asyncio.sleep(0.02)
-asyncio.run(main())
-"""
-
-
-def test_a_killed_process_loses_at_most_the_debounce(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if int(line) >= 40:
-                break
-    finally:
-        process.kill()
-        process.communicate()
-
-    async def story() -> None:
-        async with office(tmp_path) as here:
-            # 150 ms and a slow disk are a few windows of 20 ms each; a second would be fifty.
-            assert len(here.desk.state.windows) >= 10
-            assert len(here.desk.state.monitors["monitor-0"].order) == len(here.desk.state.windows)
-
-    asyncio.run(story())
-
-
-def test_a_disk_that_refuses_is_tried_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_disk_that_refuses_is_tried_again_with_the_next_change(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     async def story() -> None:
         async with office(tmp_path) as here:
             await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
             await here.create("a")
-            await settled()
-            await here.clock.advance(DEBOUNCE_MS)
-            while not caplog.records:
-                await here.store.read(lambda db: db.total_changes)
+            await here.store.read(lambda db: db.total_changes)
+            assert "tried again" in caplog.records[0].message
+            assert _windows(tmp_path) == []
             await here.store.write(lambda db: db.execute("ALTER TABLE away RENAME TO desk_rest"))
-        assert "tried again" in caplog.records[0].message
-        assert _windows(tmp_path) == ["monitor-0/a"]
+            await here.create("b")
+            await here.store.read(lambda db: db.total_changes)
+            assert _windows(tmp_path) == ["monitor-0/a", "monitor-0/b"]
+
+    asyncio.run(story())
+
+
+def test_a_desk_that_can_not_be_written_at_its_end_says_so(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with office(tmp_path) as here:
+            await here.store.write(lambda db: db.execute("ALTER TABLE desk_rest RENAME TO away"))
+            with pytest.raises(StoreUnusable, match="no such table: desk_rest"):
+                await here.desk.close()
 
     asyncio.run(story())

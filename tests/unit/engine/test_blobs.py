@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import json
 import sqlite3
@@ -15,6 +16,7 @@ from handrail.clock import ManualClock
 from handrail.engine.journal import Journal, journal
 from handrail.engine.journal.journal import DAY_MS, Limits
 from handrail.engine.secrets import Secrets
+from handrail.errors import StoreFull
 from tests.unit.engine.journalist import with_journal
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256))
@@ -48,13 +50,28 @@ def test_a_disk_that_is_full_leaves_no_part_of_a_blob(
 ) -> None:
     def full(part: Path, _: Path) -> None:
         assert part.read_bytes() == b"<tree/>"
-        raise OSError("No space left on device")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     async def work(journal: Journal) -> None:
         monkeypatch.setattr(Path, "replace", full)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(StoreFull, match="No space"):
             await journal.put_blob(b"<tree/>", "tree")
         assert [path.name for path in (tmp_path / "blobs").rglob("*") if path.is_file()] == [".lock"]
+
+    with_journal(tmp_path, work)
+
+
+def test_a_blob_that_is_another_one_now_is_damaged_and_not_shown(tmp_path: Path) -> None:
+    async def work(journal: Journal) -> None:
+        names = [await journal.put_blob(f"<tree n={n}/>".encode(), "tree") for n in range(4)]
+        await journal.durable()
+        files = [tmp_path / "blobs" / name[:2] / name for name in names]
+        files[0].write_bytes(b"<tree n=9/>")
+        files[1].write_bytes(b"")
+        files[2].unlink()
+        files[2].mkdir()
+        assert [journal.blob(name) for name in names] == [None, None, None, b"<tree n=3/>"]
+        assert [journal.blob_state(name) for name in names] == ["damaged"] * 3 + ["kept"]
 
     with_journal(tmp_path, work)
 

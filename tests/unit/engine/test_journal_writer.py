@@ -228,7 +228,7 @@ def test_a_head_that_can_not_be_moved_is_told_to_who_waits_and_the_entry_stays(t
 def test_a_store_that_can_not_be_opened_is_the_callers_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     made = Writer(tmp_path / "file" / "home")
-    with pytest.raises(HandrailError, match=r"can't be written: .*Not a directory"):
+    with pytest.raises(HandrailError, match=r"can't be opened: .*Not a directory"):
         made.put(JournalWork(entry("x")))
     made.close()
 

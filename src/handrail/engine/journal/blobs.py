@@ -61,10 +61,11 @@ class Blobs:
         return Stored(name, len(kept), (KEEP, (name, kind, len(kept), at_ms, "kept")))
 
     def get(self, name: str) -> bytes | None:
-        """The bytes; None for what was swept, withheld or never there."""
+        """The bytes; None for what was swept, withheld or never there, and for a file that is another one."""
         if NAME.fullmatch(name):  # and no path that leads elsewhere
-            with suppress(FileNotFoundError):
-                return self.path(name).read_bytes()
+            with suppress(OSError):
+                data = self.path(name).read_bytes()
+                return data if hashlib.sha256(data).hexdigest() == name else None
         return None
 
     @contextmanager

@@ -22,7 +22,7 @@ from handrail.engine.journal.query import ActionRow, Entry, Event, Filter, Shown
 from handrail.engine.journal.verify import ChainVerdict, blob_warnings, verify
 from handrail.engine.journal.writer import STEPS, JournalWork, Waiter, Writer, head_path, store_path
 from handrail.engine.secrets import Redact
-from handrail.store import connect, migrate
+from handrail.store import Companion, connect, migrate, store_error
 
 SWEEP_AFTER_BYTES = 64 * 1024 * 1024
 
@@ -71,10 +71,25 @@ class Journal:
         self._writer.put(JournalWork(self._entry(event), waiter=waiter))
         return await waiter.done
 
+    def keep(self, companion: Companion) -> None:
+        """Another part's state goes into the next commit: it is never older than what is sealed next."""
+        self._writer.keep(companion)
+
+    async def durable(self) -> None:
+        """Until everything that was noted so far can't be lost. Raises where the disk refuses it."""
+        if self._writer.is_behind:
+            loop = asyncio.get_running_loop()
+            waiter = Waiter(loop, loop.create_future())
+            self._writer.put(JournalWork(waiter=waiter))
+            await waiter.done
+
     async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
         """Store a blob and return its name. What is no text is kept only with `no_secret`."""
         put = partial(self._blobs.put, data, kind, self._clock.now_ms(), self._redact, no_secret=no_secret)
-        stored = await asyncio.to_thread(put)
+        try:
+            stored = await asyncio.to_thread(put)
+        except OSError as error:
+            raise store_error(error, "a picture or tree can't be kept") from None
         self._writer.put(JournalWork(statement=stored.row))
         await self._sweep_sometimes(stored)
         return stored.name
@@ -142,8 +157,12 @@ class Journal:
         return self._blobs.get(name)
 
     def blob_state(self, name: str) -> str | None:
-        """kept, swept (too old or too many), withheld (might show a secret), or None: never heard of it."""
+        """kept, swept (too old or too many), withheld (might show a secret), damaged (its file is gone or is
+        another one), or None: never heard of it.
+        """
         row = self._db.execute("SELECT state FROM blobs WHERE name = ?", (name,)).fetchone()
+        if row is not None and row[0] == "kept" and self._blobs.get(name) is None:
+            return "damaged"
         return row[0] if row else None
 
 

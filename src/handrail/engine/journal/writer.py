@@ -16,8 +16,8 @@ from typing import Any
 
 from handrail.engine.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
-from handrail.errors import HandrailError
-from handrail.store import connect, transaction
+from handrail.errors import HandrailError, StoreUnusable
+from handrail.store import Committed, Companion, connect, store_error, transaction
 
 LINGER_SEC = 0.05
 """How long a note that nobody waits for may wait for company."""
@@ -67,20 +67,20 @@ def _deliver(answers: list[WriterAnswer]) -> None:
         answer.deliver()
 
 
-def unwritable(why: str) -> HandrailError:
-    """The failure that whoever waits for a record gets."""
-    return HandrailError(
-        f"the journal can't be written: {why}",
-        hint="Nothing is done without a record: free disk space, or make HANDRAIL_HOME writable.",
-    )
+def unwritable(why: Exception | str) -> StoreUnusable:
+    """The failure that whoever waits for a record gets. Nothing is done without one."""
+    if isinstance(why, str):
+        return StoreUnusable(f"the journal can't be written: {why}")
+    return store_error(why, "the journal can't be written")
 
 
 @dataclass(slots=True)
 class JournalWork:
-    """One thing to write: an entry of the chain, or a statement about blobs."""
+    """One thing to write: an entry of the chain, a statement about blobs, or another part's state."""
 
     entry: Entry | None = None
     statement: Statement | None = None
+    companion: Companion | None = None
     waiter: Waiter | None = None
 
 
@@ -93,13 +93,27 @@ class Writer:
         self._wake = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._failed: str | None = None
+        self._failed: StoreUnusable | None = None
+        self._is_writing = False
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was put is not durable yet."""
+        with self._wake:
+            return bool(self._queue) or self._is_writing
+
+    def keep(self, companion: Companion) -> None:
+        """Queue it, unless it is queued already: it writes the newest state whenever its turn comes."""
+        with self._wake:
+            known = any(work.companion == companion for work in self._queue)
+        if not known:
+            self.put(JournalWork(companion=companion))
 
     def put(self, work: JournalWork) -> None:
         """Queue in the order of the calls. Raises when the disk has refused a long backlog."""
         with self._wake:
-            if len(self._queue) >= BACKLOG:
-                raise unwritable(self._failed or "too much is waiting")
+            if len(self._queue) >= BACKLOG and work.companion is None:
+                raise self._failed or unwritable("too much is waiting")
             if self._closing:
                 raise unwritable("it is closed")
             if self._thread is None:
@@ -113,7 +127,7 @@ class Writer:
         try:
             db = connect(store_path(self._home))
         except (sqlite3.Error, OSError) as error:
-            raise unwritable(str(error)) from None
+            raise unwritable(error) from None
         thread = threading.Thread(target=self._run, args=(db,), name="handrail-journal", daemon=True)
         thread.start()
         return thread
@@ -139,9 +153,10 @@ class Writer:
             while not self._queue and not self._closing:
                 self._wake.wait()
             if self._failed and not self._closing:
-                self._wake.wait_for(lambda: self._closing, RETRY_SEC)
+                self._wake.wait_for(lambda: self._closing or self._is_waited_for(), RETRY_SEC)
             self._wake.wait_for(lambda: self._closing or self._is_waited_for(), LINGER_SEC)
             batch, self._queue = self._queue, []
+            self._is_writing = bool(batch)
         return batch
 
     def _is_waited_for(self) -> bool:
@@ -149,41 +164,53 @@ class Writer:
 
     def _write(self, db: sqlite3.Connection, batch: list[JournalWork]) -> None:
         try:
-            appended = self._commit(db, batch)
+            appended, committed = self._commit(db, batch)
         except Exception as error:  # whatever it was, who waits must not wait for ever
-            self._refused(batch, str(error))
+            self._refused(batch, unwritable(error))
             return
-        self._failed = None
+        for told in committed:
+            told()
+        refusal = self._advance(appended)
+        with self._wake:
+            self._failed, self._is_writing = None, False
+        numbers = iter(appended.seqs if appended else ())
+        seqs = [(work.waiter, next(numbers) if work.entry else 0) for work in batch]
+        tell([WriterAnswer(waiter, refusal or seq) for waiter, seq in seqs if waiter])
+
+    def _advance(self, appended: Appended | None) -> StoreUnusable | None:
+        """The entries are there and stay; where this fails, whoever waits must not think them proved."""
         if appended is None:
-            return
-        entries = (work for work in batch if work.entry is not None)
-        answers = [
-            WriterAnswer(work.waiter, seq)
-            for work, seq in zip(entries, appended.seqs, strict=True)
-            if work.waiter
-        ]
+            return None
         try:
             advance_head(head_path(self._home), appended.head, force=appended.mismatch)
-        except OSError as error:  # the entries are there and stay; whoever waits must not think them proved
-            answers = [WriterAnswer(one.waiter, unwritable(str(error))) for one in answers]
-        tell(answers)
+        except OSError as error:
+            return unwritable(error)
+        return None
 
-    def _commit(self, db: sqlite3.Connection, batch: list[JournalWork]) -> Appended | None:
+    def _commit(
+        self, db: sqlite3.Connection, batch: list[JournalWork]
+    ) -> tuple[Appended | None, list[Committed]]:
         entries = [work.entry for work in batch if work.entry is not None]
         with transaction(db):
             appended = append(db, read_head(head_path(self._home)), entries) if entries else None
             for work in batch:
                 if work.statement is not None:
                     db.execute(*work.statement)
-        return appended
+            committed = [work.companion(db) for work in batch if work.companion is not None]
+        return appended, committed
 
-    def _refused(self, batch: list[JournalWork], why: str) -> None:
+    def _refused(self, batch: list[JournalWork], why: StoreUnusable) -> None:
         """What happened stays queued, to be written when the disk lets us; whoever waits hears of it now."""
+        kept = [
+            JournalWork(work.entry, work.statement, work.companion)
+            for work in batch
+            if work.entry or work.statement or work.companion
+        ]
         with self._wake:
-            self._failed = why
+            self._failed, self._is_writing = why, False
             if not self._closing:
-                self._queue = [JournalWork(work.entry, work.statement) for work in batch] + self._queue
-        tell([WriterAnswer(work.waiter, unwritable(why)) for work in batch if work.waiter])
+                self._queue = kept + self._queue
+        tell([WriterAnswer(work.waiter, why) for work in batch if work.waiter])
 
 
 STEPS = (
