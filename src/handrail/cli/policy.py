@@ -18,6 +18,7 @@ from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verd
 from handrail.engine.policy.permissions import Permissions, is_agents
 from handrail.engine.policy.policy import rulings
 from handrail.engine.policy.rule import Rule, unreachable
+from handrail.engine.script.arguments import runs_anything
 from handrail.protocol.read import read_action
 from handrail.tree.quote import clean
 
@@ -45,7 +46,8 @@ def policy() -> None:
 def check(file: Path | None, as_json: bool, action: str | None, at: str | None, **about: Any) -> None:
     """Check the policy in FILE (the one in use when left out), and try an action on it.
 
-    Exit code 2 for a file with an error; rules that can never decide are listed.
+    Exit code 2 for a file with an error; rules that can never decide are listed, and programs in
+    [script] allow that can start any other.
     """
     rules = Policy.load(file or _in_use())
     dead = unreachable(rules.rules)
@@ -54,6 +56,8 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
         print_json(_document(rules, dead, tried))
         return
     _print_rules(rules, dead, file)
+    for warning in _script_warnings(rules):
+        click.echo(f"Warning: {warning}", err=True)
     if tried is not None:
         _print_trial(rules, tried)
 
@@ -201,7 +205,19 @@ def _parts(rule: Rule) -> str:
 
 def _document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
     listed = [_entry(rule, dead.get(at), tried) for at, rule in enumerate(rules.rules)]
-    return {"rules": listed} if tried is None else {"rules": listed, "decides": _decided(rules.decide(tried))}
+    document: dict[str, Any] = {"rules": listed}
+    if warnings := _script_warnings(rules):
+        document["warnings"] = warnings
+    return document if tried is None else document | {"decides": _decided(rules.decide(tried))}
+
+
+def _script_warnings(rules: Policy) -> list[str]:
+    """Programs with which a list of allowed programs is none any more."""
+    return [
+        f"script.allow: {name} can start any other program: whoever may run it may run anything"
+        for name in rules.script.allow
+        if runs_anything(name)
+    ]
 
 
 def _entry(rule: Rule, never: str | None, tried: Subject | None) -> dict[str, Any]:

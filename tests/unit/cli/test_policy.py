@@ -64,6 +64,16 @@ def test_the_same_as_json(handrail: Handrail, file: str) -> None:
     assert "unreachable" in rules[1]
 
 
+def test_programs_that_can_start_any_other_are_warned_of(handrail: Handrail, tmp_path: Path) -> None:
+    file = tmp_path / "script.toml"
+    file.write_text('[script]\nallow = ["jq", "awk", "/usr/bin/git", "python3.11", "md5sum"]\n')
+    plain = handrail("policy", "check", str(file))
+    warned = [line for line in plain.err.splitlines() if line.startswith("Warning: script.allow:")]
+    assert [line.split()[2] for line in warned] == ["awk", "/usr/bin/git", "python3.11"]
+    document = json.loads(handrail("policy", "check", str(file), "--json").out)
+    assert len(document["warnings"]) == 3
+
+
 @pytest.mark.parametrize(
     ("label", "verdict", "rule"), [("Pay 12.50", "ask", "pay"), ("Save", "allow", "built-in: tap")]
 )

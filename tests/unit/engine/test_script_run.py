@@ -107,7 +107,7 @@ def test_the_environment_is_minimal(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_API_KEY", "sk-opensesame")
     result = run_program(tmp_path, "import os, json; print(json.dumps(dict(os.environ))); print(os.getcwd())")
     names, folder = result.stdout.splitlines()
-    assert set(json.loads(names)) - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "HANDRAIL_RUN"}
+    assert set(json.loads(names)) - {"LC_CTYPE"} == {"PATH", "HOME", "LANG", "TMPDIR", "HANDRAIL_RUN"}
     assert json.loads(names)["HOME"] == folder == str(result.run_dir / "files")
     assert "opensesame" not in result.stdout
 

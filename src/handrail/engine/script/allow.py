@@ -10,12 +10,13 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from handrail.clock import iso_time
+from handrail.engine.script.arguments import FileArgument, files_of, may_be_a_word
 from handrail.engine.script.parse import Refusal, ScriptCommand
 
 DEFAULT = tuple(
@@ -24,22 +25,10 @@ DEFAULT = tuple(
 )
 """Programs that read and print. None can run another one: no sh, env, xargs, awk, find, node or python."""
 
-TALKERS = frozenset(
-    "adb basename date dirname echo expr false printf pwd seq sleep test tr true".split()  # noqa: SIM905
-)
-"""Their arguments are words and not files of this machine (of `adb`: files of the phone)."""
-WRITERS = frozenset(
-    {"cp", "install", "ln", "mkdir", "mv", "rm", "rmdir", "sort", "split", "tee", "touch", "truncate", "uniq"}
-)
-"""A file argument may be written to, so that it must lie inside even when it does not exist yet."""
-
 BANNED: dict[str, tuple[str, ...]] = {
-    "sort": ("--compress-program", "--files0-from", "--output", "-o", "--temporary-directory", "-T"),
-    "wc": ("--files0-from",),
-    "date": ("--set", "-s", "--file", "-f", "--reference", "-r"),
     "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
 }
-"""Options that do more than read and print. GNU programs take any beginning of a long option."""
+"""Options of programs that an owner may add. GNU programs take any beginning of a long option."""
 ADDED: dict[str, tuple[str, ...]] = {"sed": ("--sandbox",)}
 """Options that are put in front: sed's own e, r and w commands stop working."""
 
@@ -55,7 +44,7 @@ class AllowList:
     def __init__(self, allowed: Iterable[str], path: str, folders: Sequence[Path] = ()) -> None:
         self.names = frozenset(allowed)
         self.path = os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
-        self._folders = [folder.resolve() for folder in folders]
+        self.folders = [folder.resolve() for folder in folders]
 
     def permit(self, command: ScriptCommand, inside: Path) -> list[str]:
         """The argument list to run, its program as an absolute path. Raises `Refusal`."""
@@ -65,13 +54,16 @@ class AllowList:
         _check_options(own, arguments)
         if own == "adb":
             _check_adb(arguments)
-        if own not in TALKERS:
-            for argument in arguments:
-                self._check_file(own, argument, inside)
+        self.check_files(own, command, inside)
+        return [program, *ADDED.get(own, ()), *arguments]
+
+    def check_files(self, program: str, command: ScriptCommand, inside: Path) -> None:
+        """Where every file lies now: a command before it may have made a link. Raises `Refusal`."""
+        for argument in files_of(program, command.argv[1:]):
+            self._check_file(argument, inside)
         for file in (command.stdin, command.stdout, command.stderr):
             if file is not None:
                 _check_redirection(file, inside)
-        return [program, *ADDED.get(own, ()), *arguments]
 
     def _program(self, name: str) -> str:
         if name in self.names and os.path.isabs(name):
@@ -87,25 +79,15 @@ class AllowList:
             raise Refusal(f"{name!r} is another program than {found}", f"Write {base}.")
         return found
 
-    def _check_file(self, program: str, argument: str, inside: Path) -> None:
-        for text in _may_be_files(argument):
-            place = Path(os.path.realpath(inside / text))
-            outside = not any(place.is_relative_to(folder) for folder in (inside.resolve(), *self._folders))
-            if outside and str(place) != os.devnull and (program in WRITERS or os.path.lexists(place)):
-                raise Refusal(
-                    f"{argument!r} lies outside the run folder", "Only files of the run folder are read."
-                )
-
-
-def _may_be_files(argument: str) -> Iterator[str]:
-    """The argument, the value of a long option, and a path that is glued to short ones."""
-    if argument.startswith("--"):
-        yield from filter(None, [argument.partition("=")[2]])
-    elif argument.startswith("-"):
-        starts = [at for at in (argument.find("/", 1), argument.find("..", 1)) if at > 0]
-        yield from ([argument[min(starts) :]] if starts and len(argument) > 3 else [])
-    else:
-        yield argument
+    def _check_file(self, argument: FileArgument, inside: Path) -> None:
+        """Whether something is there makes no difference, or the refusal would tell what exists."""
+        place = Path(os.path.realpath(inside / argument.text))
+        if str(place) == os.devnull or (not argument.sure and may_be_a_word(argument.text)):
+            return
+        if not any(place.is_relative_to(folder) for folder in (inside.resolve(), *self.folders)):
+            raise Refusal(
+                f"{argument.text!r} lies outside the run folder", "Only files of the run folder are read."
+            )
 
 
 def _check_options(program: str, arguments: list[str]) -> None:

@@ -9,11 +9,13 @@ import resource
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from handrail.clock import Clock, SystemClock
 from handrail.engine.script.allow import DEFAULT, AllowList, RunEvidence
+from handrail.engine.script.confine import Confinement, then
 from handrail.engine.script.parse import MOST_CHARACTERS, Joint, Refusal, ScriptCommand, parse
 from handrail.engine.script.run import MARK, Family, Runner, ScriptStep, tasks_of_machine
 from handrail.engine.secrets import PLACEHOLDER, Secrets
@@ -61,7 +63,11 @@ class ScriptExecutor:
             )
         except InvalidAction as error:
             return attempt.finish(refused=error.message, hint=error.hint)
-        return await attempt.go(plan, timeout_sec)
+        try:
+            return await attempt.go(plan, timeout_sec)
+        finally:
+            if plan.confinement is not None:
+                plan.confinement.close()
 
     async def _plain(self, script: str, evidence: RunEvidence, secrets: Secrets) -> ScriptPlan:
         """Every command is held against the list before the first one runs."""
@@ -69,11 +75,15 @@ class ScriptExecutor:
             (one.joint, [self._step(command, evidence, secrets) for command in one.commands])
             for one in parse(script)
         ]
-        return ScriptPlan(pipelines, self._env(evidence))
+        programs = [step.argv[0] for _, steps in pipelines for step in steps]
+        confinement = Confinement.of(programs, evidence.files, self._allow.folders)
+        return ScriptPlan(pipelines, self._env(evidence), confinement=confinement)
 
     def _step(self, command: ScriptCommand, evidence: RunEvidence, secrets: Secrets) -> ScriptStep:
         filled = replace(command, argv=tuple(secrets.fill(word).text for word in command.argv))
-        return ScriptStep(self._allow.permit(filled, evidence.files), filled)
+        argv = self._allow.permit(filled, evidence.files)
+        own = Path(argv[0]).name
+        return ScriptStep(argv, filled, partial(self._allow.check_files, own, filled, evidence.files))
 
     async def _shell(self, script: str, evidence: RunEvidence, secrets: Secrets) -> ScriptPlan:
         """A real shell. Secrets come to it as variables: a value is never read as a piece of the script."""
@@ -93,6 +103,7 @@ class ScriptExecutor:
         own = {
             "PATH": self._allow.path,
             "HOME": str(evidence.files),
+            "TMPDIR": str(evidence.files),
             "LANG": "C.UTF-8",
             MARK: evidence.run_id,
         }
@@ -158,14 +169,14 @@ class ScriptLimits:
     processes: int = 64
 
 
-def setter(limits: ScriptLimits) -> Callable[[], None]:
+def setter(limits: ScriptLimits, keepers: int) -> Callable[[], None]:
     """For `preexec_fn`. The kernel ignores the number of processes for root, so the run is watched too."""
     wanted = (
         (resource.RLIMIT_CPU, limits.cpu_sec),
         (resource.RLIMIT_AS, limits.memory_bytes),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_NPROC, _threads_of_user() + limits.processes),
+        (resource.RLIMIT_NPROC, _threads_of_user() + keepers + limits.processes),
         (resource.RLIMIT_CORE, 0),
     )
     capped = [(which, _within(which, value)) for which, value in wanted]
@@ -212,6 +223,8 @@ class ScriptResult:
     """Why nothing was run, or why it was ended early."""
     hint: str | None = None
     network_cut: bool = False
+    confined: bool = False
+    """The kernel itself kept the programs inside the run folder."""
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "run_dir": str(self.run_dir)}
@@ -219,6 +232,8 @@ class ScriptResult:
 
 GRACE_MS = 100
 """Between the request to end and the end. Stop has 250 ms for everything."""
+LAST_MS = 2_000
+"""For the kernel to end what was killed. What it can't end is not waited for: an answer has its deadline."""
 WATCH_MS = 20
 LOOKS_BETWEEN = 25
 """Cheap looks between two that read all of /proc."""
@@ -231,6 +246,16 @@ class ScriptPlan:
     pipelines: list[tuple[Joint, list[ScriptStep]]]
     env: dict[str, str]
     network_cut: bool = False
+    confinement: Confinement | None = None
+
+    @property
+    def facts(self) -> dict[str, bool]:
+        return {"network_cut": self.network_cut, "confined": self.confinement is not None}
+
+    @property
+    def widest(self) -> int:
+        """Commands that run side by side."""
+        return max(len(steps) for _, steps in self.pipelines)
 
 
 class Attempt:
@@ -246,33 +271,34 @@ class Attempt:
 
     async def go(self, plan: ScriptPlan, timeout_sec: float) -> ScriptResult:
         """Run to the end or to the deadline. When cancelled, all is dead before that is raised."""
-        runner = self._runner = Runner(
-            self._evidence.files, plan.env, Family(self._evidence.run_id), setter(self._limits)
-        )
+        limit = setter(self._limits, plan.widest)
+        enter = then(limit, plan.confinement.enter) if plan.confinement else limit
+        runner = self._runner = Runner(self._evidence.files, plan.env, Family(self._evidence.run_id), enter)
         async with beside(_pipelines(runner, plan), f"script {self._evidence.run_id}") as work:
             try:
                 too_many = await self._crowded(runner, work, timeout_sec * 1000)
             except asyncio.CancelledError:
                 await uninterrupted(self._stop(runner, work))
-                self.finish(cancelled=True, network_cut=plan.network_cut)
+                self.finish(cancelled=True, **plan.facts)
                 raise
             timed_out = not work.done() and not too_many
             if too_many:
                 await asyncio.to_thread(runner.kill)
+                await wait_for_end(SystemClock(), work, LAST_MS)
             elif timed_out:
                 await self._stop(runner, work)
-            code = await work
+            code = await work if work.done() else None
         return self.finish(
             exit_code=code,
             timed_out=timed_out,
             refused=f"ended: more than {self._limits.processes} processes" if too_many else None,
-            network_cut=plan.network_cut,
+            **plan.facts,
         )
 
     async def _stop(self, runner: Runner, work: asyncio.Task[int]) -> None:
         """Nobody waits out the grace when all have gone."""
         await runner.stop(wait_for_end(self._clock, work, GRACE_MS))
-        await asyncio.wait({work})
+        await wait_for_end(SystemClock(), work, LAST_MS)
 
     async def _crowded(self, runner: Runner, work: asyncio.Task[int], timeout_ms: float) -> bool:
         """True as soon as there are too many processes; False at the run's end, or when its time is over."""

@@ -15,7 +15,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handrail.engine.script.parse import ScriptCommand
+from handrail.engine.script.keeper import PID_BYTES, kept
+from handrail.engine.script.parse import Refusal, ScriptCommand
 from handrail.waiting import Background
 
 KEPT = 64 * 1024
@@ -56,6 +57,8 @@ class Kept:
 
 
 CHUNK = 64 * 1024
+LAST_WORDS_SEC = 0.5
+"""For output that is in the pipe when everybody has ended."""
 NOT_STARTED = 127
 
 
@@ -65,6 +68,8 @@ class ScriptStep:
 
     argv: list[str]
     command: ScriptCommand
+    check: Callable[[], None] = lambda: None
+    """Raises `Refusal` if a file of the command has come to lie outside since it was permitted."""
 
 
 @dataclass(slots=True)
@@ -96,9 +101,14 @@ class Runner:
             err = await self._capture(self.stderr, ours, reading)
             source: int = DEVNULL
             for place, step in enumerate(steps):
+                if self.stopped:  # a long pipe is not built on past its deadline
+                    break
                 following, sink = (DEVNULL, out) if place == len(steps) - 1 else _pipe(ours)
                 try:
                     running.append(await self._start(step, source, sink, err, ours))
+                except Refusal as error:
+                    self.stderr.feed(f"{step.command.argv[0]}: refused: {error.what}\n".encode())
+                    break
                 except OSError as error:
                     self.stderr.feed(f"{step.command.argv[0]}: {error.strerror or error}\n".encode())
                     break
@@ -120,9 +130,11 @@ class Runner:
         self, step: ScriptStep, source: int, out: int, err: int, ours: contextlib.ExitStack
     ) -> Process:
         command = step.command
+        step.check()
         stdin = self._file(command.stdin, os.O_RDONLY, ours) if command.stdin else source
         stdout = self._written(command.stdout, command.append_out, ours) if command.stdout else out
         stderr = self._written(command.stderr, command.append_err, ours) if command.stderr else err
+        heard, told = _pipe(ours)
         process = await asyncio.create_subprocess_exec(
             *step.argv,
             stdin=stdin,
@@ -132,11 +144,12 @@ class Runner:
             env=self.env,
             umask=0o077,
             start_new_session=True,
-            preexec_fn=self.limit,  # only system calls, prepared before the fork
+            preexec_fn=kept(self.limit, told),  # only system calls, prepared before the fork
         )
-        self.family.roots.add(process.pid)
+        # The command runs by now, so its number is there to read.
+        self.family.add(process.pid, int.from_bytes(os.read(heard, PID_BYTES), "big"))
         if self.stopped:  # the order to stop came while it was being started
-            process.kill()
+            self.family.signal_groups(signal.SIGKILL)
         return process
 
     def _written(self, name: str, append: bool, ours: contextlib.ExitStack) -> int:
@@ -148,10 +161,15 @@ class Runner:
         return opened
 
     async def _end(self, reading: Background) -> None:
-        """What a pipeline leaves running ends with it, and with that its streams do."""
+        """What a pipeline leaves running ends with it, and with that its streams do.
+
+        Whoever else may hold an end of them is not waited for.
+        """
         await asyncio.to_thread(self.family.kill)
-        await reading.wait()
-        self.family.roots.clear()  # their numbers may be given to others from now on
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_SEC):
+                await reading.wait()
+        self.family.forget()  # their numbers may be given to others from now on
 
     async def stop(self, grace: Awaitable[object]) -> None:
         """Ask everybody to end, then end them. Whoever waits for `pipeline` gets its answer."""
@@ -192,10 +210,20 @@ class Family:
 
     run_id: str
     roots: set[int] = field(default_factory=set)
-    """The processes that we started; each leads a session of its own number."""
+    """The keepers, which we started; each leads a session of its own number."""
+    commands: set[int] = field(default_factory=set)
+    """What they keep; each leads a group of its own number."""
+
+    def add(self, keeper: int, command: int) -> None:
+        self.roots.add(keeper)
+        self.commands.add(command)
+
+    def forget(self) -> None:
+        self.roots.clear()
+        self.commands.clear()
 
     def members(self) -> set[int]:
-        """Those that live now."""
+        """Those that live now, without the keepers: they leave when nobody is left to keep."""
         if not self.roots:
             return set()
         stats = {pid: stat for pid in _pids() if (stat := _stat(pid)) is not None}
@@ -204,13 +232,13 @@ class Family:
         found |= {pid for pid in stats if pid not in found and _is_marked(pid, mark)}
         while more := {pid for pid, stat in stats.items() if stat.parent in found} - found:
             found |= more
-        return {pid for pid in found if stats[pid].state not in "ZX"}
+        return {pid for pid in found - self.roots if stats[pid].state not in "ZX"}
 
     def signal_groups(self, number: int) -> None:
-        """To the groups of the processes that we started: one system call for thousands, no look at /proc."""
-        for root in self.roots:
+        """To the groups of the commands: one system call for thousands, no look at /proc."""
+        for command in self.commands:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(root, number)
+                os.killpg(command, number)
 
     def signal_all(self, number: int) -> bool:
         """To everybody. Whether anybody was there to hear it."""
