@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors"},
     {"bind", "config", "store", "waiting"},
-    {"protocol"},
+    {"protocol", "transparency"},
     {"dialects"},
     {"tree", "adb"},
     {"surface"},
