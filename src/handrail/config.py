@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, get_args
+from urllib.parse import urlsplit
 
 from handrail.errors import InvalidAction
 
@@ -92,6 +93,16 @@ VARIABLES: tuple[Variable, ...] = (
         also="AGENTEST_DISABLE_FIBER_INFERENCE",
     ),
     Variable("HANDRAIL_METRO", "where React Native's bundler listens: `host:port`", METRO),
+    Variable(
+        "HANDRAIL_WITNESS",
+        "who keeps the journal's checkpoints elsewhere: a folder that is there, best on another disk, "
+        "or the address of a `handrail witness serve`",
+    ),
+    Variable(
+        "HANDRAIL_WITNESS_KEY",
+        "the public key of the witness at that address",
+        "the one that it tells",
+    ),
     Variable("HANDRAIL_LOG", "how much is logged: `debug`, `info`, `warning` or `error`", "`warning`"),
     Variable("HANDRAIL_SIM_SEED", "seed of the phone that `--sim` starts", "1"),
     Variable("HANDRAIL_SIM_APPS", "apps of the phone that `--sim` starts, separated by commas", "all"),
@@ -132,6 +143,9 @@ class Config:
     adb_port: int = ADB_PORT
     helper: Helper = "auto"
     helper_dir: Path | None = None
+    witness: str | None = None
+    """An address that begins with http, or a folder's whole path."""
+    witness_key: str | None = None
     log: LogLevel = "warning"
     sim_seed: int = 1
     sim_apps: tuple[str, ...] | None = None
@@ -154,6 +168,8 @@ class Config:
             adb_port=port or read.number("ANDROID_ADB_SERVER_PORT", ADB_PORT, PORTS),
             helper="none" if disabled else read.choice("HANDRAIL_HELPER", Helper, "auto"),
             helper_dir=read.path("HANDRAIL_HELPER_DIR"),
+            witness=_witness(read.text("HANDRAIL_WITNESS")),
+            witness_key=read.text("HANDRAIL_WITNESS_KEY") or None,
             log=read.choice("HANDRAIL_LOG", LogLevel, "warning"),
             sim_seed=read.number("HANDRAIL_SIM_SEED", 1, range(2**31)),
             sim_apps=tuple(read.each("HANDRAIL_SIM_APPS", str)) or None,
@@ -252,6 +268,22 @@ def host_port(text: str) -> tuple[str, int] | None:
     """`host:port`, `[v6]:port`; None where the text is no such address."""
     found = _ADDRESS.fullmatch(text)
     return (found[1].strip("[]"), int(found[2])) if found and _is_port(found[2]) else None
+
+
+def _witness(text: str) -> str | None:
+    """Both kinds of places; anything else that looks like an address is a slip of the pen."""
+    if not text:
+        return None
+    if "://" not in text:
+        return str(Path(text).expanduser().absolute())
+    try:
+        place = urlsplit(text)
+        good = place.scheme in ("http", "https") and place.hostname and (place.port or 1) in PORTS
+    except ValueError:
+        good = False
+    return (
+        text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address such as https://host:8430")
+    )
 
 
 def _address(text: str) -> str:

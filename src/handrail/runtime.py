@@ -26,6 +26,7 @@ from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
 from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
+from handrail.engine.journal.journal import witness_of
 from handrail.engine.leases import Leases
 from handrail.engine.memory import Known, Memory, Refs
 from handrail.engine.policy import Policy
@@ -58,7 +59,9 @@ class Runtime:
         self.approvals = Approvals(
             self.store, clock, keep_secret=self._keep_secret, redact=self.secrets.redact
         )
-        self.journal = Journal.open(config.home, clock, redact=self.secrets.redact)
+        self.journal = Journal.open(
+            config.home, clock, redact=self.secrets.redact, witness=witness_of(config)
+        )
         self.store.committer = self.journal.keep
         self.leases = Leases(self.store, clock)
         self._parts = Parts(

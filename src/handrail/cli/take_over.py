@@ -16,6 +16,7 @@ from handrail.config import Config, canonical
 from handrail.engine.events import Caller
 from handrail.engine.hold import Stops
 from handrail.engine.journal import Journal
+from handrail.engine.journal.journal import witness_of
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceError
 from handrail.store import Store
@@ -56,7 +57,7 @@ async def _home() -> AsyncIterator[Home]:
     config, clock = Config.from_env(os.environ), SystemClock()
     config.make_home()
     store = Store(config.db)
-    journal = Journal.open(config.home, clock)
+    journal = Journal.open(config.home, clock, witness=witness_of(config))
     try:
         yield Home(config, clock, store, journal, Caller.at_terminal())
     finally:

@@ -8,22 +8,32 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.clock import Clock
+from handrail.config import Config
 from handrail.engine.journal import query
 from handrail.engine.journal.blobs import Blobs, Stored
 from handrail.engine.journal.head import Head, create_head
+from handrail.engine.journal.kept import KeptCheckpoint
 from handrail.engine.journal.query import ActionRow, Entry, Event, Filter, Shown, entry_of
 from handrail.engine.journal.verify import ChainVerdict, blob_warnings, verify
 from handrail.engine.journal.writer import STEPS, JournalWork, Waiter, Writer, head_path, store_path
 from handrail.engine.secrets import Redact
+from handrail.errors import InvalidAction
 from handrail.store import Companion, connect, migrate, store_error
+from handrail.transparency.note import BadNote, VerifierKey
 
+if TYPE_CHECKING:
+    from handrail.engine.journal.cosign import Cosigner
+
+WitnessPlace = tuple[str, VerifierKey | None]
+"""A folder or an address, and the key that signs there; None: whatever key it tells."""
 SWEEP_AFTER_BYTES = 64 * 1024 * 1024
 
 
@@ -34,23 +44,36 @@ def _as_it_is(text: str) -> str:
 class Journal:
     """One process's hold on the journal under `home`; other processes may have theirs at the same time."""
 
-    def __init__(self, home: Path, clock: Clock, redact: Redact, limits: Limits) -> None:
+    def __init__(
+        self, home: Path, clock: Clock, redact: Redact, limits: Limits, witness: WitnessPlace | None
+    ) -> None:
         self.home = home
+        self._witness = witness
+        self._cosigner = _cosigner(home, witness, clock)
         self._clock = clock
         self._redact = redact
         self._limits = limits
         self._blobs = Blobs(home / "blobs")
-        self._writer = Writer(home)
+        self._writer = Writer(home, self._cosigner.tell if self._cosigner else None)
         self._db = connect(store_path(home))
         self._unswept = SWEEP_AFTER_BYTES
         self._prepare()
 
     @classmethod
     def open(
-        cls, home: Path, clock: Clock, *, redact: Redact = _as_it_is, limits: Limits | None = None
+        cls,
+        home: Path,
+        clock: Clock,
+        *,
+        redact: Redact = _as_it_is,
+        limits: Limits | None = None,
+        witness: WitnessPlace | None = None,
     ) -> Journal:
-        """`redact` is applied to every string of every event and to every blob that is text."""
-        return cls(home, clock, redact, limits or Limits())
+        """`redact` is applied to every string of every event and to every blob that is text.
+
+        With a `witness`, what is written is countersigned there in the background.
+        """
+        return cls(home, clock, redact, limits or Limits(), witness)
 
     def _prepare(self) -> None:
         """Tables, and a head file before the first entry: where entries are, a missing head means damage."""
@@ -119,6 +142,8 @@ class Journal:
     async def close(self) -> None:
         """Everything that was noted is on the disk when this returns."""
         await asyncio.to_thread(self._writer.close)
+        if self._cosigner:
+            await asyncio.to_thread(self._cosigner.close)
         self._db.close()
 
     # reading: also while another process writes
@@ -146,11 +171,23 @@ class Journal:
         with closing(connect(store_path(self.home))) as db:
             yield from query.lines(db, device, since, action_id)
 
-    def verify(self, kept: Head | None = None, *, blobs: bool = True) -> ChainVerdict:
-        """Prove the whole chain; `kept` is a head that somebody wrote down, `blobs` reads every blob too."""
-        with closing(connect(store_path(self.home))) as db:
-            verdict = verify(db, self.home, kept)
-            return replace(verdict, warnings=blob_warnings(db, self._blobs)) if blobs else verdict
+    def verify(
+        self, kept: Head | None = None, *, blobs: bool = True, elsewhere: Sequence[KeptCheckpoint] = ()
+    ) -> ChainVerdict:
+        """Prove the whole chain, and that it is what its witness and these checkpoints saw.
+
+        `kept` is a head that somebody wrote down, `blobs` reads every blob too.
+        """
+        from handrail.engine.journal.witnesses import kept_elsewhere  # noqa: PLC0415  (HTTP and keys)
+
+        place, key = self._witness or (None, None)
+        with (
+            closing(connect(store_path(self.home))) as db,
+            kept_elsewhere(self.home, place, key) as (known, warnings),
+        ):
+            verdict = verify(db, self.home, kept, [*elsewhere, *known])
+            found = blob_warnings(db, self._blobs) if blobs else ()
+            return replace(verdict, warnings=(*warnings, *verdict.warnings, *found))
 
     def blob(self, name: str) -> bytes | None:
         """Its bytes; None when they are not kept, and `blob_state` says why."""
@@ -164,6 +201,28 @@ class Journal:
         if row is not None and row[0] == "kept" and self._blobs.get(name) is None:
             return "damaged"
         return row[0] if row else None
+
+
+def witness_of(config: Config) -> WitnessPlace | None:
+    """Where the environment wants checkpoints to be kept."""
+    if config.witness is None:
+        return None
+    try:
+        return config.witness, VerifierKey.parse(config.witness_key) if config.witness_key else None
+    except BadNote as error:
+        raise InvalidAction(
+            f"HANDRAIL_WITNESS_KEY: {error}",
+            hint="`handrail witness key` prints it on the witness's machine.",
+            path="HANDRAIL_WITNESS_KEY",
+        ) from None
+
+
+def _cosigner(home: Path, witness: WitnessPlace | None, clock: Clock) -> Cosigner | None:
+    if witness is None:
+        return None
+    from handrail.engine.journal.cosign import Cosigner  # noqa: PLC0415  (HTTP and keys)
+
+    return Cosigner(home, *witness, clock)
 
 
 GIB = 1024**3

@@ -2,6 +2,7 @@
 
 The head file is read first and the database afterwards. A head that lags is what a `kill -9` between the two
 writes leaves; a head that is ahead, or that names another hash, means that something was cut off or changed.
+Whoever has the home can make all of that fit again. What was kept elsewhere shows it: see `kept`.
 """
 
 from __future__ import annotations
@@ -9,15 +10,29 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from handrail.engine.journal.blobs import Blobs
 from handrail.engine.journal.head import EMPTY, Head, read_head
+from handrail.engine.journal.kept import KeptCheckpoint
 from handrail.engine.journal.query import HEAD_MISMATCH, columns_of, link
+from handrail.engine.journal.tree import (
+    TILE,
+    TILE_LEVELS,
+    Leaf,
+    Priors,
+    Tree,
+    TreeDamaged,
+    TreeEntry,
+    leaf_of,
+    leaves,
+    tree_size,
+)
 from handrail.engine.journal.writer import COLUMNS, head_path
+from handrail.transparency import merkle
 
 MOST_WARNINGS = 20
 
@@ -32,7 +47,11 @@ class ChainVerdict:
     first_bad: int | None = None
     why: str | None = None
     warnings: tuple[str, ...] = ()
-    """Blobs that are missing or are not what they were."""
+    """Blobs that are missing or are not what they were; kept things that could not be used."""
+    last_bad: int | None = None
+    """Where only a checkpoint without its leaves is known: the first bad entry is not behind this one."""
+    agrees: tuple[str, ...] = ()
+    """The checkpoints, kept elsewhere, that this journal was compared with."""
 
     @property
     def head(self) -> str:
@@ -43,51 +62,95 @@ class _Broken(Exception):
     """The number of the first bad entry, and why it is bad."""
 
 
-def verify(db: sqlite3.Connection, home: Path, kept: Head | None = None) -> ChainVerdict:
+def verify(
+    db: sqlite3.Connection, home: Path, kept: Head | None = None, elsewhere: Sequence[KeptCheckpoint] = ()
+) -> ChainVerdict:
     """Walk the chain from the first entry. `kept` is a head that was written down earlier.
 
     The connection is left in the transaction that saw all of it.
     """
     told = read_head(head_path(home))
-    walk = _Walk([head for head in (told, kept) if head is not None])
+    walk = _Walk([head for head in (told, kept) if head is not None], elsewhere)
     try:
         db.execute("BEGIN")
         walk.through(db)
         _ends(db, walk.last, told, kept)
-        return ChainVerdict(True, walk.last.count, walk.last.hash)
+        return walk.verdict()
     except _Broken as broken:
-        return ChainVerdict(False, walk.last.count, walk.last.hash, *broken.args)
+        return walk.verdict(broken)
     except sqlite3.DatabaseError as error:
         why = f"the database can't be read any further: {error}"
-        return ChainVerdict(False, walk.last.count, walk.last.hash, walk.last.count + 1, why)
+        return walk.verdict(_Broken(walk.last.count + 1, why))
 
 
 class _Walk:
     """Along the chain; `last` is the last good entry."""
 
-    def __init__(self, heads: list[Head]) -> None:
+    def __init__(self, heads: list[Head], elsewhere: Sequence[KeptCheckpoint]) -> None:
         self.last = EMPTY
         self._heads = heads
+        self._elsewhere = [_Compared(one) for one in sorted(elsewhere, key=lambda one: one.size)]
+
+    def verdict(self, broken: _Broken | None = None) -> ChainVerdict:
+        first, why, last = (*broken.args, None)[:3] if broken else (None, None, None)
+        warnings = tuple(one.warning for one in self._elsewhere if one.warning)
+        agrees = tuple(f"{one.kept.where}: {one.kept.size} entries" for one in self._elsewhere if one.agrees)
+        return ChainVerdict(
+            broken is None, self.last.count, self.last.hash, first, why, warnings, last, agrees
+        )
 
     def through(self, db: sqlite3.Connection) -> None:
         self.compare()
+        grown = _Grown(db)
         for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq"):  # noqa: S608
-            self._step(row)
+            event = self._linked(row)
+            leaf = grown.next(TreeEntry(row[0], row[1], row[4], row[10]))
+            for one in self._elsewhere:
+                one.entry(row[0], leaf)
+            if event.get("kind") == HEAD_MISMATCH:
+                raise _Broken(row[0], _said_mismatch(row[0], event))
+            self.last = Head(row[0], row[2])
+            self.compare()
+            self._compare_roots(grown)
+        self._missing(grown)
 
-    def _step(self, row: Any) -> None:
+    def _linked(self, row: Any) -> dict[str, Any]:
         seq, at_ms, own, *columns, body = row
         expected = self.last.count + 1
         if seq != expected:
             raise _Broken(expected, f"entry {expected} is missing; the next one there is {seq}")
         if link(seq, at_ms, self.last.hash, body) != own:
             raise _Broken(seq, f"entry {seq} was changed: its content and its hash do not fit")
-        event = json.loads(body)
+        event: dict[str, Any] = json.loads(body)
         if tuple(columns) != columns_of(event):
             raise _Broken(seq, f"entry {seq} was changed: its columns do not say what its body says")
-        if event.get("kind") == HEAD_MISMATCH:
-            raise _Broken(seq, _said_mismatch(seq, event))
-        self.last = Head(seq, own)
-        self.compare()
+        return event
+
+    def _compare_roots(self, grown: _Grown) -> None:
+        """Where a checkpoint was made, the tree must have its root."""
+        for one in self._elsewhere:
+            if one.kept.size != self.last.count or grown.size < one.kept.size:
+                continue
+            if grown.root(one.kept.size) == one.kept.root:
+                one.agrees = True
+                continue
+            good = max(other.good for other in self._elsewhere)
+            first, last = good + 1, one.kept.size
+            which = f"entry {first}" if first == last else f"one of entries {first} to {last}"
+            raise _Broken(first, f"{which} was changed: the root is not the one of {one.kept.where}", last)
+
+    def _missing(self, grown: _Grown) -> None:
+        """A checkpoint that counts more than there is."""
+        for one in self._elsewhere:
+            size, where = one.kept.size, one.kept.where
+            if size == 0:
+                one.agrees = True
+            if size > self.last.count:
+                first = self.last.count + 1
+                raise _Broken(first, f"entries {first} to {size} are missing: {where} counts them")
+            if size > grown.size:
+                first = grown.size + 1
+                raise _Broken(first, f"the tree has no leaves from entry {first} on: {where} counts {size}")
 
     def compare(self) -> None:
         """A head that names this entry must name its hash."""
@@ -96,6 +159,86 @@ class _Walk:
                 raise _Broken(
                     head.count, f"entry {head.count} is not the one that the head names: {head.hash}"
                 )
+
+
+class _Grown:
+    """The tree in the store, checked beside the entries: each leaf is made again, each stored node, too."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self.size = tree_size(db)
+        self._stored = leaves(db, 1, self.size)
+        self._priors = Priors(db)
+        self._tile: list[bytes] = []
+
+    def next(self, entry: TreeEntry) -> Leaf | None:
+        """Its leaf; None where the tree has not taken it up yet."""
+        if entry.seq > self.size:
+            return None
+        try:
+            leaf = next(self._stored)
+            if leaf_of(entry, leaf.salt, self._priors.of(entry)) != leaf.hash:
+                raise _Broken(entry.seq, f"entry {entry.seq} was changed: it is not the one in the tree")
+        except TreeDamaged as error:
+            raise _Broken(entry.seq, error.message) from None
+        self._priors.put(entry, leaf.hash)
+        self._priors.forget()
+        self._tile.append(leaf.hash)
+        if len(self._tile) == TILE:
+            self._check_nodes(entry.seq)
+        return leaf
+
+    def _check_nodes(self, seq: int) -> None:
+        """Of every stored level that ends here."""
+        made, self._tile = merkle.complete(self._tile), []
+        level, number = TILE_LEVELS, seq >> TILE_LEVELS
+        while True:
+            row = self._db.execute(
+                "SELECT hash FROM journal_nodes WHERE level = ? AND number = ?", (level, number - 1)
+            ).fetchone()
+            if row is None or row[0] != made:
+                first = ((number - 1) << level) + 1
+                raise _Broken(first, f"the tree was changed: its node over entries {first} to {seq} is wrong")
+            if number % TILE:
+                return
+            number, level = number >> TILE_LEVELS, level + TILE_LEVELS
+            made = merkle.complete(Tree(self._db).tile(level, number - 1))
+
+    def root(self, size: int) -> bytes:
+        return Tree(self._db).root(size)
+
+
+@dataclass(slots=True)
+class _Compared:
+    """One thing that was kept, as far as the walk has come."""
+
+    kept: KeptCheckpoint
+    agrees: bool = False
+    warning: str = ""
+    matched: int = 0
+    """Entries whose leaves were compared."""
+    _leaves: Iterator[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._leaves = self.kept.read_leaves()
+
+    @property
+    def good(self) -> int:
+        """The first so many entries are certainly the ones that were kept."""
+        return self.kept.size if self.agrees else self.matched if self.kept.vouched else 0
+
+    def entry(self, seq: int, leaf: Leaf | None) -> None:
+        """Raises where this very entry is another one than was kept."""
+        kept = next(self._leaves, None)
+        if kept is None or leaf is None:
+            return
+        if kept == leaf.hash:
+            self.matched = seq
+            return
+        if self.kept.has_true_leaves():
+            raise _Broken(seq, f"entry {seq} was changed: it is not the one that {self.kept.where} has")
+        self.warning = f"the leaves beside {self.kept.where} do not fit it, and were not used"
+        self._leaves = iter(())
 
 
 def _said_mismatch(seq: int, event: dict[str, Any]) -> str:
@@ -118,7 +261,7 @@ def _ends(db: sqlite3.Connection, last: Head, told: Head | None, kept: Head | No
 
 
 def blob_warnings(db: sqlite3.Connection, blobs: Blobs) -> tuple[str, ...]:
-    """Kept blobs whose file is gone or holds something else."""
+    """KeptCheckpoint blobs whose file is gone or holds something else."""
     found: list[str] = []
     more = 0
     for warning in _blob_faults(db, blobs):

@@ -1,6 +1,7 @@
 """The one thread that writes: everything that waits when it is free goes into one commit.
 
-Knows how a commit is made durable and who waits for it; what is written, `chain` and `blobs` know.
+Knows how a commit is made durable and who waits for it; the entries of a commit and their leaves in the tree
+are one transaction.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from handrail.engine.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
+from handrail.engine.journal.tree import TREE_STEP, TreeDamaged, TreeEntry, grow, take_up
 from handrail.errors import HandrailError, StoreUnusable
 from handrail.store import Committed, Companion, connect, store_error, transaction
 
@@ -24,6 +26,9 @@ LINGER_SEC = 0.05
 BACKLOG = 20_000
 """Notes kept while the disk refuses them."""
 RETRY_SEC = 1.0
+TAKE_UP_PAUSE_SEC = 0.02
+"""Between two steps of taking up old entries into the tree: other processes want to write, too."""
+TAKE_UP_ENTRIES = 500
 
 Statement = tuple[str, tuple[object, ...]]
 
@@ -87,14 +92,17 @@ class JournalWork:
 class Writer:
     """A queue and a thread, which starts with the first thing to write."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, told: Callable[[], None] | None = None) -> None:
         self._home = home
+        self._told = told
+        """Hears of every commit with entries, in the writer's thread: it must not wait for anything."""
         self._queue: list[JournalWork] = []
         self._wake = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
         self._failed: StoreUnusable | None = None
         self._is_writing = False
+        self._tree_behind = False
 
     @property
     def is_behind(self) -> bool:
@@ -142,13 +150,15 @@ class Writer:
 
     def _run(self, db: sqlite3.Connection) -> None:
         try:
-            while batch := self._next():
+            while batch := self._next(db):
                 self._write(db, batch)
         finally:
             db.close()
 
-    def _next(self) -> list[JournalWork]:
+    def _next(self, db: sqlite3.Connection) -> list[JournalWork]:
         """What to commit together; empty when it is time to go."""
+        while self._tree_behind and not self._is_wanted(TAKE_UP_PAUSE_SEC):
+            self._take_up(db)
         with self._wake:
             while not self._queue and not self._closing:
                 self._wake.wait()
@@ -158,6 +168,18 @@ class Writer:
             batch, self._queue = self._queue, []
             self._is_writing = bool(batch)
         return batch
+
+    def _is_wanted(self, within_sec: float) -> bool:
+        with self._wake:
+            return self._wake.wait_for(lambda: bool(self._queue) or self._closing, within_sec)
+
+    def _take_up(self, db: sqlite3.Connection) -> None:
+        """A step towards a tree that has all entries. One that fails is tried again after the next entry."""
+        try:
+            with transaction(db):
+                self._tree_behind = take_up(db, last_of(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
+        except (sqlite3.Error, TreeDamaged):
+            self._tree_behind = False
 
     def _is_waited_for(self) -> bool:
         return any(work.waiter for work in self._queue)
@@ -176,11 +198,14 @@ class Writer:
         numbers = iter(appended.seqs if appended else ())
         seqs = [(work.waiter, next(numbers) if work.entry else 0) for work in batch]
         tell([WriterAnswer(waiter, refusal or seq) for waiter, seq in seqs if waiter])
+        if appended is not None and self._told is not None:
+            self._told()
 
     def _advance(self, appended: Appended | None) -> StoreUnusable | None:
         """The entries are there and stay; where this fails, whoever waits must not think them proved."""
         if appended is None:
             return None
+        self._tree_behind = not appended.in_tree
         try:
             advance_head(head_path(self._home), appended.head, force=appended.mismatch)
         except OSError as error:
@@ -239,6 +264,7 @@ STEPS = (
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX blobs_age ON blobs (at_ms, bytes) WHERE state = 'kept'
     """,
+    TREE_STEP,
 )
 
 
@@ -266,6 +292,8 @@ class Appended:
     head: Head
     mismatch: bool
     """Whether the head file did not fit, which the entry before them says now."""
+    in_tree: bool
+    """Whether they have their leaves; else the tree has to take up others before them."""
 
 
 def append(db: sqlite3.Connection, told: Head | None, entries: Sequence[Entry]) -> Appended:
@@ -280,7 +308,8 @@ def append(db: sqlite3.Connection, told: Head | None, entries: Sequence[Entry]) 
         previous = link(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
-    return Appended(range(seq - len(entries) + 1, seq + 1), Head(seq, previous), mismatch)
+    in_tree = grow(db, [TreeEntry(row[0], row[1], row[4], row[10]) for row in rows])
+    return Appended(range(seq - len(entries) + 1, seq + 1), Head(seq, previous), mismatch, in_tree)
 
 
 def last_of(db: sqlite3.Connection) -> Head:

@@ -1,0 +1,253 @@
+"""The Merkle tree over the journal's entries, in the store beside them; entry N is leaf N - 1.
+
+An append writes one row with the leaves of its entries, and one hash for every 256 of them: the cost does not
+grow with the journal. Everything between is computed when a proof is made. Entries that a version without a
+tree wrote are taken up later, in steps.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from handrail.errors import VerificationFailed
+from handrail.transparency import merkle
+from handrail.transparency.merkle import leaf_hash
+
+TREE_STEP = """
+    CREATE TABLE journal_leaves (
+        first INTEGER PRIMARY KEY,
+        leaves BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE journal_nodes (
+        level INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        hash BLOB NOT NULL,
+        PRIMARY KEY (level, number)
+    ) STRICT, WITHOUT ROWID
+"""
+"""`first` is the number of the entry whose leaf begins the row."""
+
+SALT_BYTES = 16
+LEAF_BYTES = SALT_BYTES + merkle.HASH_BYTES
+TILE_LEVELS = 8
+TILE = 1 << TILE_LEVELS
+"""Leaves, or nodes of one stored level, below one node of the next stored level."""
+AT_ONCE = 512
+"""Entries that one step of taking up writes: nobody waits longer for the store than that takes."""
+NO_SALT = bytes(SALT_BYTES)
+MISSING = leaf_hash(b"missing")
+"""The leaf of an entry that was gone before the tree had it. No entry has this leaf: its data has lines."""
+
+
+class TreeDamaged(VerificationFailed):
+    """A leaf that should be there is not."""
+
+    hint = "`handrail journal verify` says what was changed."
+
+
+class TreeEntry(NamedTuple):
+    """What a leaf is made from."""
+
+    seq: int
+    at_ms: int
+    action_id: str | None
+    body: str
+
+
+class Leaf(NamedTuple):
+    """A leaf's hash, and the random bytes without which nobody can guess its entry from it."""
+
+    salt: bytes
+    hash: bytes
+
+
+def leaf_of(entry: TreeEntry, salt: bytes, prior: bytes | None) -> bytes:
+    """`prior` is the leaf of the same action's entry before: so the last leaf vouches for all of them."""
+    before = prior.hex() if prior else ""
+    return leaf_hash(f"{salt.hex()}\n{entry.seq}\n{entry.at_ms}\n{before}\n{entry.body}".encode())
+
+
+class Priors:
+    """The last leaf of each action so far; what is not remembered is looked up."""
+
+    MOST = 10_000
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._known: dict[str, bytes] = {}
+
+    def of(self, entry: TreeEntry) -> bytes | None:
+        if entry.action_id is None:
+            return None
+        return self._known.get(entry.action_id) or self._stored(entry.action_id, entry.seq)
+
+    def put(self, entry: TreeEntry, leaf: bytes) -> None:
+        if entry.action_id is not None:
+            self._known[entry.action_id] = leaf
+
+    def forget(self) -> None:
+        """What is stored by now need not be remembered; constant memory, however many actions."""
+        if len(self._known) > self.MOST:
+            self._known.clear()
+
+    def _stored(self, action_id: str, before: int) -> bytes | None:
+        row = self._db.execute(
+            "SELECT max(seq) FROM journal WHERE action_id = ? AND seq < ?", (action_id, before)
+        ).fetchone()
+        return None if row[0] is None else next(leaves(self._db, row[0], row[0])).hash
+
+
+def tree_size(db: sqlite3.Connection) -> int:
+    """How many entries the tree has."""
+    row = db.execute(
+        "SELECT first, length(leaves) FROM journal_leaves ORDER BY first DESC LIMIT 1"
+    ).fetchone()
+    return row[0] - 1 + row[1] // LEAF_BYTES if row else 0
+
+
+def grow(db: sqlite3.Connection, entries: Sequence[TreeEntry]) -> bool:
+    """Their leaves, in the caller's transaction. False where many entries before them have none yet.
+
+    A damaged tree stops no record: its entries stay without leaves, and the proof says so.
+    """
+    try:
+        return _grow(db, entries)
+    except TreeDamaged:
+        return False
+
+
+def _grow(db: sqlite3.Connection, entries: Sequence[TreeEntry]) -> bool:
+    before = entries[0].seq - 1
+    size = tree_size(db)
+    if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
+        cut(db, before)
+    elif size < before:
+        take_up(db, before, AT_ONCE)
+        if tree_size(db) < before:
+            return False
+    _add(db, before, _leaves_of(entries, Priors(db)))
+    return True
+
+
+def take_up(db: sqlite3.Connection, until: int, most: int) -> int:
+    """Leaves for entries that have none, up to number `until`, in the caller's transaction. How many."""
+    size = tree_size(db)
+    end = min(until, size + most)
+    rows = db.execute(
+        "SELECT seq, at_ms, action_id, body FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq", (size, end)
+    )
+    found = {row[0]: TreeEntry(*row) for row in rows}
+    wanted = [found.get(seq) for seq in range(size + 1, end + 1)]
+    _add(db, size, _leaves_of(wanted, Priors(db)))
+    return len(wanted)
+
+
+def _leaves_of(entries: Sequence[TreeEntry | None], priors: Priors) -> list[bytes]:
+    """Salt and hash of each; None is an entry that is missing."""
+    salts = os.urandom(SALT_BYTES * len(entries))
+    made: list[bytes] = []
+    for number, entry in enumerate(entries):
+        if entry is None:
+            made.append(NO_SALT + MISSING)
+            continue
+        salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
+        leaf = leaf_of(entry, salt, priors.of(entry))
+        priors.put(entry, leaf)
+        made.append(salt + leaf)
+    return made
+
+
+def _add(db: sqlite3.Connection, size: int, made: Sequence[bytes]) -> None:
+    for start in range(0, len(made), TILE):
+        some = b"".join(made[start : start + TILE])
+        db.execute("INSERT INTO journal_leaves VALUES (?, ?)", (size + 1 + start, some))
+    _add_nodes(db, size, size + len(made))
+
+
+def _add_nodes(db: sqlite3.Connection, old: int, new: int) -> None:
+    """A hash for every tile that became full, on as many levels as did."""
+    tree = Tree(db)
+    level = 0
+    while old >> TILE_LEVELS != new >> TILE_LEVELS:
+        old, new, level = old >> TILE_LEVELS, new >> TILE_LEVELS, level + TILE_LEVELS
+        hashes = ((level, number, merkle.complete(tree.tile(level, number))) for number in range(old, new))
+        db.executemany("INSERT OR REPLACE INTO journal_nodes VALUES (?, ?, ?)", list(hashes))
+
+
+def cut(db: sqlite3.Connection, size: int) -> None:
+    """Only the first `size` leaves stay."""
+    db.execute("DELETE FROM journal_leaves WHERE first > ?", (size,))
+    db.execute(
+        "UPDATE journal_leaves SET leaves = substr(leaves, 1, (? - first + 1) * ?)"
+        " WHERE first = (SELECT max(first) FROM journal_leaves)",
+        (size, LEAF_BYTES),
+    )
+    db.execute("DELETE FROM journal_nodes WHERE ((number + 1) << level) > ?", (size,))
+
+
+def leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
+    """Of the entries from number `first` to `last`, as they are stored."""
+    rows = db.execute(
+        "SELECT first, leaves FROM journal_leaves WHERE first <= ? AND first >="
+        " coalesce((SELECT max(first) FROM journal_leaves WHERE first <= ?), 1) ORDER BY first",
+        (last, first),
+    )
+    wanted = first
+    for start, data in rows:
+        count = len(data) // LEAF_BYTES
+        if not start <= wanted < start + count:
+            break
+        for at in range(wanted - start, min(count, last - start + 1)):
+            both = data[at * LEAF_BYTES : (at + 1) * LEAF_BYTES]
+            yield Leaf(both[:SALT_BYTES], both[SALT_BYTES:])
+            wanted += 1
+    if wanted <= last:
+        raise TreeDamaged(f"the journal's tree has no leaf for entry {wanted}")
+
+
+class Tree:
+    """Hashes of complete subtrees as proofs need them, read by whole tiles; good for one transaction."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._tiles: dict[tuple[int, int], list[Sequence[bytes]]] = {}
+
+    def at(self, level: int, number: int) -> bytes:
+        """See `merkle`."""
+        inner = level % TILE_LEVELS
+        tile = number >> (TILE_LEVELS - inner)
+        rows = self._tile(level - inner, tile)
+        while len(rows) <= inner:
+            below = rows[-1]
+            pairs = range(0, len(below) - 1, 2)
+            rows.append([merkle.node_hash(below[at], below[at + 1]) for at in pairs])
+        return rows[inner][number - (tile << (TILE_LEVELS - inner))]
+
+    def tile(self, level: int, number: int) -> Sequence[bytes]:
+        """What stands below node `number` of a stored level; as much as there is of it."""
+        return self._tile(level - TILE_LEVELS, number)[0]
+
+    def _tile(self, level: int, number: int) -> list[Sequence[bytes]]:
+        """A tile's own row, and the rows above it as far as anybody asked."""
+        if (level, number) not in self._tiles:
+            read = self._leaves(number) if level == 0 else self._nodes(level, number)
+            self._tiles[level, number] = [list(read)]
+        return self._tiles[level, number]
+
+    def _leaves(self, number: int) -> Iterable[bytes]:
+        last = min((number + 1) << TILE_LEVELS, tree_size(self._db))
+        return (leaf.hash for leaf in leaves(self._db, (number << TILE_LEVELS) + 1, last))
+
+    def _nodes(self, level: int, number: int) -> Iterable[bytes]:
+        first = number << TILE_LEVELS
+        rows = self._db.execute(
+            "SELECT hash FROM journal_nodes WHERE level = ? AND number >= ? AND number < ? ORDER BY number",
+            (level, first, first + TILE),
+        )
+        return (row[0] for row in rows)
+
+    def root(self, size: int) -> bytes:
+        return merkle.root(self.at, size)
