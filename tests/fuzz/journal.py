@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from handrail.clock import SystemClock
 from handrail.engine.journal import Journal
+from handrail.engine.journal.tree import tree_size
+from handrail.store import connect
 from tests.unit.engine.journalist import act
 from tests.unit.engine.nursery import ROOT, Nursery
 
@@ -50,6 +53,8 @@ def check(home: Path, answered: list[str]) -> int:
             verdict = journal.verify()
             assert verdict.ok, verdict
             assert not verdict.warnings, verdict
+            with closing(connect(home / "handrail.db")) as db:
+                assert tree_size(db) == verdict.count, "every entry has its leaf, and no leaf is without one"
             for action_id in answered:
                 assert journal.show(action_id).envelope is not None, action_id
             return verdict.count
