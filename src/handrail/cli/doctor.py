@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -58,7 +59,7 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     except InvalidAction as error:
         name = error.details["path"]
         return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
-    checks += [check_home(config), check_disk(config)]
+    checks += [check_home(config), check_disk(config), check_witness(config, clock.now_ms())]
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
     checks += await _devices(config, clock, env)
@@ -225,6 +226,33 @@ def check_disk(config: Config) -> DoctorCheck:
     if free < LOW_DISK:
         return DoctorCheck("disk", "error" if free < NO_DISK else "warning", text, f"du -sh {config.home}/*")
     return DoctorCheck("disk", "ok", text)
+
+
+def check_witness(config: Config, now_ms: int) -> DoctorCheck:
+    """Whether somebody else keeps what the journal signed, and how far that one has come."""
+    from handrail.engine.journal.cosign import WitnessState  # noqa: PLC0415  (HTTP, sqlite3)
+
+    if config.witness is None:
+        said = "none: whoever has home and key can rewrite the journal's past"
+        return DoctorCheck("witness", "note", said, "export HANDRAIL_WITNESS=/media/other-disk")
+    state = WitnessState.read(config.home, config.witness)
+    waiting = max(0, _entries(config) - state.size)
+    signed = f"{state.size} entries, {(now_ms - state.at_ms) // 1000} s ago" if state.at_ms else "nothing yet"
+    found = f"{config.witness} has {signed}; {waiting} wait"
+    if state.refused:
+        return DoctorCheck("witness", "error", f"{found}. It refuses: {state.why}", "handrail journal verify")
+    if state.why is not None:
+        return DoctorCheck("witness", "warning", f"{found}. {state.why}", "handrail journal checkpoint")
+    return DoctorCheck("witness", "ok", found)
+
+
+def _entries(config: Config) -> int:
+    """How long the journal is, without making one."""
+    try:
+        with closing(sqlite3.connect(f"{config.db.as_uri()}?mode=ro", uri=True)) as db:
+            return int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0])
+    except sqlite3.Error:
+        return 0
 
 
 def check_variables(env: Mapping[str, str]) -> Iterator[DoctorCheck]:

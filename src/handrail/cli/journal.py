@@ -1,4 +1,4 @@
-"""`handrail journal`: what was done, by whom and why, and the proof that the record is whole."""
+"""`handrail journal`: what was done, by whom and why. What proves it is in `journal_proofs`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config
 from handrail.engine.journal import Journal
-from handrail.engine.journal.head import Head
+from handrail.engine.journal.journal import witness_of
 from handrail.engine.journal.query import ActionRow
 from handrail.errors import HandrailError, InvalidAction
 
@@ -26,8 +26,19 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine output."
 
 
 @contextmanager
-def _opened() -> Iterator[Journal]:
-    """The journal of this home. Looking at one that was never written is an error, not an empty proof."""
+def opened_journal() -> Iterator[Journal]:
+    """The journal of this home."""
+    with written_home() as config:
+        journal = Journal.open(config.home, SystemClock(), witness=witness_of(config))
+        try:
+            yield journal
+        finally:
+            asyncio.run(journal.close())
+
+
+@contextmanager
+def written_home() -> Iterator[Config]:
+    """Looking at a journal that was never written is an error, not an empty proof."""
     config = Config.from_env(os.environ)
     if not config.db.exists():
         raise InvalidAction(
@@ -36,11 +47,7 @@ def _opened() -> Iterator[Journal]:
             path="HANDRAIL_HOME",
         )
     try:
-        journal = Journal.open(config.home, SystemClock())
-        try:
-            yield journal
-        finally:
-            asyncio.run(journal.close())
+        yield config
     except sqlite3.DatabaseError as error:
         raise HandrailError(
             f"{config.db} is damaged: {error}", hint="`handrail journal verify` says how far it can be read."
@@ -86,7 +93,7 @@ def list_actions(
     as_json: bool,
 ) -> None:
     """List actions, newest first."""
-    with _opened() as opened:
+    with opened_journal() as opened:
         rows = opened.actions(limit, before, device, kind, since, failed)
     if as_json:
         print_json([row.to_dict() for row in rows])
@@ -109,7 +116,7 @@ def _cells(row: ActionRow) -> tuple[str, ...]:
 @as_json
 def show(action: str, as_json: bool) -> None:
     """Show everything about ACTION: an action's id, or the number of one of its entries."""
-    with _opened() as opened:
+    with opened_journal() as opened:
         shown = opened.show(action)
     if as_json:
         print_json(asdict(shown))
@@ -128,30 +135,6 @@ _SHOWN = {"seq", "at_ms", "kind", "hash", "envelope", "action_id", "session", "t
 
 def _line(extra: dict[str, Any]) -> str:
     return " ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in extra.items())
-
-
-@journal.command()
-@click.option("--head", "kept", metavar="COUNT:HASH", help="A head printed earlier and kept elsewhere.")
-@click.option("--no-blobs", is_flag=True, help="Do not read the stored trees and pictures.")
-@as_json
-@click.pass_context
-def verify(ctx: click.Context, kept: str | None, no_blobs: bool, as_json: bool) -> None:
-    """Prove that no entry was changed, removed or added; exits with 1 and names the first bad one."""
-    head = Head.parse(kept) if kept else None
-    if kept and head is None:
-        raise InvalidAction(f"{kept} is no head", hint="Give COUNT:HASH as `verify` printed it.", path="head")
-    with _opened() as opened:
-        verdict = opened.verify(head, blobs=not no_blobs)
-    if as_json:
-        print_json({**asdict(verdict), "head": verdict.head})
-    else:
-        for warning in verdict.warnings:
-            click.echo(f"warning: {warning}", err=True)
-        if verdict.ok:
-            click.echo(f"ok: {verdict.count} entries, head {verdict.head}")
-        else:
-            click.echo(f"BROKEN at entry {verdict.first_bad}: {verdict.why}")
-    ctx.exit(0 if verdict.ok else 1)
 
 
 @journal.command()
@@ -176,7 +159,7 @@ def export(
     name: str,
 ) -> None:
     """Write events as lines of JSON, oldest first, or with --flow as YAML."""
-    with _opened() as opened:
+    with opened_journal() as opened:
         if as_flow:
             from handrail.flow.recording import flow_text  # noqa: PLC0415  (the vocabulary)
 

@@ -107,8 +107,10 @@ async def _life(app: Starlette) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp, bound: socket.socket) -> AsyncIterator[None]:
-    """Answers while the block runs. The socket is closed with it."""
+async def serving(
+    app: ASGIApp, bound: socket.socket, certificate: tuple[Path, Path] | None = None
+) -> AsyncIterator[None]:
+    """Answers while the block runs. The socket is closed with it. `certificate`: it and its key, for TLS."""
     server = _Server(
         uvicorn.Config(
             app,
@@ -124,6 +126,8 @@ async def serving(app: ASGIApp, bound: socket.socket) -> AsyncIterator[None]:
             timeout_graceful_shutdown=GRACE_S,
             server_header=False,
             proxy_headers=False,
+            ssl_certfile=certificate[0] if certificate else None,
+            ssl_keyfile=certificate[1] if certificate else None,
         )
     )
     with bound:
