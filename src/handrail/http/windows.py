@@ -1,22 +1,26 @@
-"""`/api/windows/html`: agents' Markdown and HTML as safe HTML, made off the event loop and kept."""
+"""What the page asks before it shows a window: Markdown and HTML made safe, and where a frame's page is."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import socket
 from collections import OrderedDict
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
+from handrail.desk.addresses import host_of, why_private
 from handrail.desk.render import render
 
 MOST_KEPT = 16_000_000
 """Characters of rendered HTML."""
 SEALED = "default-src 'none'; img-src 'self' data:; frame-ancestors 'none'; sandbox"
 """Opened by itself it is nothing but text."""
+LOOKUP_S = 2.0
+"""A name that nobody knows by then is asked about."""
 
 
 class Rendered:
@@ -55,4 +59,37 @@ async def window_html(request: Request) -> HTMLResponse:
     return HTMLResponse(html, headers=headers)
 
 
-ROUTES = [Route("/api/windows/html", window_html)]
+async def frame(request: Request) -> JSONResponse:
+    """Whether a person has to say yes before a frame loads `url`, and why."""
+    why = await asks_about(request.query_params.get("url", ""))
+    return JSONResponse({"asks": why is not None, "why": why or ""})
+
+
+async def asks_about(url: str) -> str | None:
+    """None for a page of the open internet. A name's numbers may change before a browser looks them up: that
+    is no wall. What holds without it is that no browser has anything to send along."""
+    host = host_of(url)
+    if host is None:
+        return "This is no address of a page."
+    if why := why_private(host):
+        return why
+    if host in (own := socket.gethostname().lower(), own.partition(".")[0]):
+        return f"{host} is this machine."
+    return await _why_by_numbers(host)
+
+
+async def _why_by_numbers(host: str) -> str | None:
+    try:
+        async with asyncio.timeout(LOOKUP_S):
+            found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, TimeoutError, UnicodeError):
+        return f"Where {host} is could not be found out."
+    private = [str(one[4][0]) for one in found if why_private(str(one[4][0]).partition("%")[0])]
+    return (
+        f"{host} leads to {private[0]}, which is on this machine or in a private network."
+        if private
+        else None
+    )
+
+
+ROUTES = [Route("/api/windows/html", window_html), Route("/api/frames", frame)]
