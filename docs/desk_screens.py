@@ -101,7 +101,7 @@ def served(home: Path) -> Iterator[tuple[Desk, str]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
         link = ""
         for line in process.stdout or ():
-            found = re.search(r"http\S+/login\?code=\S+", line)
+            found = re.search(r"http\S+/login#code=\S+", line)
             link = found[0] if found else link
             if "Ctrl-C" in line:
                 break

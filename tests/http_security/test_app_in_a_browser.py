@@ -33,11 +33,11 @@ await attempt("socket", () => new Promise((done, fail) => {
 }));
 parent.postMessage(told, "*");
 """
-FRAME = """() => new Promise((done) => {
+FRAME = """(address) => new Promise((done) => {
   addEventListener("message", (event) => done([event.origin, event.data]));
   const frame = document.createElement("iframe");
   frame.sandbox = "allow-scripts";
-  frame.src = "/apps/hostile/index.html";
+  frame.src = address;
   document.body.append(frame);
 })"""
 
@@ -56,9 +56,10 @@ async def _in_a_frame(served: Door, path: str) -> Any:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=path, args=QUIET)
         page = await browser.new_page()
-        await page.goto(f"{served.origin}/login?code={served.context.auth.link_code()}")
+        await page.goto(f"{served.origin}/login#code={served.context.auth.link_code()}")
         await page.wait_for_url(f"{served.origin}/")
-        told = await page.evaluate(FRAME)
+        apps = (await served.get("/api/apps")).json["apps"]
+        told = await page.evaluate(FRAME, next(one["url"] for one in apps if one["id"] == "hostile"))
         await browser.close()
         return told
 

@@ -1,14 +1,16 @@
-"""Starting wrongly fails before anything is served: no token on a public address, a used port."""
+"""Starting wrongly fails before anything is served, and where the pages of a server live."""
 
 from __future__ import annotations
 
+import re
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from handrail.bind import check_bind
+from handrail.bind import check_bind, listen, pages_apart
 from handrail.cli.serve import serve
 from handrail.errors import InvalidAction
 from handrail.http.origin import hosts_of
@@ -47,3 +49,27 @@ def test_loopback_and_a_long_token_are_fine() -> None:
         assert hosts_of(host, 80) is not None
     check_bind("0.0.0.0", "x" * 16)
     assert hosts_of("0.0.0.0", 80) is None
+
+
+def test_each_process_has_its_pages_under_a_new_name_and_both_loopbacks() -> None:
+    names = set()
+    for _ in range(2):
+        bound = listen("localhost", 0)
+        port = bound.getsockname()[1]
+        name, sockets = pages_apart("localhost", bound)
+        with ExitStack() as closing:
+            for one in sockets:
+                closing.enter_context(one)
+            assert re.fullmatch(rf"desk-[0-9a-f]{{16}}\.localhost:{port}", name or "")
+            names.add(name.partition(":")[0] if name else "")
+            with pytest.raises(OSError, match="in use"):
+                socket.create_server(("::1", port), family=socket.AF_INET6)
+    assert len(names) == 2
+
+
+def test_pages_live_at_the_number_where_it_was_asked_for_or_the_other_loopback_is_taken() -> None:
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
+        port = taken.getsockname()[1]
+        with listen("localhost", port) as bound:
+            assert pages_apart("localhost", bound) == (None, [bound])
+            assert pages_apart("127.0.0.1", bound) == (None, [bound])

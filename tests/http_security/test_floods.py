@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
 
 from handrail.desk.hub import MOST_BEHIND
 from handrail.http.websocket import MOST_TEXT
@@ -126,6 +127,7 @@ def test_a_client_that_never_reads_holds_nobody_up_and_is_sent_away(
     async def story() -> None:
         async with door(tmp_path) as served, await served.person() as quick:
             writer = await _deaf(served.port, await served.log_in())
+            await until(lambda: len(served.desk.hub.clients) == 2)
             snapshot = await frame_of(quick, "SNAPSHOT")
             last = snapshot["seq"]
             padding = "x" * 20_000
@@ -140,17 +142,19 @@ def test_a_client_that_never_reads_holds_nobody_up_and_is_sent_away(
     asyncio.run(story())
 
 
-async def _deaf(port: int, cookie: str) -> asyncio.StreamWriter:
+async def _deaf(port: int, token: str) -> asyncio.StreamWriter:
     """A browser that shakes hands and then takes nothing any more."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
     host = f"127.0.0.1:{port}"
     lines = [
         "GET /ws HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
-        f"Origin: http://{host}", f"Cookie: {cookie}", "", "",
+        f"Origin: http://{host}", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(lines).encode())
     assert b"101" in await reader.readline()
+    hello = json.dumps({"type": "HELLO", "clientId": "deaf", "token": token}).encode()
+    writer.write(Frame(Opcode.TEXT, hello).serialize(mask=True))
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     return writer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any
 
 import pytest
 from starlette.routing import Route
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 from handrail.http.auth import MOST_GUESSES
 from tests.unit.http.door import KEY, TOKEN, WINDOW, Door, door, frame_of
 
-OPEN = {"/", "/login", "/healthz", "/favicon.ico"}
+OPEN = {"/", "/login", "/api/login", "/healthz", "/favicon.ico"}
+NOT_LOGGED_IN = 4401
 
 
 async def _without_anything(served: Door, path: str, method: str) -> int:
@@ -35,10 +37,6 @@ def test_every_route_wants_a_secret(tmp_path: Path) -> None:
                     assert await _without_anything(served, path, method) == 401, (method, path)
                     seen += 1
             assert seen > 20
-            with pytest.raises(InvalidStatus) as refusal:
-                async with served.socket("", Origin=served.origin):
-                    pass
-            assert refusal.value.response.status_code == 401
 
     asyncio.run(story())
 
@@ -69,14 +67,15 @@ def test_no_ending_and_no_detour_opens_a_path(tmp_path: Path) -> None:
 def test_whoever_guesses_has_to_wait(tmp_path: Path) -> None:
     async def story() -> None:
         async with door(tmp_path) as served:
-            cookie = await served.log_in()
+            page = await served.page()
             for turn in range(MOST_GUESSES):
                 assert (await served.get("/api/desk", token=f"{TOKEN}{turn}")).status == 401
             last = await served.get("/api/desk")  # now even the right one is not heard
             assert (last.status, last.json["code"]) == (429, "TOO_MANY_GUESSES")
-            assert (await served.ask("GET", f"/login?code={served.context.auth.link_code()}")).status == 429
-            # A browser that is logged in goes on: its cookie is nothing that could be guessed.
-            assert (await served.ask("GET", "/api/desk", {"Cookie": cookie})).status == 200
+            assert (await served.exchange("x" * 43)).status == 429
+            assert (await served.exchange(served.context.auth.link_code())).status == 200  # a person gets in
+            # A page that is logged in goes on: its token is nothing that could be guessed.
+            assert (await served.ask("GET", "/api/desk", page)).status == 200
 
     asyncio.run(story())
 
@@ -85,36 +84,86 @@ def test_a_link_works_once_and_an_invented_one_never(tmp_path: Path) -> None:
     async def story() -> None:
         async with door(tmp_path) as served:
             code = served.context.auth.link_code()
-            first = await served.ask("GET", f"/login?code={code}")
-            assert first.status == 200
-            flags = first.headers["set-cookie"]
-            assert "HttpOnly" in flags
-            assert "SameSite=Strict" in flags
-            assert "Path=/" in flags
-            assert code not in flags
+            first = await served.exchange(code)
+            assert (first.status, list(first.json)) == (200, ["token"])
+            assert first.json["token"] != code
             for stale in (code, code[:-1], "", "x" * 43):
-                answer = await served.ask("GET", f"/login?code={stale}")
-                assert answer.status == 401
-                assert "set-cookie" not in answer.headers
+                answer = await served.exchange(stale)
+                assert (answer.status, answer.json["code"]) == (401, "LINK_NOT_VALID")
 
     asyncio.run(story())
 
 
-def test_other_schemes_and_cookies_open_nothing(tmp_path: Path) -> None:
+def test_nothing_that_a_browser_sends_by_itself_opens_anything(tmp_path: Path) -> None:
     async def story() -> None:
         async with door(tmp_path) as served:
-            name = (await served.log_in()).partition("=")[0]
+            token = await served.log_in()
+            basic = base64.b64encode(f"owner:{token}".encode()).decode()
             for headers in (
                 {"Authorization": f"Basic {TOKEN}"},
                 {"Authorization": TOKEN},
                 {"Authorization": "Bearer"},
                 {"Authorization": "Bearer \xff\xfe"},
-                {"Cookie": f"{name}={TOKEN}"},
-                {"Cookie": f"{name}="},
-                {"Cookie": "x=\x01;;=;"},
+                {"Authorization": f"Basic {basic}"},
+                {"Authorization": f"Bearer {token}"},  # a page's token is no program's
+                {"Cookie": f"handrail-{served.port}={token}; handrail={token}; handrail-page={token}"},
+                {"Handrail-Page": TOKEN},
+                {"Handrail-Page": KEY},
+                {"Handrail-Page": ""},
             ):
                 assert (await served.ask("GET", "/api/desk", headers)).status == 401, headers
-            assert (await served.ask("GET", f"/api/desk?token={TOKEN}")).status == 401
+            for query in (f"token={TOKEN}", f"handrail-page={token}", f"code={token}"):
+                assert (await served.ask("GET", f"/api/desk?{query}")).status == 401
+                assert (await served.ask("GET", f"/ticket/{token}?{query}")).status == 410
+
+    asyncio.run(story())
+
+
+def test_no_answer_ever_sets_a_cookie(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            answers = [await served.exchange(served.context.auth.link_code()), await served.ask("GET", "/")]
+            answers += [
+                await served.ask("GET", path, await served.page()) for path in ("/api/desk", "/login")
+            ]
+            assert [one.status for one in answers] == [200] * 4
+            assert not any("set-cookie" in one.headers for one in answers)
+
+    asyncio.run(story())
+
+
+def test_a_socket_is_told_nothing_before_its_token_counts(tmp_path: Path) -> None:
+    firsts: list[str | bytes] = [
+        json.dumps({"type": "HELLO", "clientId": "x"}),
+        json.dumps({"type": "HELLO", "clientId": "x", "token": TOKEN}),
+        json.dumps({"type": "HELLO", "clientId": "x", "token": "A" * 43}),
+        json.dumps({"type": "INTERRUPT"}),
+        "nonsense",
+        b"\x00",
+    ]
+
+    async def story() -> None:
+        async with door(tmp_path) as served:
+            for first in firsts:
+                async with served.socket("?since=0", Origin=served.origin) as socket:
+                    await socket.send(first)
+                    await socket.send(json.dumps({"type": "USER_INTERACTION", "interactions": [WINDOW]}))
+                    with pytest.raises(ConnectionClosed):
+                        await asyncio.wait_for(socket.recv(), 10)
+                    assert socket.close_code == NOT_LOGGED_IN
+            assert served.desk.state.windows == {}
+
+    asyncio.run(story())
+
+
+def test_a_socket_that_says_nothing_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handrail.http.websocket.HELLO_S", 0.1)
+
+    async def story() -> None:
+        async with door(tmp_path) as served, served.socket("", Origin=served.origin) as socket:
+            with pytest.raises(ConnectionClosed):
+                await asyncio.wait_for(socket.recv(), 10)
+            assert socket.close_code == NOT_LOGGED_IN
 
     asyncio.run(story())
 

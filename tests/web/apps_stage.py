@@ -45,7 +45,7 @@ class Stage:
         """A browser of the owner's, on the empty desk."""
         context = browser.new_context(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
         page = context.new_page()
-        page.goto(f"{self.door.origin}/login?code={self.door.context.auth.link_code()}")
+        page.goto(f"{self.door.origin}/login#code={self.door.context.auth.link_code()}")
         return page
 
     def open(self, page: Page, app: str, *, window: str | None = None, **bounds: int) -> Locator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -75,6 +76,15 @@ class Person:
         if not more.get("minimized"):
             self.window(window_id, more.get("monitorId", "monitor-0")).wait_for()
         return details
+
+    def allow(self, window_id: str) -> Locator:
+        """Says yes to a page of this machine; the frame that shows it."""
+        self.window(window_id).get_by_role("button", name="Show it").click()
+        frame = self.window(window_id).locator("iframe")
+        inside = frame.element_handle().content_frame()
+        assert inside is not None
+        inside.wait_for_url(re.compile("^http"))
+        return frame
 
     def window(self, window_id: str, monitor: str = "monitor-0") -> Locator:
         return self.page.locator(f'.window[data-key="{monitor}/{window_id}"]')

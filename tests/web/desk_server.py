@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handrail.bind import listen
+from starlette.routing import BaseRoute
+
+from handrail.bind import listen, pages_apart
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.http.approvals import recall_from, remember_in
@@ -26,11 +28,15 @@ PATIENCE_S = 30.0
 class DeskServer:
     """`start` serves, `stop` ends; a second `start` is the same desk on the same port."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, host: str = "127.0.0.1") -> None:
         self.home = home
+        self.host = host
+        self.pages = ""
+        """Where the desk's page lives."""
         self.port = 0
         self.desk: Desk
         self.context: Context
+        self.routes: list[BaseRoute]
         self._loop: asyncio.AbstractEventLoop
         self._thread: threading.Thread | None = None
 
@@ -63,10 +69,13 @@ class DeskServer:
             runtime.attach_desk(self.desk)
             bound = listen("127.0.0.1", self.port)
             self.port = bound.getsockname()[1]
-            app = build(runtime, self.desk, allowed_hosts=hosts_of("127.0.0.1", self.port))
-            self.context = app.state.context
+            page_host, sockets = pages_apart(self.host, bound)
+            self.pages = f"http://{page_host}" if page_host else self.address
+            hosts = hosts_of(self.host, self.port)
+            app = build(runtime, self.desk, allowed_hosts=hosts, page_host=page_host)
+            self.context, self.routes = app.state.context, app.routes
             try:
-                async with serving(app, bound):
+                async with serving(app, *sockets):
                     ready.set()
                     await self._end.wait()
             finally:
@@ -128,4 +137,4 @@ class DeskServer:
         async def code() -> str:
             return self.context.auth.link_code()
 
-        return f"{self.address}/login?code={self.run(code)}"
+        return f"{self.pages}/login#code={self.run(code)}"

@@ -98,7 +98,7 @@ def test_a_flow_is_checked_run_and_reported(desk: Stage, page: Page) -> None:
     root.get_by_role("button", name="Run").click()
     expect(root.locator(".flows-run")).to_have_attribute("data-outcome", "passed", timeout=30_000)
     expect(root.locator(".flows-step.is-passed")).to_have_count(2)
-    link = root.get_by_role("link", name="Report")
+    link = root.get_by_role("button", name="Report")
     link.wait_for()
     with page.context.expect_page() as opened:
         link.click()

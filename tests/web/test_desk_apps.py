@@ -96,6 +96,7 @@ def test_a_file_that_is_not_there_is_said(person: Person) -> None:
 def test_a_url_shortcut_opens_a_page_in_a_window(person: Person) -> None:
     shortcut(person, type="url", target="http://127.0.0.1:9/page")
     person.button("Short").click()
+    person.button("Show it").click()
     frame = person.page.locator(".window iframe")
     expect(frame).to_have_attribute("src", "http://127.0.0.1:9/page")
     assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"

@@ -206,7 +206,7 @@ def test_the_page_itself_could_not_load_a_foreign_picture_or_script(person: Pers
 def test_a_hostile_page_reaches_neither_the_desk_nor_its_api(person: Person, site: Site) -> None:
     site.page = HOSTILE.replace("__DESK__", person.server.address).encode()
     person.show("a", {"renderer": "iframe", "data": site.address}, title="Honest")
-    log = person.window("a").locator("iframe").content_frame.locator("#log")
+    log = person.allow("a").content_frame.locator("#log")
     expect(log).to_have_text("tried: []")
     state = person.server.state()
     assert list(state["windows"]) == ["monitor-0/a"]

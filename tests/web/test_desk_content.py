@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 from collections.abc import Iterator
@@ -128,17 +129,39 @@ def test_a_long_table_has_only_the_rows_in_sight_and_scrolls_to_its_last(person:
 
 
 def test_a_page_that_loads_is_told_to_the_agent(person: Person, elsewhere: str) -> None:
-    details = person.show("a", {"renderer": "iframe", "data": elsewhere})
-    assert details["iframe"] == {"loaded": True}
+    public = "http://93.184.215.14/"  # a number of the open internet, which the test answers for
+    person.context.route(f"{public}**", lambda route: route.fulfill(body="A page of the internet"))
+    content = {"renderer": "iframe", "data": public}
+    made = person.server.begin(lambda: asyncio.to_thread(person.server.window, "a", content))
+    person.until(made.done)
+    assert made.result()["iframe"] == {"loaded": True}
     frame = person.window("a").locator("iframe")
-    expect(frame.content_frame.get_by_text("A page from elsewhere")).to_be_visible()
+    expect(frame.content_frame.get_by_text("A page of the internet")).to_be_visible()
     assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"
+    assert frame.get_attribute("referrerpolicy") == "no-referrer"
+    assert frame.evaluate("frame => frame.credentialless") is True
+    person.context.unroute_all()
+
+
+def test_a_page_of_this_machine_is_shown_after_a_persons_yes(person: Person, elsewhere: str) -> None:
+    details = person.show("a", {"renderer": "iframe", "data": elsewhere})
+    assert details["iframe"]["loaded"] is False
+    assert "A person has to say yes first" in details["iframe"]["error"]
+    assert not [url for url in person.requests if url.startswith(elsewhere)]
+    yes = person.window("a").get_by_role("button", name="Show it")
+    yes.evaluate("button => { button.disabled = false; button.click(); }")  # no person's click
+    assert not [url for url in person.requests if url.startswith(elsewhere)]
+    expect(person.allow("a").content_frame.get_by_text("A page from elsewhere")).to_be_visible()
+    again = {"renderer": "iframe", "data": f"{elsewhere}/other"}
+    person.server.act({"type": "window.setContent", "windowId": "a", "content": again})
+    expect(yes).to_be_visible()  # a yes is for one address
+    assert not [url for url in person.requests if url.startswith(f"{elsewhere}/other")]
 
 
 def test_an_agents_sandbox_only_narrows(person: Person, elsewhere: str) -> None:
     words = "allow-same-origin allow-forms allow-top-navigation"
     person.show("a", {"renderer": "iframe", "data": {"url": elsewhere, "sandbox": words}})
-    assert person.window("a").locator("iframe").get_attribute("sandbox") == "allow-forms"
+    assert person.allow("a").get_attribute("sandbox") == "allow-forms"
 
 
 def test_a_page_nobody_serves_is_told_to_the_agent(person: Person) -> None:
@@ -167,11 +190,13 @@ def test_a_document_and_a_canvas_are_in_the_picture(person: Person) -> None:
 
 def test_a_page_that_can_draws_its_own_picture(person: Person, elsewhere: str) -> None:
     person.show("a", {"renderer": "iframe", "data": f"{elsewhere}/painter"})
+    person.allow("a")
     assert captured(person, "a").getpixel((240, 200)) == (0, 255, 0)
 
 
 def test_of_a_page_that_can_not_there_is_its_frame(person: Person, elsewhere: str) -> None:
     person.show("a", {"renderer": "iframe", "data": elsewhere}, title="Frame alone")
+    person.allow("a")
     picture = captured(person, "a")
     assert picture.size == (480, 320)
     assert (204, 0, 0) not in {colour for _, colour in picture.getcolors(200_000) or []}

@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, WebSocket, expect
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
-LINK = re.compile(r"https?://\S+/login\?code=\S+")
+LINK = re.compile(r"https?://\S+/login#code=\S+")
 AWAY_S = 30
 DEBOUNCE_S = 0.6
 """The desk is written down at most 200 ms after a change; a killed process loses no more than that."""
@@ -89,11 +89,14 @@ def test_a_killed_server_comes_back_with_the_same_desk(browser: Browser, env: di
         process.send_signal(signal.SIGKILL)
         process.wait()
     expect(page.get_by_role("status").filter(has_text=re.compile("connect", re.I)).first).to_be_visible()
-    with served(env, port):
+    with served(env, port) as (_, link):
         after = state(env)
         for name in ("windows", "monitors", "badges", "shortcuts"):
             assert after[name] == before[name], name
-        show(env, "fourth", 700)  # the page that was open follows again, by itself
+        banner = page.get_by_role("status").filter(has_text="signed out")
+        expect(banner).to_be_visible(timeout=20_000)  # its login ended with the process that gave it
+        page.goto(link)
+        show(env, "fourth", 700)
         expect(page.locator(".window", has_text="I am fourth")).to_be_visible(timeout=20_000)
         assert titles(page) == ["first", "fourth", "third"]
     page.close()

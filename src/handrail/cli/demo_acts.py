@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 START_S = 20
 STOP_S = 5
-_LINK = re.compile(r"https?://\S+/login\?code=\S+")
+_LINK = re.compile(r"https?://\S+/login#code=\S+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class ServeOptions:
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Any other address needs --token.")
+@click.option("--host", default="localhost", show_default=True, help="Any other address needs --token.")
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free.")
 @click.option("--sim", type=click.IntRange(0, 20), default=0, metavar="N", help="So many simulated phones.")
 @click.option("--device", multiple=True, metavar="SERIAL", help="Open this phone at once; may be repeated.")
@@ -145,11 +145,14 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
 async def _serve(
     options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
+    from handrail.bind import pages_apart  # noqa: PLC0415
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
+    from handrail.http.pages import login_path  # noqa: PLC0415
     from handrail.http.server import build, serving  # noqa: PLC0415
 
     port = bound.getsockname()[1]
+    page_host, sockets = pages_apart(options.host, bound)
     notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token)
     app = build(
         runtime,
@@ -159,12 +162,14 @@ async def _serve(
         allowed_hosts=hosts_of(options.host, port),
         routes=await _mcp(options, runtime, stack),
         flow_folders=_flow_folders(options, runtime.config),
+        page_host=page_host,
     )
     stop = _until_signal(stack)
-    async with serving(app, bound), answering(options.model, options.base_url, runtime, desk) as console:
+    async with serving(app, *sockets), answering(options.model, options.base_url, runtime, desk) as console:
         app.state.context.on_interrupt.append(console.interrupt)
         notice.write(runtime.config.desk)
-        link = f"{notice.address}/login?code={app.state.context.auth.link_code()}"
+        pages = f"http://{page_host}" if page_host else notice.address
+        link = pages + login_path(app.state.context.auth.link_code())
         _tell(notice.address, link, options, runtime)
         if options.open_:
             await asyncio.to_thread(webbrowser.open, link)

@@ -1,7 +1,8 @@
-"""Who is behind a request: one-time links and logins for browsers, tokens for programs, the owner's key.
+"""Who is behind a request: one-time links and logins for pages, tokens for programs, the owner's key.
 
-A link becomes a cookie that only this server's own pages send. Everything is compared in constant time, and
-whoever guesses often has to wait. The store keeps only hashes of logins.
+A link becomes a token that the page itself keeps and sends. Nothing that a browser adds by itself is read:
+no cookie, no basic authentication, no query. Logins live in this process and end with it. Everything is
+compared in constant time, and whoever guesses often has to wait.
 """
 
 from __future__ import annotations
@@ -9,10 +10,8 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import sqlite3
 from collections import deque
 from dataclasses import dataclass, replace
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from typing import Literal
 
@@ -22,7 +21,6 @@ from handrail.clock import Clock
 from handrail.engine.events import Caller, Door
 from handrail.errors import ActionRejected
 from handrail.http.origin import HttpRefusal
-from handrail.store import Store
 
 MOST_LINKS = 20
 """Links that wait to be used; the oldest is forgotten first."""
@@ -30,6 +28,9 @@ NOBODY = HttpRefusal(
     401, "NOT_LOGGED_IN", "This needs a login or a token.", "`handrail desk link` prints a link that logs in."
 )
 _WRONG_TOKEN = HttpRefusal(401, "WRONG_TOKEN", "This token is not known here.", NOBODY.hint)
+LOGIN_OVER = HttpRefusal(
+    401, "LOGIN_OVER", "This page's login is not known here: the server was started anew.", NOBODY.hint
+)
 _USED_LINK = HttpRefusal(
     401, "LINK_NOT_VALID", "This link was used already, or is of an earlier run.", NOBODY.hint
 )
@@ -38,9 +39,14 @@ MOST_GUESSES = 10
 GUESS_WINDOW_MS = 60_000.0
 MOST_ADDRESSES = 1_000
 """Whoever was wrong longest ago is forgotten first."""
-LOGIN_LIFE_MS = 30 * 24 * 3_600_000
-"""A browser that stays away longer has to come by a link again."""
-LOGIN_TABLES = ("CREATE TABLE logins (hash TEXT PRIMARY KEY, until_ms INTEGER NOT NULL) STRICT",)
+MOST_LOGINS = 1_000
+"""Pages that are logged in; the oldest is forgotten first."""
+PAGE_HEADER = "handrail-page"
+"""Brings a page's token. A browser sends such a header only if a script of our own page asks it to."""
+TICKET_PATH = "/ticket/"
+TICKET_LIFE_MS = 60_000.0
+MOST_TICKETS = 200
+"""Tickets that wait to be used; the oldest is forgotten first."""
 AGENT_HEADER = "handrail-agent"
 LONGEST_NAME = 60
 PROGRAM = "http"
@@ -61,39 +67,50 @@ class Keys:
 class HttpAuth:
     """Everybody who may come in, and how they are known again."""
 
-    def __init__(self, store: Store, clock: Clock, keys: Keys) -> None:
+    def __init__(self, clock: Clock, keys: Keys) -> None:
         self.keys = keys
-        self.logins = Logins(store, clock)
+        self.logins = Logins()
+        self.tickets = Tickets(clock)
+        self.seal_key = secrets.token_bytes(32)
+        """Seals paths of desk apps; another process has another one."""
         self._guesses = Guesses(clock)
         self._codes: dict[str, None] = {}
 
     def link_code(self) -> str:
-        """For `/login?code=…`: good for one browser, once."""
+        """For `/login#code=…`: good for one page, once. No browser sends it to any server by itself."""
         code = secrets.token_urlsafe(32)
         self._codes[code] = None
         while len(self._codes) > MOST_LINKS:
             del self._codes[next(iter(self._codes))]
         return code
 
-    async def log_in(self, code: str, address: str) -> str | HttpRefusal:
-        """The cookie's value for a code that was not used yet."""
-        if refusal := self._too_many(address):
-            return refusal
+    def log_in(self, code: str, host: str, address: str) -> str | HttpRefusal:
+        """A page's token for a code that was not used yet; good at this host only.
+
+        A code that counts can't be a guess: whoever guesses beside them keeps nobody from logging in.
+        """
         known = [one for one in self._codes if _same(one, code)]
         if not known:
+            if refusal := self._too_many(address):
+                return refusal
             self._guesses.was_wrong(address)
             return _USED_LINK
         del self._codes[known[0]]
-        return await self.logins.begin()
+        return self.logins.begin(host)
 
     def visitor(self, headers: Headers, address: str) -> Visitor | HttpRefusal | None:
-        """None: they brought nothing. A wrong bearer is a guess; an old cookie is only old."""
+        """None: they brought nothing. A wrong bearer is a guess; an old page's token is only old."""
         authorization = headers.get("authorization")
         if authorization is not None:
             return self._too_many(address) or self._bearer(authorization, headers, address)
-        if self.logins.knows(cookie_of(headers)):
+        token = headers.get(PAGE_HEADER)
+        return None if token is None else self.page(token, headers, address)
+
+    def page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
+        """Whoever sits before the page that has this token."""
+        if self.logins.knows(token, headers.get("host", "")):
             return Visitor.person(is_remote=not _is_near(address))
-        return None
+        return LOGIN_OVER
 
     def _bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         scheme, _, given = authorization.partition(" ")
@@ -116,27 +133,6 @@ class HttpAuth:
             "Too many wrong tokens came from this address.",
             f"Try again in {wait_ms / 1000:.0f} seconds.",
         )
-
-
-def cookie_of(headers: Headers) -> str:
-    """The value that this browser sent, '' for none."""
-    try:
-        found = SimpleCookie(headers.get("cookie", "")).get(_cookie_name(headers))
-    except CookieError:
-        return ""
-    return found.value if found is not None else ""
-
-
-def set_cookie(headers: Headers, value: str) -> str:
-    """The header's value: not readable by scripts, never sent for another site's page."""
-    name = _cookie_name(headers)
-    return f"{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={LOGIN_LIFE_MS // 1000}"
-
-
-def _cookie_name(headers: Headers) -> str:
-    """Browsers keep cookies by host and not by port: two desks on one machine would log each other out."""
-    port = headers.get("host", "").rpartition(":")[2]
-    return f"handrail-{port}" if port.isdecimal() else "handrail"
 
 
 def _same(one: str, other: str) -> bool:
@@ -181,35 +177,22 @@ class Guesses:
 
 
 class Logins:
-    """The cookies that count."""
+    """The tokens of pages, each with the host that it was given to. Nothing of them is ever stored."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
-        self._until: dict[str, int] = {}
+    def __init__(self) -> None:
+        self._hosts: dict[str, str] = {}
 
-    async def load(self) -> None:
-        """Those that are known from before."""
-        self._store.prepare("logins", LOGIN_TABLES)
-        now = self._clock.now_ms()
+    def begin(self, host: str) -> str:
+        """A new page's token."""
+        token = secrets.token_urlsafe(32)
+        self._hosts[_hash(token)] = host
+        while len(self._hosts) > MOST_LOGINS:
+            del self._hosts[next(iter(self._hosts))]
+        return token
 
-        def read(db: sqlite3.Connection) -> dict[str, int]:
-            db.execute("DELETE FROM logins WHERE until_ms <= ?", (now,))
-            return {str(row[0]): int(row[1]) for row in db.execute("SELECT hash, until_ms FROM logins")}
-
-        self._until = await self._store.write(read)
-
-    async def begin(self) -> str:
-        """A new cookie's value."""
-        value = secrets.token_urlsafe(32)
-        row = (_hash(value), self._clock.now_ms() + LOGIN_LIFE_MS)
-        await self._store.write(lambda db: db.execute("INSERT INTO logins VALUES (?, ?)", row))
-        self._until[row[0]] = row[1]
-        return value
-
-    def knows(self, value: str) -> bool:
-        """Looked up by its hash: how long that takes says nothing about the value."""
-        return self._until.get(_hash(value), 0) > self._clock.now_ms()
+    def knows(self, token: str, host: str) -> bool:
+        """Looked up by its hash: how long that takes says nothing about the token."""
+        return bool(host) and self._hosts.get(_hash(token)) == host
 
 
 def _hash(value: str) -> str:
@@ -246,6 +229,36 @@ class Visitor:
                 f"{what} is for people; {self.name!r} came with a program's token",
                 hint="Open the desk in a browser, or use `handrail approve` in a terminal.",
             )
+
+
+class Tickets:
+    """Addresses of single files for what can't send a header, such as a tab of its own: each opens once."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._made: dict[str, Ticket] = {}
+
+    def make(self, target: str, visitor: Visitor) -> str:
+        """The address."""
+        code = secrets.token_urlsafe(32)
+        self._made[_hash(code)] = Ticket(target, visitor, self._clock.monotonic_ms() + TICKET_LIFE_MS)
+        while len(self._made) > MOST_TICKETS:
+            del self._made[next(iter(self._made))]
+        return f"{TICKET_PATH}{code}"
+
+    def take(self, path: str) -> Ticket | None:
+        """What an address stands for; None for one that was used, is too old or was never made."""
+        found = self._made.pop(_hash(path.removeprefix(TICKET_PATH)), None)
+        return found if found is not None and found.until_ms > self._clock.monotonic_ms() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One reading of `target`, a path with its query, as `visitor`."""
+
+    target: str
+    visitor: Visitor
+    until_ms: float
 
 
 def agent_name(given: str | None) -> str | None:

@@ -21,10 +21,19 @@ from handrail.runtime import Runtime
 class Context:
     """One runtime, one desk, and everybody who looks at them."""
 
-    def __init__(self, runtime: Runtime, desk: Desk, auth: HttpAuth, flows: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        desk: Desk,
+        auth: HttpAuth,
+        flows: Sequence[Path] = (),
+        page_host: str | None = None,
+    ) -> None:
         self.runtime = runtime
         self.desk = desk
         self.auth = auth
+        self.page_host = page_host
+        """Where pages live, if not where they were asked for."""
         self.phones = Phones(runtime)
         self.flows = Flows(runtime, flows)
         self.approvals = DeskApprovals(runtime, desk)

@@ -1,7 +1,8 @@
 """Desk apps: folders with `app.json` and `index.html`, those that ship with Handrail and the user's own.
 
-A user's app is a stranger to the desk: its files come with a sandbox, on an origin that is nobody's. Its page
-sends no cookie for its files, so their path carries a seal that only this server can make.
+A user's app is a stranger to the desk: its files come with a sandbox, on an origin that is nobody's. No
+script of the desk fetches its files, so their path carries a seal that only this process can make. The seal
+opens the files of that app and nothing else, and ends with the process.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from handrail.errors import InvalidAction
-from handrail.http.auth import Keys
 from handrail.http.storage import UNKNOWN, WEB, inside
 from handrail.protocol.desk import Extent
 from handrail.protocol.model import CamelModel, Name, Text
@@ -49,11 +49,11 @@ class AppManifest(CamelModel):
 
 async def list_apps(request: Request) -> JSONResponse:
     """Every app of the desk, and what is wrong with the folders that are none."""
-    home = request.app.state.context.runtime.config.apps
-    return JSONResponse(await asyncio.to_thread(listing, home))
+    context = request.app.state.context
+    return JSONResponse(await asyncio.to_thread(listing, context.runtime.config.apps, context.auth.seal_key))
 
 
-def listing(home_apps: Path) -> dict[str, Any]:
+def listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
     """Built-in ones first; a user's app can't take the name of one."""
     apps: dict[str, dict[str, Any]] = {}
     problems: list[dict[str, str]] = []
@@ -62,7 +62,7 @@ def listing(home_apps: Path) -> dict[str, Any]:
             try:
                 if folder.name in apps:
                     raise InvalidAction(f"{folder.name} is the name of a built-in app", path="name")
-                apps[folder.name] = _described(folder, built_in)
+                apps[folder.name] = _described(folder, built_in, seal_key)
             except InvalidAction as error:
                 problems.append({"app": folder.name, "message": error.message})
     return {"apps": list(apps.values()), "problems": problems}
@@ -74,13 +74,13 @@ def _folders(root: Path) -> list[Path]:
     return sorted(one for one in root.iterdir() if one.is_dir() and not one.name.startswith((".", "_")))
 
 
-def _described(folder: Path, built_in: bool) -> dict[str, Any]:
+def _described(folder: Path, built_in: bool, seal_key: bytes) -> dict[str, Any]:
     if folder.is_symlink() or not re.fullmatch(_NAME, folder.name, re.ASCII):
         raise InvalidAction("the folder's name must be a-z, 0-9, - or _, and the folder no link", path="name")
     manifest = read_manifest(folder)
     if not built_in and not (folder / "index.html").is_file():
         raise InvalidAction("index.html is missing", path="index.html")
-    place = f"/static/apps/{folder.name}" if built_in else f"/apps/{folder.name}"
+    place = f"/static/apps/{folder.name}" if built_in else _sealed(folder.name, seal_key)
     icon, first = manifest.icon, "app.js" if built_in else "index.html"
     told = manifest.to_dict() | {"id": folder.name, "builtIn": built_in, "url": f"{place}/{first}"}
     return told | {"icon": f"{place}/{icon}" if Path(icon).suffix.lower() in WEB else icon}
@@ -105,8 +105,7 @@ async def app_file(request: Request) -> Response:
     if "~" not in folder:
         if not re.fullmatch(_NAME, folder, re.ASCII):
             raise HTTPException(404, "There is no such app.")
-        sealed = f"/apps/{folder}~{_seal(folder, context.auth.keys)}/"
-        return RedirectResponse(sealed + (path or "index.html"), 307)
+        return RedirectResponse(f"{_sealed(folder, context.auth.seal_key)}/{path or 'index.html'}", 307)
     root = context.runtime.config.apps
     found = await asyncio.to_thread(inside, root, f"{folder.partition('~')[0]}/{path}")
     if not found.is_file() or found.name == MANIFEST:
@@ -130,14 +129,18 @@ def _headers(here: str) -> dict[str, str]:
     }
 
 
-def is_app_file(path: str, keys: Keys) -> bool:
+def is_app_file(path: str, seal_key: bytes) -> bool:
     """Whether this path has the seal of its app."""
     found = _SEALED.fullmatch(path)
-    return found is not None and hmac.compare_digest(found[2], _seal(found[1], keys))
+    return found is not None and hmac.compare_digest(found[2], _seal(found[1], seal_key))
 
 
-def _seal(name: str, keys: Keys) -> str:
-    made = hmac.digest(keys.key.encode(), f"app {name}".encode(), hashlib.sha256)
+def _sealed(name: str, seal_key: bytes) -> str:
+    return f"/apps/{name}~{_seal(name, seal_key)}"
+
+
+def _seal(name: str, seal_key: bytes) -> str:
+    made = hmac.digest(seal_key, f"app {name}".encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(made).decode().rstrip("=")
 
 

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ANY = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  (compared with, not bound to)
+SHOWN = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "localhost": "127.0.0.1"}  # noqa: S104  (not bound to)
+"""Addresses are told as numbers: `localhost` may lead a browser to another process, on the other loopback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class DeskFile:
     def renew(cls, path: Path, host: str, port: int, token: str | None) -> DeskFile:
         """Secrets last over restarts: programs that were given them need not be told again."""
         known = _known(path)
-        shown = ANY.get(host, f"[{host}]" if ":" in host and not host.startswith("[") else host)
+        shown = SHOWN.get(host, f"[{host}]" if ":" in host and not host.startswith("[") else host)
         return cls(
             f"http://{shown}:{port}",
             token or known.get("token") or secrets.token_urlsafe(32),

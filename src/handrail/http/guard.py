@@ -5,18 +5,20 @@ Host and Origin first, then who it is, then the size and kind of what they bring
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handrail.http.auth import NOBODY, HttpAuth, Visitor
+from handrail.http.auth import NOBODY, TICKET_PATH, HttpAuth, Visitor
 from handrail.http.desk_apps import is_app_file
 from handrail.http.origin import SAFE, HttpRefusal, Rules, needs_origin
 from handrail.http.responses import refused, secured
 from handrail.protocol.read import MAX_BYTES
 
-OPEN = frozenset({"/", "/login", "/healthz", "/favicon.ico"})
-"""Paths for everybody; `/` tells strangers how to get in."""
+OPEN = frozenset({"/", "/login", "/api/login", "/healthz", "/favicon.ico"})
+"""Paths for everybody; the page tells strangers how to get in."""
 OPEN_UNDER = "/static/"
 """The page's own files are no secret."""
 
@@ -43,30 +45,54 @@ class HttpGuard:
     def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         """None where the request may go on; who sends it is then in its state."""
         method, path = scope.get("method", "WEBSOCKET"), scope["path"]
-        if refusal := self._rules.wrong_host(headers):
+        if refusal := self._rules.wrong_host(headers) or _two_lengths(headers):
             return refusal
-        if method in SAFE and is_app_file(path, self._auth.keys):
+        if method in SAFE and is_app_file(path, self._auth.seal_key):
             return None  # the path itself is the secret; its page has no origin that could be checked
         if refusal := self._rules.wrong_origin(method, headers):
             return refusal
-        found = self._auth.visitor(headers, _address(scope))
+        if path.startswith(TICKET_PATH):
+            return self._by_ticket(scope, method)
+        found = self._auth.visitor(headers, address_of(scope))
         if isinstance(found, HttpRefusal):
             return found
-        if found is None and path not in OPEN and not path.startswith(OPEN_UNDER):
+        if found is None and not _is_open(method, path):
             return NOBODY
         if "authorization" not in headers and needs_origin(method) and "origin" not in headers:
             return _NO_ORIGIN
         _let_in(scope, found)
         return _bad_body(method, headers)
 
+    def _by_ticket(self, scope: Scope, method: str) -> HttpRefusal | None:
+        """The request becomes the one that the ticket stands for, by the one who asked for it."""
+        ticket = self._auth.tickets.take(scope["path"]) if method == "GET" else None
+        if ticket is None:
+            return _USED_TICKET
+        path, _, query = ticket.target.partition("?")
+        scope["path"], scope["raw_path"] = unquote(path), path.encode()
+        scope["query_string"] = query.encode()
+        _let_in(scope, ticket.visitor)
+        return None
+
+
+def _is_open(method: str, path: str) -> bool:
+    """A page's socket says who it is in its first frame: nothing is told before that."""
+    return method == "WEBSOCKET" or path in OPEN or path.startswith(OPEN_UNDER)
+
 
 def _let_in(scope: Scope, visitor: Visitor | None) -> None:
     scope.setdefault("state", {})["visitor"] = visitor
 
 
-def _address(scope: Scope) -> str:
+def address_of(scope: Scope) -> str:
+    """Where a request comes from, '' where that is not known."""
     client = scope.get("client")
     return client[0] if client else ""
+
+
+def _two_lengths(headers: Headers) -> HttpRefusal | None:
+    """Whoever stands before this server may believe the other length, and see two requests where one is."""
+    return _TWO_LENGTHS if "content-length" in headers and "transfer-encoding" in headers else None
 
 
 def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
@@ -101,8 +127,20 @@ def _bounded(receive: Receive) -> Receive:
 _NO_ORIGIN = HttpRefusal(
     403,
     "ORIGIN_NOT_ALLOWED",
-    "A request with a cookie has to say its Origin.",
+    "A page's request has to say its Origin.",
     "Programs send a bearer token.",
+)
+_TWO_LENGTHS = HttpRefusal(
+    400,
+    "TWO_LENGTHS",
+    "Content-Length and Transfer-Encoding contradict each other.",
+    "Send one of them.",
+)
+_USED_TICKET = HttpRefusal(
+    410,
+    "ADDRESS_USED",
+    "This address worked once, and for a minute at most.",
+    "Open it from the desk again.",
 )
 _NOT_JSON = HttpRefusal(
     415, "NOT_JSON", "Only application/json is read.", "Set Content-Type: application/json."

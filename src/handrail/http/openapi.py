@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 
 from handrail import __version__
 from handrail.http.approvals import AnswerBody
+from handrail.http.auth import PAGE_HEADER
 from handrail.protocol.actions import ACTION
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.schema import schema_of
@@ -54,7 +55,7 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Handrail", "version": __version__},
-        "security": [{"bearer": []}, {"cookie": []}],
+        "security": [{"bearer": []}, {"page": []}],
         "paths": paths,
         "components": {"schemas": _schemas(), "securitySchemes": _SECURITY},
     }
@@ -63,7 +64,7 @@ def document(routes: Iterable[BaseRoute]) -> dict[str, Any]:
 def _operation(route: Route, method: str, path: str) -> dict[str, Any]:
     summary = (inspect.getdoc(route.endpoint) or route.name).partition("\n")[0]
     told: dict[str, Any] = {"summary": summary, "responses": _responses(method, path)}
-    if path == "/healthz":
+    if path in ("/healthz", "/api/login"):
         told["security"] = []
     names = re.findall(r"{(\w+)}", path)
     if names:
@@ -123,6 +124,6 @@ def _mapping(schema: dict[str, Any]) -> dict[str, Any]:
 
 _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer"},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": "handrail-PORT"},
+    "page": {"type": "apiKey", "in": "header", "name": PAGE_HEADER},
 }
 ROUTES = [Route("/api/openapi.json", openapi)]

@@ -29,7 +29,7 @@ class HttpRefusal:
 def hosts_of(host: str, port: int) -> frozenset[str] | None:
     """The Host headers that are served; None on an address that others can reach, where names are many.
 
-    There a rebound name gains nothing: cookies are bound to the name, and no page of its own has a token.
+    There a rebound name gains nothing: no browser sends anything by itself that would log it in.
     """
     if not is_loopback(host):
         return None
@@ -59,7 +59,7 @@ class Rules:
 
 
 def needs_origin(method: str) -> bool:
-    """A browser sends Origin with whatever may change something: a cookie without one is not believed."""
+    """A browser sends Origin with whatever may change something: a page without one is not believed."""
     return method not in SAFE
 
 

@@ -1,64 +1,111 @@
-"""The page, its files, and how a browser comes to it: `/`, `/static/…`, `/login?code=…`, new links."""
+"""The page, its files, and how it gets its token: `/`, `/login#code=…`, `/static/…`, links and tickets."""
 
 from __future__ import annotations
 
+from typing import Annotated, TypeVar
+
+from pydantic import Field, ValidationError
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from handrail.http.auth import set_cookie
+from handrail.bind import literal_host
+from handrail.errors import InvalidAction
+from handrail.http.auth import NOBODY
 from handrail.http.desk_apps import WEB_FOLDER
+from handrail.http.guard import address_of
 from handrail.http.origin import HttpRefusal
-from handrail.http.responses import CSP, PAGE, refused
+from handrail.http.responses import CSP, PAGE, json_object, refused
+from handrail.protocol.model import CamelModel
+from handrail.protocol.read import invalid_action
 
-_PLAIN = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Handrail</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">{head}
-<link rel="stylesheet" href="/static/style.css"></head>
-<body class="door"><main><h1>Handrail</h1>{body}</main></body></html>
-"""
-_STRANGER = """<p>This desk knows you by a link that works once.</p>
-<p>Open the link that <code>handrail serve</code> printed, or get a new one in a terminal:</p>
-<pre>handrail desk link</pre>"""
+TICKETED = ("/api/journal/blob/", "/api/storage/", "/api/flows/runs/")
+"""What a person may open in a tab of its own: pictures, files and reports."""
+T = TypeVar("T", bound=CamelModel)
+_ELSEWHERE = HttpRefusal(
+    403, "NOT_THE_PAGES_HOST", "The desk's page lives under another name.", "Use the link as it is."
+)
+
+
+class LoginBody(CamelModel):
+    """What a link brings."""
+
+    code: Annotated[str, Field(max_length=200, repr=False)]
+
+
+class TicketBody(CamelModel):
+    """The file that a tab of its own should show."""
+
+    path: Annotated[str, Field(max_length=2_000, pattern=r"^/[!-~]*$")]
 
 
 async def page(request: Request) -> Response:
-    """The desk; whoever is not logged in is told how to get in."""
-    if request.state.visitor is None:
-        return _plain(_STRANGER, status=401)
+    """The desk, which is no secret; without a token it tells how to get one. It lives at one host only."""
+    host = _home(request)
+    if host != request.headers["host"]:
+        return RedirectResponse(f"http://{host}{request.url.path}", 307)
     return FileResponse(WEB_FOLDER / "index.html", headers={CSP: PAGE, "cache-control": "no-cache"})
 
 
-async def login(request: Request) -> Response:
-    """From a one-time link to a cookie. A page and no redirect: a link in another site's page began this
-    visit, and a strict cookie only goes with a visit that our own page begins."""
-    address = request.client.host if request.client else ""
-    answer = await request.app.state.context.auth.log_in(request.query_params.get("code", ""), address)
-    if isinstance(answer, HttpRefusal):
-        if "text/html" in request.headers.get("accept", ""):
-            return _plain(f"<p>{answer.message} {answer.hint}</p>{_STRANGER}", status=answer.status)
-        return refused(answer)
-    told = _plain("<p>Welcome.</p>", head='<meta http-equiv="refresh" content="0; url=/">')
-    told.headers["set-cookie"] = set_cookie(request.headers, answer)
-    return told
+async def log_in(request: Request) -> Response:
+    """From a link's code to a page's token, once. The guard has seen to the Origin."""
+    body = await _body(request, LoginBody)
+    host = request.headers["host"]
+    if host != _home(request):
+        return refused(_ELSEWHERE)
+    answer = request.app.state.context.auth.log_in(body.code, host, address_of(request.scope))
+    return refused(answer) if isinstance(answer, HttpRefusal) else JSONResponse({"token": answer})
+
+
+async def logged_in(request: Request) -> Response:
+    """That this page's token counts."""
+    return JSONResponse({"ok": True}) if request.state.visitor is not None else refused(NOBODY)
 
 
 async def new_link(request: Request) -> JSONResponse:
     """A link that logs one more browser in, once."""
     request.state.visitor.must_be_person("Making a login link")
-    code = request.app.state.context.auth.link_code()
-    return JSONResponse({"url": f"http://{request.headers['host']}/login?code={code}"})
+    return JSONResponse(
+        {"url": f"http://{_home(request)}{login_path(request.app.state.context.auth.link_code())}"}
+    )
+
+
+def _home(request: Request) -> str:
+    """The host at which pages live. `localhost` is none: it has two addresses, another process may listen on
+    the second, and its pages would have the same origin."""
+    own: str | None = request.app.state.context.page_host
+    return own or literal_host(request.headers["host"], request.scope.get("server"))
+
+
+def login_path(code: str) -> str:
+    """In the fragment: browsers keep that to themselves, whatever they log or send along."""
+    return f"/login#code={code}"
+
+
+async def new_ticket(request: Request) -> JSONResponse:
+    """An address of one picture, file or report that works once and within a minute."""
+    body = await _body(request, TicketBody)
+    if not body.path.startswith(TICKETED):
+        raise InvalidAction(
+            f"{body.path[:80]!r} is no picture, file or report", path="path", hint=f"One of {TICKETED}."
+        )
+    return JSONResponse(
+        {"url": request.app.state.context.auth.tickets.make(body.path, request.state.visitor)}
+    )
+
+
+async def _body(request: Request, kind: type[T]) -> T:
+    given = await json_object(request)
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise invalid_action(error, given) from None
 
 
 async def favicon(_: Request) -> FileResponse:
     """What browsers ask for unasked."""
     return FileResponse(WEB_FOLDER / "icon.svg", media_type="image/svg+xml")
-
-
-def _plain(body: str, *, head: str = "", status: int = 200) -> HTMLResponse:
-    policy = {CSP: "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"}
-    return HTMLResponse(_PLAIN.format(head=head, body=body), status, policy)
 
 
 class _Static(StaticFiles):
@@ -72,8 +119,11 @@ class _Static(StaticFiles):
 
 ROUTES = [
     Route("/", page),
-    Route("/login", login),
+    Route("/login", page),
+    Route("/api/login", logged_in),
+    Route("/api/login", log_in, methods=["POST"]),
     Route("/api/login-links", new_link, methods=["POST"]),
+    Route("/api/tickets", new_ticket, methods=["POST"]),
     Route("/favicon.ico", favicon),
     Mount("/static", _Static(directory=WEB_FOLDER, check_dir=False)),
 ]

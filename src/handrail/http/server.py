@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 
 import uvicorn
@@ -73,15 +73,17 @@ def build(
     allowed_hosts: Collection[str] | None = None,
     routes: Sequence[BaseRoute] = (),
     flow_folders: Sequence[Path] = (),
+    page_host: str | None = None,
 ) -> Starlette:
     """`token` is a program's and `key` the owner's, made where none is given: nobody comes in without one.
 
     `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
-    for an address that others can reach.
+    for an address that others can reach. `page_host` is the one at which pages live and log in.
     """
-    auth = HttpAuth(runtime.store, runtime.clock, Keys.make(token, key))
-    rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts))
-    context = Context(runtime, desk, auth, flow_folders)
+    auth = HttpAuth(runtime.clock, Keys.make(token, key))
+    own = {page_host} if page_host else set()
+    rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts) | own)
+    context = Context(runtime, desk, auth, flow_folders, page_host)
     desk.own_hosts = rules.hosts or frozenset()
     app = Starlette(
         routes=[*(route for part in _PARTS for route in part.ROUTES), *routes],
@@ -96,7 +98,6 @@ def build(
 @asynccontextmanager
 async def _life(app: Starlette) -> AsyncIterator[None]:
     context: Context = app.state.context
-    await context.auth.logins.load()
     try:
         async with Background() as watching:  # whatever fails, the desk goes on without it
             watching.start(context.approvals.run(), "approvals on the desk")
@@ -108,9 +109,9 @@ async def _life(app: Starlette) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def serving(
-    app: ASGIApp, bound: socket.socket, certificate: tuple[Path, Path] | None = None
+    app: ASGIApp, *bound: socket.socket, certificate: tuple[Path, Path] | None = None
 ) -> AsyncIterator[None]:
-    """Answers while the block runs. The socket is closed with it. `certificate`: it and its key, for TLS."""
+    """Answers while the block runs. The sockets are closed with it. `certificate`: it and its key, for TLS."""
     server = _Server(
         uvicorn.Config(
             app,
@@ -130,8 +131,10 @@ async def serving(
             ssl_keyfile=certificate[1] if certificate else None,
         )
     )
-    with bound:
-        async with beside(server.serve(sockets=[bound]), "http server") as running:
+    with ExitStack() as closing:
+        for one in bound:
+            closing.enter_context(one)
+        async with beside(server.serve(sockets=list(bound)), "http server") as running:
             try:
                 await _started(server, running)
                 yield

@@ -21,6 +21,7 @@ from handrail.http.activity import PERSON as SPEAKER
 from handrail.http.approvals import DIALOG
 from handrail.http.auth import Visitor
 from handrail.http.context import Context
+from handrail.http.guard import address_of
 from handrail.protocol.message import (
     CLIENT_MESSAGE,
     ClientMessage,
@@ -40,6 +41,10 @@ MOST_BAD = 10
 SEND_S = 30.0
 """A client that takes nothing for so long is gone."""
 FAREWELL_S = 1.0
+HELLO_S = 5.0
+"""A page has so long for its first frame."""
+NOT_LOGGED_IN = 4401
+"""Close code: no token, or one that is not known here."""
 FRAMES_PER_SECOND = 200.0
 """A browser that drags sends sixty."""
 BURST = 400.0
@@ -48,7 +53,7 @@ BURST = 400.0
 class DeskConnection:
     """One client, from its joining to its end."""
 
-    def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor) -> None:
+    def __init__(self, websocket: WebSocket, context: Context, visitor: Visitor, since: int | None) -> None:
         self._websocket = websocket
         self._context = context
         self._visitor = visitor
@@ -56,7 +61,7 @@ class DeskConnection:
         self._bad = 0
         self._farewell = (1001, "")
         """Code of RFC 6455, and why."""
-        self._since = _since(websocket.query_params.get("since"))
+        self._since = since
         self._client = context.desk.join(f"ws-{secrets.token_hex(6)}", self._since)
 
     async def run(self) -> None:
@@ -185,9 +190,37 @@ def _since(given: str | None) -> int | None:
 async def socket(websocket: WebSocket) -> None:
     """The desk, live: frames both ways."""
     await websocket.accept()
-    connection = DeskConnection(websocket, websocket.app.state.context, websocket.state.visitor)
+    context: Context = websocket.app.state.context
+    visitor, since = websocket.state.visitor, _since(websocket.query_params.get("since"))
     with suppress(WebSocketDisconnect):
-        await connection.run()
+        if visitor is None:
+            hello = await _hello(websocket)
+            visitor = _behind(hello, websocket, context)
+            since = since if since is not None or hello is None else hello.since
+        if visitor is None:
+            await websocket.close(NOT_LOGGED_IN, "log in first")
+        else:
+            await DeskConnection(websocket, context, visitor, since).run()
+
+
+async def _hello(websocket: WebSocket) -> Hello | None:
+    """A page says who it is in its first frame; browsers add nothing to a socket that would be believed."""
+    try:
+        async with asyncio.timeout(HELLO_S):
+            message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message["code"])
+        frame = CLIENT_MESSAGE.validate_json(message.get("text") or "")
+    except (TimeoutError, ValidationError):
+        return None
+    return frame if isinstance(frame, Hello) else None
+
+
+def _behind(hello: Hello | None, websocket: WebSocket, context: Context) -> Visitor | None:
+    if hello is None or hello.token is None:
+        return None
+    found = context.auth.page(hello.token, websocket.headers, address_of(websocket.scope))
+    return found if isinstance(found, Visitor) else None
 
 
 class Pace:

@@ -116,6 +116,8 @@ class Hello(CamelModel):
     client_id: Name
     since: Annotated[int, Field(strict=True, ge=0)] | None = None
     """The last number that it saw; counts where the address named none."""
+    token: Annotated[str | None, Field(max_length=200, repr=False)] = None
+    """A page's own token: without it, a socket whose upgrade brought no bearer is told nothing."""
 
 
 class UserMessage(CamelModel):

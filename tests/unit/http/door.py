@@ -22,6 +22,7 @@ from handrail.http.context import Context
 from handrail.http.origin import hosts_of
 from handrail.http.server import build, serving
 from handrail.runtime import Runtime
+from tests.scenario.world import until
 
 TOKEN = "token-of-a-program-0123456789"
 KEY = "key-of-the-owner-0123456789"
@@ -55,7 +56,6 @@ class Door:
     runtime: Runtime
     desk: Desk
     port: int
-    cookie: str = ""
 
     @property
     def context(self) -> Context:
@@ -112,11 +112,19 @@ class Door:
         return await self.send("POST", "/api/actions", action, **more)
 
     async def log_in(self) -> str:
-        """The Cookie header of a person's browser."""
-        code = self.context.auth.link_code()
-        answer = await self.ask("GET", f"/login?code={code}")
+        """The token of a person's page."""
+        answer = await self.exchange(self.context.auth.link_code())
         assert answer.status == 200, answer
-        return answer.headers["set-cookie"].partition(";")[0]
+        return str(answer.json["token"])
+
+    async def exchange(self, code: str, **headers: str) -> Answer:
+        """What a page does with a link."""
+        given = {"Content-Type": "application/json", "Origin": self.origin, **headers}
+        return await self.ask("POST", "/api/login", given, json.dumps({"code": code}).encode())
+
+    async def page(self) -> dict[str, str]:
+        """The headers of a page that is logged in."""
+        return {"Handrail-Page": await self.log_in(), "Origin": self.origin}
 
     def socket(self, query: str = "", *, host: str | None = None, **headers: str) -> connect:
         """As these headers say; a program with its token when they say nothing. `host` is a lie."""
@@ -125,9 +133,28 @@ class Door:
         options: dict[str, Any] = {"max_size": None, "proxy": None, "compression": None}
         return connect(address, additional_headers=given, host="127.0.0.1", port=self.port, **options)
 
-    async def person(self, query: str = "") -> connect:
-        """A browser of somebody who is logged in."""
-        return self.socket(query, Cookie=await self.log_in(), Origin=self.origin)
+    async def person(self, query: str = "") -> PageSocket:
+        """The socket of somebody's page that is logged in."""
+        return PageSocket(self.socket(query, Origin=self.origin), await self.log_in(), self.desk)
+
+
+class PageSocket:
+    """Says who it is in its first frame, and has joined when it is entered."""
+
+    def __init__(self, opening: connect, token: str, desk: Desk) -> None:
+        self._opening = opening
+        self._token = token
+        self._desk = desk
+
+    async def __aenter__(self) -> ClientConnection:
+        socket = await self._opening.__aenter__()
+        before = set(self._desk.hub.clients)
+        await socket.send(json.dumps({"type": "HELLO", "clientId": "test", "token": self._token}))
+        await until(lambda: set(self._desk.hub.clients) - before)
+        return socket
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._opening.__aexit__(*error)
 
 
 @asynccontextmanager

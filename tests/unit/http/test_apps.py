@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,13 @@ def test_built_in_apps_and_the_users_own_are_listed_and_bad_folders_say_what_is_
     _app(tmp_path, "Shouting", {"name": "Shouting"})
     (tmp_path / "linked").symlink_to(tmp_path / "notes")
     (tmp_path / ".hidden").mkdir()
-    listed = listing(tmp_path)
+    listed = listing(tmp_path, b"key")
     apps = {one["id"]: one for one in listed["apps"]}
     assert {"phone", "approvals", "journal", "flows", "console", "notes"} == set(apps)
     assert apps["phone"]["builtIn"] is True
-    assert (apps["notes"]["icon"], apps["notes"]["url"]) == ("/apps/notes/icon.svg", "/apps/notes/index.html")
+    sealed = apps["notes"]["url"].removesuffix("/index.html")
+    assert re.fullmatch(r"/apps/notes~[\w-]{43}", sealed)
+    assert apps["notes"]["icon"] == f"{sealed}/icon.svg"
     assert (apps["notes"]["width"], apps["notes"]["height"]) == (300, 480)
     assert apps["notes"]["allow"] == ["send", "title"]
     problems = {one["app"]: one["message"] for one in listed["problems"]}
@@ -49,7 +52,7 @@ def test_built_in_apps_and_the_users_own_are_listed_and_bad_folders_say_what_is_
 
 
 def test_a_home_without_apps_lists_the_built_in_ones(tmp_path: Path) -> None:
-    assert [one for one in listing(tmp_path / "none")["apps"] if not one["builtIn"]] == []
+    assert [one for one in listing(tmp_path / "none", b"key")["apps"] if not one["builtIn"]] == []
 
 
 def test_a_windows_text_is_fetched_as_safe_html_and_follows_its_changes(tmp_path: Path) -> None:

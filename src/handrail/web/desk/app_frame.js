@@ -22,7 +22,7 @@ export class AppFrame {
   async start(win) {
     this.#ends.push(this.page.listen((message) => this.#hear(message)));
     this.#ends.push(watchTheme((theme) => this.page.post({ type: "theme", theme })));
-    tellLoaded(this.shell, win, await this.page.load(`/apps/${this.app.id}/index.html`));
+    tellLoaded(this.shell, win, await this.page.load(this.app.url));
   }
 
   #hear(message) {

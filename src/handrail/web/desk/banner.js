@@ -1,7 +1,7 @@
 // Says when the desk is out of reach, and when it is back.
 
-import { el } from "./element.js";
 import { api } from "./api.js";
+import { el } from "./element.js";
 
 const PATIENCE = 400; // ms: a short break is not worth a word
 
@@ -14,10 +14,17 @@ export function watchConnection(shell) {
     banner.replaceChildren(el("span", { text }), ...more);
     document.body.classList.add("is-offline");
   };
-  shell.connection.on("closed", ({ failures }) => {
+  const signedOut = () => {
+    clearTimeout(timer);
+    say("This page is signed out: the server was started anew. Open its new link, or get one by “handrail desk link”.");
+  };
+  shell.connection.on("refused", signedOut);
+  shell.connection.on("closed", async ({ failures }) => {
     clearTimeout(timer);
     timer = setTimeout(() => say("Offline. What you see may be old; reconnecting…", again()), banner.hidden ? PATIENCE : 0);
-    if (failures === 3) signedOut().then((out) => out && say("This browser is signed out. Run “handrail serve” or ask for a new link, and open it.", again()));
+    if (failures < 3 || !await isElsewhere()) return;
+    shell.connection.rest();
+    signedOut();
   });
   shell.connection.on("open", () => {
     clearTimeout(timer);
@@ -26,6 +33,7 @@ export function watchConnection(shell) {
   });
 }
 
-async function signedOut() {
-  return api("/api/apps").then(() => false, (error) => error.status === 401 || error.status === 403);
+/** A server that was started anew has its pages under another name, and does not serve this one. */
+async function isElsewhere() {
+  return api("/api/login").then(() => false, ({ status }) => status === 421 || status === 401);
 }

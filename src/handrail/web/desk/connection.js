@@ -2,11 +2,13 @@
 // It knows frames and their numbers, nothing of windows.
 
 import { randomId } from "./element.js";
+import { leave, pageToken } from "./login.js";
 
 const FIRST_WAIT = 250; // ms, doubled at each failure
 const LONGEST_WAIT = 8_000;
 const LOOK_EVERY = 5_000; // a gap far above this between two looks: the machine slept and the socket may be dead
 const SLEPT = 30_000;
+const NOT_LOGGED_IN = 4401; // close code: the server does not know this page's token
 
 export class Connection {
   #socket = null;
@@ -31,7 +33,7 @@ export class Connection {
     this.#open();
   }
 
-  /** `handler(frame)` for a frame type, or for "open", "closed", "binary". */
+  /** `handler(frame)` for a frame type, or for "open", "closed", "refused", "binary". */
   on(type, handler) {
     if (!this.#listeners.has(type)) this.#listeners.set(type, new Set());
     this.#listeners.get(type).add(handler);
@@ -52,6 +54,9 @@ export class Connection {
     this.#open();
   }
 
+  /** Try no more by itself. */
+  rest() { clearTimeout(this.#timer); }
+
   #open() {
     this.#forget();
     const url = new URL(this.address, location.href);
@@ -62,14 +67,14 @@ export class Connection {
     socket.binaryType = "arraybuffer";
     socket.onopen = () => this.#opened(socket);
     socket.onmessage = (event) => this.#received(event.data);
-    socket.onclose = () => this.#closed();
+    socket.onclose = ({ code }) => (code === NOT_LOGGED_IN ? this.#refused() : this.#closed());
     this.#socket = socket;
   }
 
   #opened(socket) {
     this.online = true;
     this.#failures = 0;
-    socket.send(JSON.stringify({ type: "HELLO", clientId: this.clientId }));
+    socket.send(JSON.stringify({ type: "HELLO", clientId: this.clientId, token: pageToken() }));
     this.#tell("open", {});
   }
 
@@ -115,6 +120,13 @@ export class Connection {
     socket.onopen = socket.onmessage = socket.onclose = null;
     this.#socket = null;
     socket.close();
+  }
+
+  /** Waits for a token from another tab, not for the server: it will not change its mind. */
+  #refused() {
+    this.online = false;
+    this.#tell("refused", {});
+    leave(() => this.retry());
   }
 
   #closed() {

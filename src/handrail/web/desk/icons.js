@@ -1,6 +1,7 @@
 // Line icons on a 24 px grid, by name. A name nobody knows may be an emoji; it is shown as text.
 
 import { el, svg } from "./element.js";
+import { picture } from "./pictures.js";
 
 const PATHS = {
   apps: "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h6v6h-6z",
@@ -70,7 +71,7 @@ export function icon(name, other = "info") {
 
 /** What an agent called an icon: one of ours, an emoji, a picture of the desk's own, or `other`. */
 export function anyIcon(name, other, type) {
-  if (type === "image" && isOwnPicture(name)) return el("img", { src: name, alt: "", class: "icon" });
+  if (type === "image" && isOwnPicture(name)) return picture(name, { alt: "", class: "icon" });
   if (name && !isIcon(name) && name.length <= LONGEST_EMOJI && /\p{Extended_Pictographic}/u.test(name)) {
     return el("span", { class: "emoji", text: name, "aria-hidden": "true" });
   }

@@ -2,7 +2,7 @@
 
 import { el, randomId } from "./element.js";
 
-export const SANDBOX = ["allow-scripts", "allow-forms"]; // an opaque origin: no cookies, no parent, no popups
+export const SANDBOX = ["allow-scripts", "allow-forms"]; // an opaque origin: no parent, no popups
 const LOAD_TIME = 5_000; // ms
 const CAPTURE_TIME = 1_000;
 const LARGEST = 15_000_000; // characters of a picture
@@ -16,7 +16,7 @@ export function narrowed(sandbox) {
 
 export class PageFrame {
   constructor(title, sandbox) {
-    this.element = el("iframe", { class: "page", title, sandbox, referrerpolicy: "no-referrer", allow: "" });
+    this.element = el("iframe", { class: "page", title, sandbox, referrerpolicy: "no-referrer", allow: "", credentialless: true });
   }
 
   /** Resolves once, to null or to why it did not load. */

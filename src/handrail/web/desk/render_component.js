@@ -2,6 +2,7 @@
 
 import { el, freshId, setStyle } from "./element.js";
 import { anyIcon, icon, isOwnPicture } from "./icons.js";
+import { picture } from "./pictures.js";
 import { Clicks } from "./clicks.js";
 
 const GAPS = { none: "0", sm: "6px", md: "12px", lg: "22px" };
@@ -110,7 +111,7 @@ function image({ src, width, height, fit = "contain" }) {
   if (!isOwnPicture(src)) {
     return el("p", { class: "text tone-muted", text: "A picture from elsewhere is not loaded: it would tell its server who looks." });
   }
-  return el("img", { class: "picture", src, alt: "Picture from the agent", style: { width: size(width), height: size(height), "object-fit": fit } });
+  return picture(src, { class: "picture", alt: "Picture from the agent", style: { width: size(width), height: size(height), "object-fit": fit } });
 }
 
 function size(value) {

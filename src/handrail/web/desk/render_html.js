@@ -4,6 +4,7 @@
 import { el } from "./element.js";
 import { get } from "./api.js";
 import { icon, isOwnPicture } from "./icons.js";
+import { fill } from "./pictures.js";
 
 const FORBIDDEN = "script,style,link,meta,base,iframe,frame,object,embed,form,input,button,textarea,select,template,svg,math,dialog,portal";
 let sheet = null;
@@ -82,9 +83,9 @@ function fence(body) {
   for (const bad of body.querySelectorAll(FORBIDDEN)) bad.remove();
   for (const one of body.querySelectorAll("*")) {
     for (const { name } of [...one.attributes]) if (/^on|^style$|^srcset$|^id$|^name$|^ping$/i.test(name)) one.removeAttribute(name);
-    for (const name of ["src", "poster", "background"]) {
-      if (one.hasAttribute(name) && !isOwnPicture(one.getAttribute(name))) one.removeAttribute(name);
-    }
+    const source = one.getAttribute("src");
+    for (const name of ["src", "poster", "background"]) one.removeAttribute(name);
+    if (one.tagName === "IMG" && source !== null && isOwnPicture(source)) fill(one, source);
     const href = one.getAttribute("href");
     if (href === null) continue;
     if (!/^(https?:|mailto:)/i.test(href.trim())) one.removeAttribute("href");

@@ -1,19 +1,48 @@
-// A page from the web in a window, and the word to the agent whether it loaded.
+// A page from the web in a window, and the word to the agent whether it loaded. A page of this machine or of a
+// private network is loaded when a person says so: once for each address, window and visit of the desk.
 
+import { api } from "./api.js";
 import { el } from "./element.js";
 import { icon } from "./icons.js";
 import { narrowed, PageFrame } from "./page_frame.js";
 
+const THINK_TIME = 700; // ms before a yes counts: nobody clicks what appeared under their finger
+
 export class Page {
+  #allowed = new Set();
+  #wanted = null;
+
   constructor(root, shell, frame) {
     Object.assign(this, { root, shell, frame });
   }
 
   async show(win) {
     const { data } = win.content;
-    const address = typeof data === "string" ? data : data.url;
-    const problem = refused(address);
-    if (problem) return this.#failed(win, address, problem);
+    const given = typeof data === "string" ? data : data.url;
+    const problem = refused(given);
+    this.#wanted = null;
+    if (problem) return this.#failed(win, given, problem);
+    const address = this.#wanted = new URL(given).href; // as the browser reads it: that is what is asked about and loaded
+    const ask = this.#allowed.has(address) ? null : await whyAsk(address);
+    if (this.#wanted !== address || !this.root.isConnected) return undefined; // another page came meanwhile
+    return ask ? this.#ask(win, address, ask) : this.#load(win, address);
+  }
+
+  #ask(win, address, why) {
+    const yes = el("button", { type: "button", class: "btn", text: "Show it", disabled: true, on: { click: (event) => {
+      if (!event.isTrusted || this.#wanted !== address) return;
+      this.#allowed.add(address);
+      this.#load(win, address);
+    } } });
+    setTimeout(() => { yes.disabled = false; }, THINK_TIME);
+    this.root.replaceChildren(el("div", { class: "empty", role: "group", "aria-label": "A page that needs your yes" }, icon("shield"),
+      el("strong", { text: "This page is not of the open internet" }), el("p", { text: why }),
+      el("p", { class: "page-address", text: address }), yes));
+    this.#tell(win, `${why} A person has to say yes first.`);
+  }
+
+  async #load(win, address) {
+    const { data } = win.content;
     const sandbox = narrowed(typeof data === "string" ? null : data.sandbox);
     this.page = new PageFrame(win.title || address, sandbox);
     const bar = el("div", { class: "page-bar" }, icon("globe"),
@@ -34,6 +63,16 @@ export class Page {
   #tell(win, error) { tellLoaded(this.shell, win, error); }
 
   selfCapture() { return this.page?.element.isConnected ? this.page.selfCapture() : null; }
+}
+
+/** Null for a page of the open internet, else what a person should know; the server has looked at the address. */
+async function whyAsk(address) {
+  try {
+    const { asks, why } = await api(`/api/frames?${new URLSearchParams({ url: address })}`);
+    return asks ? why : null;
+  } catch (error) {
+    return `Where this page is could not be found out: ${error.message}`;
+  }
 }
 
 const told = new Set();

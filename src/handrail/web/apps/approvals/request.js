@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { openTab, picture } from "../../desk/pictures.js";
 import { countdown, spaced } from "../words.js";
 
 /** `answer({approve, remember?, data?, note?})` is called once. */
@@ -29,7 +30,7 @@ export function request(one, answer) {
       el("h2", { text: one.instruction }),
       one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
       facts(one), data, remember, note, buttons),
-    picture(one));
+    shot(one));
 }
 
 function clock(expires) {
@@ -58,8 +59,8 @@ function rememberBox(span) {
     span === "always" ? "Remember this answer for always" : "Remember this answer for this session");
 }
 
-function picture(one) {
+function shot(one) {
   if (!one.picture) return null;
-  return el("a", { class: "question-picture", href: one.picture, target: "_blank", rel: "noopener" },
-    el("img", { src: one.picture, alt: `The screen, with what would be touched marked: ${one.label ?? one.instruction}` }));
+  return el("button", { type: "button", class: "question-picture picture-button", title: "Open in a tab of its own", on: { click: () => openTab(one.picture) } },
+    picture(one.picture, { alt: `The screen, with what would be touched marked: ${one.label ?? one.instruction}` }));
 }

@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { openTab } from "../../desk/pictures.js";
 import { failure, loading } from "../panes.js";
 import { lasted, moment, toneOf } from "../words.js";
 
@@ -42,7 +43,7 @@ export class Watch {
       el("progress", { class: "flows-progress", max: Math.max(1, run.total), value: run.done, "aria-label": `${run.done} of ${run.total} steps` }),
       el("div", { class: "buttons" },
         isRunning ? el("button", { class: "btn btn-danger", on: { click: () => this.stop() } }, icon("stop"), "Stop") : null,
-        run.report ? el("a", { class: "btn btn-primary", href: run.report, target: "_blank", rel: "noopener" }, icon("external"), "Report") : null),
+        run.report ? el("button", { class: "btn btn-primary", on: { click: () => openTab(run.report) } }, icon("external"), "Report") : null),
       ...(run.error ? [el("p", { class: "flows-error", role: "alert", text: run.error })] : []),
       el("ol", { class: "flows-steps", "aria-label": "Steps" }, run.steps.map((one) => this.step(one))));
   }

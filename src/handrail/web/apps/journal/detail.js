@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { openTab, picture } from "../../desk/pictures.js";
 import { ended, lasted, moment, sentence, spaced, toneOf, who } from "../words.js";
 
 const PICTURES = { before: "Before", after: "After", screenshot: "Screenshot" };
@@ -49,9 +50,10 @@ function pictures(found) {
   if (!shown.length) return null;
   return el("div", { class: "journal-pictures" }, shown.map(([name, title]) => {
     const address = `/api/journal/blob/${found[name]}`;
-    const picture = el("img", { src: address, alt: `${title} the action`, loading: "lazy" });
-    const figure = el("figure", {}, el("a", { href: address, target: "_blank", rel: "noopener" }, picture), el("figcaption", { text: title }));
-    picture.addEventListener("error", () => figure.replaceChildren(el("p", { class: "quiet", text: `${title}: no longer kept.` })));
+    const shot = picture(address, { alt: `${title} the action` });
+    const figure = el("figure", {}, el("button", { type: "button", class: "picture-button", title: "Open in a tab of its own", on: { click: () => openTab(address) } }, shot),
+      el("figcaption", { text: title }));
+    shot.addEventListener("error", () => figure.replaceChildren(el("p", { class: "quiet", text: `${title}: no longer kept.` })));
     return figure;
   }));
 }
