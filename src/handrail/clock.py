@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+import secrets
 import time
 from collections.abc import Sized
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 
@@ -18,6 +21,10 @@ class Clock(Protocol):
 
     def monotonic_ms(self) -> float:
         """Never goes back; for durations and deadlines."""
+
+    @property
+    def timer(self) -> str:
+        """Names what `monotonic_ms` counts on: readings of one timer can be compared, whoever took them."""
 
     async def sleep_ms(self, duration_ms: float) -> None: ...
 
@@ -37,14 +44,28 @@ class SystemClock:
     def monotonic_ms(self) -> float:
         return time.monotonic() * 1000
 
+    @property
+    def timer(self) -> str:
+        return _boot()
+
     async def sleep_ms(self, duration_ms: float) -> None:
         await asyncio.sleep(max(0.0, duration_ms) / 1000)
+
+
+@cache
+def _boot() -> str:
+    """All processes since the machine was started share one monotonic clock."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:  # not Linux: then only this process's readings are comparable
+        return secrets.token_hex(8)
 
 
 class ManualClock:
     """Stands still until `advance`; sleepers wake in the order of their deadlines."""
 
     def __init__(self, now_ms: int = 1_710_000_000_000) -> None:
+        self.timer = secrets.token_hex(8)
         self._start_ms = now_ms
         self._elapsed_ms = 0.0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
@@ -55,6 +76,10 @@ class ManualClock:
 
     def monotonic_ms(self) -> float:
         return self._elapsed_ms
+
+    def set_wall(self, now_ms: int) -> None:
+        """As somebody sets a clock: no time passes."""
+        self._start_ms = now_ms - int(self._elapsed_ms)
 
     async def sleep_ms(self, duration_ms: float) -> None:
         if duration_ms <= 0:

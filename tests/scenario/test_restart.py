@@ -15,11 +15,13 @@ import pytest
 
 from handrail.clock import SystemClock
 from handrail.config import Config
+from handrail.engine.events import Caller
 from handrail.engine.memory import BLOCK
 from handrail.runtime import Runtime
 from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone
 from tests.scenario.people import PAY_RULE, answered, asked, at_checkout, command
+from tests.scenario.victim import KEPT
 from tests.scenario.world import World, play, world
 
 pytestmark = pytest.mark.slow
@@ -166,7 +168,7 @@ def test_a_yes_given_after_the_asker_was_killed_counts_for_the_same_action_once(
             code, said = await command(tmp_path, "approve", one.id)
             assert code == 0, said
             assert w.inputs() == []
-            async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
+            async with Runtime.open(w.runtime.config, env=w.runtime.env, caller=KEPT) as after:
                 session = await after.session(w.serial, helper="none")
                 done = await session.tap({"id": "pay"})
                 assert done.success, done.to_json()
@@ -188,7 +190,7 @@ def test_a_question_outlives_its_asker_and_is_not_asked_twice(tmp_path: Path, st
             await at_checkout(w)
             async with victim(w, story_of):
                 [one] = await asked(w)
-            async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
+            async with Runtime.open(w.runtime.config, env=w.runtime.env, caller=KEPT) as after:
                 session = await after.session(w.serial, helper="none")
                 if story_of == "pay":
                     task = asyncio.create_task(session.tap({"id": "pay"}))
@@ -202,6 +204,28 @@ def test_a_question_outlives_its_asker_and_is_not_asked_twice(tmp_path: Path, st
                 assert done.approval
                 assert done.approval.id == one.id
                 assert await after.approvals.pending() == []
+
+    play(story())
+
+
+@pytest.mark.parametrize("name", ["victim", "mallory"])
+def test_a_yes_given_after_the_asker_was_killed_is_nobody_elses(tmp_path: Path, name: str) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=PAY_RULE) as w:
+            await at_checkout(w)
+            async with victim(w, "pay"):
+                [one] = await asked(w)
+            code, said = await command(tmp_path, "approve", one.id)
+            assert code == 0, said
+            caller = Caller(name)
+            async with Runtime.open(w.runtime.config, env=w.runtime.env, caller=caller) as after:
+                session = await after.session(w.serial, helper="none")
+                task = asyncio.create_task(session.tap({"id": "pay"}))
+                [again] = await asked(w)
+                assert again.id != one.id
+                assert w.inputs() == []
+                await session.stop()
+                await task
 
     play(story())
 

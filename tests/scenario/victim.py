@@ -8,9 +8,11 @@ import os
 import sys
 
 from handrail.config import Config
+from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.runtime import Runtime
 
+KEPT = Caller("victim", asker="what the one who asks keeps")
 APPS = ("com.android.settings", "com.android.contacts", "com.handrail.shop", "com.handrail.notes")
 
 
@@ -25,7 +27,7 @@ async def show_refs(session: Session) -> None:
 
 
 async def main(serial: str, story: str) -> None:
-    async with Runtime.open(Config.from_env(os.environ), env=os.environ) as runtime:
+    async with Runtime.open(Config.from_env(os.environ), env=os.environ, caller=KEPT) as runtime:
         session = await runtime.session(serial, helper="none")
         match story:
             case "refs":

@@ -30,6 +30,7 @@ class FastClock:
 
     def __init__(self, speed: float = 10.0) -> None:
         self.speed = speed
+        self.timer = f"fast-{id(self)}"
         self._zero = time.monotonic()
         self._start_ms = time.time_ns() // 1_000_000
 

@@ -92,10 +92,11 @@ def _stepper(
 ) -> Stepper:
     place = RunFolder(folder) if folder is not None else None
     run = place.id if place else f"agent-{secrets.token_hex(6)}"
+    caller = Caller(run, "agent", "agent", asker=place.asker if place else "")
     return Stepper(
         task=task,
         model=model,
-        hands=ActionRunner(session, Caller(run, "agent", "agent"), terms.desk),
+        hands=ActionRunner(session, caller, terms.desk),
         clock=clock,
         budget=budget,
         places=ScreenNumbers(session.looks.same),

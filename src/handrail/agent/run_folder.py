@@ -17,7 +17,8 @@ from handrail.agent.run_data import AgentStep
 from handrail.clock import Clock, iso_time
 from handrail.errors import InvalidAction
 
-TASK, STEPS, RESULT, REPORT, PICTURES = (
+ASKER, TASK, STEPS, RESULT, REPORT, PICTURES = (
+    ".asker",
     "task.json",
     "steps.jsonl",
     "result.json",
@@ -42,6 +43,19 @@ class RunFolder:
     @property
     def id(self) -> str:
         return self.path.name
+
+    @property
+    def asker(self) -> str:
+        """By what the engine knows this run again when it goes on after its process died. Made once."""
+        file = self.path / ASKER
+        try:
+            return file.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made = secrets.token_hex(16)
+            file.touch(mode=0o600)
+            file.write_text(made, encoding="ascii")
+            return made
 
     def begin(self, task: Mapping[str, Any]) -> None:
         """Only its owner may read it: screens are private."""

@@ -32,7 +32,7 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
     found = with_approvals(lambda desk: desk.history(limit, before) if everything else desk.pending())
     now = SystemClock().now_ms()
     if as_json:
-        print_json([{**one.to_dict(), "state": one.state_at(now)} for one in found])
+        print_json([one.to_dict() for one in found])
     elif not found:
         click.echo("Nothing was asked yet." if everything else "Nothing waits for an answer.")
     else:
@@ -90,11 +90,10 @@ def _login() -> str:
 
 
 def _row(one: AskedApproval, now: int) -> tuple[str, ...]:
-    state = one.state_at(now)
-    left = duration(one.expires_ms - now) if state == "pending" else ""
+    left = duration(one.expires_ms - now) if one.is_open else ""
     why = one.request.why or one.request.reason
     device = clean(one.request.device)
-    return (one.id, state, duration(now - one.created_ms), left, device, _what(one), cut(clean(why), 120))
+    return (one.id, one.state, duration(now - one.created_ms), left, device, _what(one), cut(clean(why), 120))
 
 
 def _what(one: AskedApproval) -> str:

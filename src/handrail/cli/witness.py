@@ -133,7 +133,7 @@ async def _serve(host: str, bound: socket, witness: Witness, certificate: tuple[
         loop.add_signal_handler(number, stop.set)
     port = bound.getsockname()[1]
     app = build_witness(witness, Rules(hosts_of(host, port)))
-    async with serving(app, bound, certificate):
+    async with serving(app, bound, certificate=certificate):
         scheme = "https" if certificate else "http"
         click.echo(f"HANDRAIL_WITNESS={scheme}://{host}:{port}")
         click.echo(f"HANDRAIL_WITNESS_KEY={witness.signer.verifier}")

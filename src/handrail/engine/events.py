@@ -6,6 +6,7 @@ import asyncio
 import getpass
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
@@ -107,16 +108,32 @@ class Caller:
     is_remote: bool = False
     terminal: int | None = None
     """The login session of whoever sits at a terminal: an agent's own shell has another one."""
+    asker: str = ""
+    """What a token, a client's session or a run keeps to be known again. Names prove nothing: agents may take
+    each other's. Without one the engine's own session stands for everybody who comes by the same door."""
 
     @classmethod
     def at_terminal(cls) -> Caller:
         """The person whose shell runs this command."""
-        return cls(_login(), "person", "cli", terminal=os.getsid(0))
+        return cls.of_terminal(_login(), os.getsid(0))
+
+    @classmethod
+    def of_terminal(cls, name: str, terminal: int | None) -> Caller:
+        """Known again by the login session as long as that lasts: its number alone is given out again."""
+        asker = "" if terminal is None else f"{terminal}@{_began(terminal)}"
+        return cls(name, "person", "cli", terminal=terminal, asker=asker)
 
     @property
     def holder_id(self) -> str:
         """What a hold on a device is recognised by."""
         return self.id if self.terminal is None else f"{self.id}#{self.terminal}"
+
+    def asks_as(self, session: str) -> str:
+        """Whose approvals these are, for policy; `session` is the engine's own secret."""
+        if self.asker:
+            return f"{self.door} {self.asker}"
+        place = "elsewhere" if self.is_remote else "here"
+        return f"{session} {self.actor} {self.door} {place}"
 
     @property
     def name_on_desk(self) -> str:
@@ -125,6 +142,14 @@ class Caller:
 
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "kind": self.actor, "door": self.door, "remote": self.is_remote}
+
+
+def _began(process: int) -> str:
+    """When a process was started, in ticks since the machine was; '' where that can't be told."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
+    except (OSError, ValueError, IndexError):
+        return ""
 
 
 def _login() -> str:

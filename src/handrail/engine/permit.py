@@ -6,11 +6,14 @@ An approval is for one exact action on one screen: the screen is read and the ta
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from handrail.engine.approval import Answer, Approvals, AskedApproval, Request, digest_of, mark_screenshot
-from handrail.engine.approval.approvals import USABLE_MS
+from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark_screenshot
+from handrail.engine.approval.row import State, new_id
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, aim
@@ -28,15 +31,17 @@ from handrail.protocol.traits import Capability, Pressed
 from handrail.surface.capabilities import has
 from handrail.tree.fingerprint import idle_fingerprint
 from handrail.tree.quote import clean, cut
+from handrail.waiting import uninterrupted
 
 Again = Callable[[], list[Resolved]]
 """What would be touched on the screen that is there now."""
 Reveal = Callable[[Run, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
 
+Hear = Callable[[], Awaitable[Answer]]
+"""Waits for a person's answer."""
 SHORTEST_TYPED = 3
 """Characters. What is shorter is kept out of the journal, and not looked for on every screen."""
-_RECENT = 100  # requests among which one of a process that died is looked for
 
 
 class Permit:
@@ -51,16 +56,16 @@ class Permit:
         device: str,
         *,
         reveal: Reveal,
-        since_ms: int,
+        session: str,
     ) -> None:
-        """`since_ms`: when this session began; what was asked earlier was asked by another one."""
+        """`session`: what nobody else can know. It stands for callers who bring nothing of that kind."""
         self._gate = gate
         self._approvals = approvals
         self._journal = journal
         self._secrets = secrets
         self._device = device
         self._reveal = reveal
-        self._since_ms = since_ms
+        self._session = session
         self._hosts: set[str] = set()
         self._typed = 0
 
@@ -75,15 +80,23 @@ class Permit:
         run = stage.run
         subject = self._subject(run, self._named(stage))
         self._reveal(run, self._hidden(subject))
-        verdict = self._gate.decide(subject)
-        if verdict.kind == "deny":
-            raise verdict.rejection()
+        verdict = self._decided(run, subject)
         if verdict.kind == "ask":
             await self._ask(stage, subject, verdict, lambda: self._named(stage))
         run.rule = verdict.rule
         run.permitted |= set(_names(subject.touched or ()))
         if subject.url_host:
             self._hosts.add(subject.url_host)
+
+    def _decided(self, run: Run, subject: Subject) -> Verdict:
+        """What policy says at this moment. Raises `ActionRejected` where it denies."""
+        verdict = self._gate.decide(subject, self._asker(run))
+        if verdict.kind == "deny":
+            raise verdict.rejection()
+        return verdict
+
+    def _asker(self, run: Run) -> str:
+        return run.caller.asks_as(self._session)
 
     def _subject(self, run: Run, resolved: list[Resolved] | None) -> Subject:
         return Subject.of(
@@ -176,27 +189,31 @@ class Permit:
 
     async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict, again: Again) -> None:
         run = stage.run
-        password = _types_password(subject)
         asked_on = run.before
         request = self._request(run, subject, verdict, await self._picture(stage))
-        async with stage.turn.yielded():
-            with run.phase("approval"):
-                answer = await self._answer(run, request)
-        self._note(run, answer, remembered=self._remember(subject, verdict, answer))
-        if not answer.approved:
-            raise answer.rejection()
-        await self._same_again(stage, subject, again)
-        digest = digest_of(run.action, self._device, _binding(asked_on), password=password)
-        await self._approvals.consume(answer.id, digest)
+        async with self._question(run, request) as hear:
+            async with stage.turn.yielded():
+                with run.phase("approval"):
+                    answer = await hear()
+            self._note(run, answer, remembered=self._remember(run, subject, verdict, answer))
+            if not answer.approved:
+                raise answer.rejection()
+            await self._same_again(stage, subject, again)
+            self._decided(run, subject)  # the rules may have become stricter while a person thought
+            digest = digest_of(
+                run.action, self._device, _binding(asked_on), password=_types_password(subject)
+            )
+            await self._approvals.consume(answer.id, digest, self._asker(run))
 
-    def _remember(self, subject: Subject, verdict: Verdict, answer: Answer) -> bool:
+    def _remember(self, run: Run, subject: Subject, verdict: Verdict, answer: Answer) -> bool:
         """Whether the answer will count again; one about a secret is not written into a file."""
         span = answer.remember
         if span is None or answer.decision not in ("approved", "denied"):
             return False
         if span == "always" and self._secrets.redact(subject.context) != subject.context:
             span = "session"
-        return self._gate.remember(subject, verdict, span, allow=answer.approved) != "never"
+        kept = self._gate.remember(subject, verdict, span, allow=answer.approved, asker=self._asker(run))
+        return kept != "never"
 
     def _request(self, run: Run, subject: Subject, verdict: Verdict, picture: str | None) -> Request:
         return Request.of(
@@ -211,22 +228,29 @@ class Permit:
             label=subject.label,
             door=run.caller.door,
             asked_by=run.caller.id,
+            asker=self._asker(run),
             remember=verdict.remember,
             screenshot=picture,
         )
 
-    async def _answer(self, run: Run, request: Request) -> Answer:
-        """A question that a process asked before it died is not asked again."""
-        earlier = await self._asked_before(request, run.clock.now_ms())
-        return await (self._approvals.ask(request) if earlier is None else self._approvals.resume(earlier.id))
+    @asynccontextmanager
+    async def _question(self, run: Run, request: Request) -> AsyncIterator[Hear]:
+        """Ask it, or wait on for the one that a process asked before it died.
 
-    async def _asked_before(self, request: Request, now: int) -> AskedApproval | None:
-        for one in await self._approvals.history(_RECENT):
-            if one.request.digest != request.digest or one.created_ms >= self._since_ms:
-                continue
-            if one.is_open(now) or _is_unused(one, now):
-                return one
-        return None
+        An answer that the act has not used when it leaves the block is void, for whatever reason it leaves.
+        """
+        earlier = await self._approvals.left_behind(request.digest, request.asker)
+        id_ = earlier or new_id()
+        with self._approvals.taken(id_):
+            try:
+                yield (
+                    partial(self._approvals.resume, earlier)
+                    if earlier
+                    else partial(self._approvals.ask, request, id_)
+                )
+            finally:
+                if await uninterrupted(self._approvals.end(id_)) == "void":
+                    self._journal.note(self._told(run, id_, "void"))
 
     async def _picture(self, stage: Stage) -> str | None:
         """What would be touched, marked; nothing where there is no screen, or it may not be shown."""
@@ -260,17 +284,18 @@ class Permit:
     def _note(self, run: Run, answer: Answer, *, remembered: bool = False) -> None:
         told = {"id": answer.id, "decision": answer.decision, "by": answer.by or None}
         run.approval = Approval.model_validate({**told, "remembered": remembered or None})
-        self._journal.note(
-            {
-                "kind": "approval",
-                "action_id": run.id,
-                "device": self._device,
-                "approval": answer.id,
-                "decision": answer.decision,
-                "actor": {"kind": "person", "id": answer.by} if answer.by else None,
-                "remembered": remembered,
-            }
-        )
+        actor = {"kind": "person", "id": answer.by} if answer.by else None
+        more = {"actor": actor, "remembered": remembered}
+        self._journal.note(self._told(run, answer.id, answer.decision) | more)
+
+    def _told(self, run: Run, id_: str, decision: State) -> dict[str, Any]:
+        return {
+            "kind": "approval",
+            "action_id": run.id,
+            "device": self._device,
+            "approval": id_,
+            "decision": decision,
+        }
 
     async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:
         """`request_human_auth`: the same mechanism, asked for by the agent itself."""
@@ -284,26 +309,21 @@ class Permit:
             capability=action.capability,
             door=run.caller.door,
             asked_by=run.caller.id,
+            asker=self._asker(run),
             timeout_ms=action.timeout_sec * 1000,
         )
-        with run.phase("approval"):
-            answer = await self._answer(run, request)
-        self._note(run, answer)
-        if answer.approved:
-            await self._approvals.consume(answer.id, request.digest)
-        return answer
+        async with self._question(run, request) as hear:
+            with run.phase("approval"):
+                answer = await hear()
+            self._note(run, answer)
+            if answer.approved:
+                await self._approvals.consume(answer.id, request.digest, request.asker)
+            return answer
 
 
 def _binding(seen: Look | None) -> str:
     """What an approval is bound to: what is shown, and what fields hold; '' where no screen plays a part."""
     return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
-
-
-def _is_unused(one: AskedApproval, now_ms: int) -> bool:
-    """Answered after its process had died. Data went with that process."""
-    if one.state != "approved" or one.consumed_ms is not None or one.data is not None:
-        return False
-    return now_ms < max(one.expires_ms, (one.answered_ms or 0) + USABLE_MS)
 
 
 def _find_again(stage: Stage, old: Aim) -> Aim:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ class Session(ShortForms):
             parts.secrets,
             self.serial,
             reveal=self._record.reveal,
-            since_ms=parts.clock.now_ms(),
+            session=secrets.token_hex(16),
         )
         self._lock = asyncio.Lock()
         self._queue = Queue()

@@ -76,7 +76,7 @@ class DeskApprovals:
         except InvalidAction:  # deleted from the store
             decision = "withdrawn"
         else:
-            decision = one.state_at(self._runtime.clock.now_ms())
+            decision = one.state
         self._desk.publish("APPROVAL_RESOLVED", approvalId=id_, dialogId=DIALOG + id_, decision=decision)
 
     async def _described(self, one: AskedApproval) -> dict[str, Any]:
@@ -158,14 +158,12 @@ async def list_approvals(request: Request) -> JSONResponse:
     """What waits for an answer; with `history=1` everything, newest first."""
     runtime: Runtime = request.app.state.context.runtime
     if request.query_params.get("history") != "1":
-        return JSONResponse(
-            {"approvals": [_shown(one, runtime) for one in await runtime.approvals.pending()]}
-        )
+        return JSONResponse({"approvals": [_shown(one) for one in await runtime.approvals.pending()]})
     limit = max(1, number(request, "limit", 50, 500))
     before = number(request, "before", 0, 10**15) or None
     found = await runtime.approvals.history(limit, before)
     last = found[-1].seq if len(found) == limit else None
-    return JSONResponse({"approvals": [_shown(one, runtime) for one in found], "next": last})
+    return JSONResponse({"approvals": [_shown(one) for one in found], "next": last})
 
 
 async def answer_approval(request: Request) -> JSONResponse:
@@ -177,11 +175,11 @@ async def answer_approval(request: Request) -> JSONResponse:
         raise invalid_action(error, given) from None
     context = request.app.state.context
     done = await context.approvals.answer(body, request.state.visitor)
-    return JSONResponse(_shown(done, context.runtime))
+    return JSONResponse(_shown(done))
 
 
-def _shown(one: AskedApproval, runtime: Runtime) -> dict[str, Any]:
-    told = one.to_dict() | {"state": one.state_at(runtime.clock.now_ms())}
+def _shown(one: AskedApproval) -> dict[str, Any]:
+    told = one.to_dict()
     picture = one.request.screenshot
     return told | ({"picture": f"/api/journal/blob/{picture}"} if picture else {})
 

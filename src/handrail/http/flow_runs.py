@@ -135,7 +135,7 @@ class Runs:
         run = FlowRun(f"flow-{now}-{self._count}", file, ready.flow.name, devices, now)
         run.steps = [_waiting(at, one) for at, one in enumerate(ready.steps)]
         self._runs[run.id] = run
-        caller = Caller(run.name, "flow", asker.door, is_remote=asker.is_remote)
+        caller = Caller(run.name, "flow", asker.door, is_remote=asker.is_remote, asker=asker.asker)
         runner = FlowRunner(
             sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller
         )

@@ -197,4 +197,4 @@ def _caller(told: Mapping[str, Any]) -> Caller:
     """A person, as at their own terminal: the id and the login session are theirs to tell."""
     terminal = told.get("terminal")
     known = terminal if isinstance(terminal, int) else None
-    return Caller(str(told.get("id", "")), "person", "cli", terminal=known)
+    return Caller.of_terminal(str(told.get("id", "")), known)

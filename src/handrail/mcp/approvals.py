@@ -158,7 +158,7 @@ class Attendant:
         if call.open is None or call.task.done():
             return None
         known = await self._approvals.get(call.open.approval.id)
-        return call.open if known.is_open(self._clock.now_ms()) else None
+        return call.open if known.is_open else None
 
     async def _ask(self, call: WaitingCall, asked: Asked, client: Client) -> Reply | None:
         """By the best way that the client knows; None when there is nothing to do but wait."""

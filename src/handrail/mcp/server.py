@@ -6,6 +6,7 @@ A client goes by the name that it gives itself, which proves nothing; it is near
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -198,8 +199,17 @@ def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
         return Caller(shown, "agent", "mcp")
     session = request.headers.get(SESSION_HEADER)
     return Caller(
-        f"{shown} {session[:8]}" if session else shown, "agent", "mcp", is_remote=not _is_near(request)
+        f"{shown} {session[:8]}" if session else shown,
+        "agent",
+        "mcp",
+        is_remote=not _is_near(request),
+        asker=_hash(session) if session else "",
     )
+
+
+def _hash(session: str) -> str:
+    """The server gave this id at random; it is not kept where others could read it."""
+    return hashlib.sha256(session.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _is_near(request: Request) -> bool:

@@ -150,7 +150,7 @@ class Approval(Model):
     """Under which approval the action ran, or was refused."""
 
     id: Name
-    decision: Literal["approved", "denied", "expired", "withdrawn"]
+    decision: Literal["approved", "denied", "expired", "withdrawn", "void"]
     by: str | None = None
     remembered: Flag | None = None
 

@@ -68,7 +68,7 @@ class ApprovalResolved(ServerFrame):
     type: Literal["APPROVAL_RESOLVED"] = "APPROVAL_RESOLVED"
     approval_id: Name
     dialog_id: Name
-    decision: Literal["approved", "denied", "expired", "withdrawn"]
+    decision: Literal["approved", "denied", "expired", "withdrawn", "void"]
 
 
 class AgentStatus(ServerFrame):

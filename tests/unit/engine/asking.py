@@ -13,6 +13,7 @@ from handrail.engine.approval import Answer, Approvals, AskedApproval, Request, 
 from handrail.protocol.read import action_from
 from handrail.store import Store
 
+ASKER = "the session that asked"
 PAY = {"type": "tap", "target": {"text": "Pay now"}}
 
 
@@ -31,7 +32,13 @@ class Vault:
 
 
 def question(action: dict[str, Any] | None = None, **more: Any) -> Request:
-    about = {"device": "emulator-5554", "fingerprint": "k3x9qa", "instruction": "Allow the tap?", **more}
+    about = {
+        "device": "emulator-5554",
+        "asker": ASKER,
+        "fingerprint": "k3x9qa",
+        "instruction": "Allow the tap?",
+        **more,
+    }
     return Request.of(action_from(action or PAY), **about)
 
 

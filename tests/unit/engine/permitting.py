@@ -79,8 +79,8 @@ class Office:
         self.lock = asyncio.Lock()
         self.permit = self.session()
 
-    def session(self, since_ms: int = 0) -> Permit:
-        """The desk of one more session, which began so many ms after the first."""
+    def session(self, secret: str = "kept") -> Permit:
+        """The desk of one more session; with the same secret it is the one who asked before."""
         return Permit(
             self.gate,
             self.approvals,
@@ -88,7 +88,7 @@ class Office:
             self.secrets,
             "phone-1",
             reveal=lambda _, hidden: self.revealed.append(hidden),
-            since_ms=self.clock.now_ms() + since_ms,
+            session=secret,
         )
 
     async def run(self, action: dict[str, Any], caller: Caller | None = None) -> Run:

@@ -19,7 +19,7 @@ from handrail.engine.approval import Request, handover
 from handrail.engine.approval.handover import deliver
 from handrail.engine.secrets import Secrets
 from handrail.errors import ActionRejected, InvalidAction
-from tests.unit.engine.asking import Desk, Vault, desk, human_auth, question, run
+from tests.unit.engine.asking import ASKER, Desk, Vault, desk, human_auth, question, run
 
 CODE = "914-sesame-273"
 SECRET = ["sms", "2fa", "biometric", "oauth", "payment", "unknown"]
@@ -203,7 +203,7 @@ def test_a_known_secret_in_a_question_is_stored_as_its_placeholder(tmp_path: Pat
         assert one.request.action["text"] == "it is ${secret:CODE}"
         assert one.request.reason == "I type ${secret:CODE}."
         await at.approvals.answer(one.id, True, "ada", note=f"yes, {CODE}")
-        await at.approvals.consume((await waiting).id, asked.digest)
+        await at.approvals.consume((await waiting).id, asked.digest, ASKER)
 
     run(tmp_path, story, redact=secrets.redact)
     assert CODE.encode() not in everything(tmp_path)
@@ -225,7 +225,7 @@ def test_an_answer_whose_data_was_handed_over_after_the_end_does_not_count(tmp_p
         async with await asyncio.start_unix_server(slowly, one.mailbox), desk(tmp_path, clock) as other:
             with pytest.raises(ActionRejected, match="is expired: it can't be answered again"):
                 await other.approvals.answer(one.id, True, "ada", data="${secret:CODE}")
-        assert (await at.approvals.get(one.id)).state == "pending"
+        assert (await at.approvals.get(one.id)).state == "expired"
         await at.approvals.withdraw(one.id)
         assert (await waiting).data is None
 

@@ -11,7 +11,7 @@ from handrail.clock import ManualClock
 from handrail.engine.approval import digest_of
 from handrail.errors import InvalidAction
 from handrail.protocol.read import action_from
-from tests.unit.engine.asking import PAY, Desk, approved, bound, human_auth, question, run
+from tests.unit.engine.asking import ASKER, PAY, Desk, approved, bound, human_auth, question, run
 
 
 def test_a_unique_beginning_names_a_question(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_everything_that_is_known_of_a_question_is_kept_and_told(tmp_path: Path)
             "data": {"lat": 1},
             "remember": "session",
         }
-        await at.approvals.consume(one.id, asked.digest)
+        await at.approvals.consume(one.id, asked.digest, ASKER)
         data = (await at.approvals.get(one.id)).to_dict()
         assert data.items() >= told.items()
         assert (data["capability"], data["door"], data["asked_by"]) == ("location", "mcp", "agent-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from handrail.engine.pressed import by_fingers, stroke_of
 from handrail.errors import ActionRejected
 from handrail.tree.node import Screen
 from tests.unit.engine.permitting import PAY, Office, play, shop
+from tests.unit.engine.policy_subjects import policy
 from tests.unit.engine.scripted import still
 from tests.unit.tree.drawn import node, row, screen
 
@@ -93,7 +95,32 @@ def test_a_yes_is_useless_when_the_screen_has_changed(tmp_path: Path, drawn: Scr
         with pytest.raises(ActionRejected, match="changed after the approval"):
             await o.answered(work, meanwhile=o.shows(drawn))
         [one] = await o.approvals.history()
-        assert one.consumed_ms is None
+        assert (one.state, one.consumed_ms) == ("void", None)
+        assert [event["decision"] for event in o.book.events] == ["approved", "void"]
+        o.stand.driver.shows = still(shop())
+        assert not await goes_through(o, o.session())
+
+    play(tmp_path, story)
+
+
+@pytest.mark.parametrize("how", ["stopped", "stricter rules"])
+def test_a_yes_that_its_act_did_not_use_is_void(tmp_path: Path, how: str) -> None:
+    async def story(o: Office) -> None:
+        stage = await o.stage(PAY)
+        task = asyncio.ensure_future(o.permit.decide(stage))
+        one = await o.question(task)
+        if how == "stopped":
+            await o.lock.acquire()  # somebody else has the turn
+        else:
+            o.gate.policy = policy("[[rule]]\nlabel = 'Pay*'\nverdict = 'deny'\n")
+        await o.approvals.answer(one.id, True, "lena")
+        if how == "stopped":
+            while one.id in o.approvals._waiting:
+                await asyncio.sleep(0)
+            task.cancel()
+        await asyncio.wait({task})
+        assert task.cancelled() if how == "stopped" else isinstance(task.exception(), ActionRejected)
+        assert (await o.approvals.get(one.id)).state == "void"
 
     play(tmp_path, story)
 
@@ -172,7 +199,7 @@ def test_what_a_finger_comes_down_on_must_still_be_called_the_same(tmp_path: Pat
 def test_a_question_of_a_session_before_is_not_asked_again(tmp_path: Path) -> None:
     async def story(o: Office) -> None:
         one = await _asked_by_the_dead(o, PAY)
-        later = o.session(since_ms=1)
+        later = o.session()
         o.lock = asyncio.Lock()
         again = await o.answered(later.decide(await o.stage(PAY)))
         assert again.id == one
@@ -180,9 +207,11 @@ def test_a_question_of_a_session_before_is_not_asked_again(tmp_path: Path) -> No
     play(tmp_path, story)
 
 
-async def _asked_by_the_dead(o: Office, action: dict[str, Any], **answer: Any) -> str:
+async def _asked_by_the_dead(
+    o: Office, action: dict[str, Any], caller: Caller | None = None, **answer: Any
+) -> str:
     """What is left of a process that was killed while it asked: the question, perhaps with an answer."""
-    task = asyncio.ensure_future(o.permit.decide(await o.stage(action)))
+    task = asyncio.ensure_future(o.permit.decide(await o.stage(action, caller)))
     one = await o.question(task)
     await o.store.write(lambda db: db.execute("CREATE TABLE kept AS SELECT * FROM approvals"))
     task.cancel()
@@ -194,17 +223,50 @@ async def _asked_by_the_dead(o: Office, action: dict[str, Any], **answer: Any) -
     return one.id
 
 
-def test_a_question_of_this_very_session_is_asked_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("approved", [None, True])
+def test_a_question_of_another_session_is_asked_again(tmp_path: Path, approved: bool | None) -> None:
+    """Whatever name it takes: the name is the same here."""
+
     async def story(o: Office) -> None:
-        one = await _asked_by_the_dead(o, PAY)
+        one = await _asked_by_the_dead(o, PAY, **({} if approved is None else {"approved": approved}))
         o.lock = asyncio.Lock()
-        task = asyncio.ensure_future(o.permit.decide(await o.stage(PAY)))
-        while len(found := await o.approvals.pending()) < 2:
+        task = asyncio.ensure_future(o.session("another").decide(await o.stage(PAY)))
+        while [each.id for each in await o.approvals.pending()] in ([], [one]):
             assert not task.done()
             await asyncio.sleep(0)
-        assert one in [each.id for each in found]
         task.cancel()
         await asyncio.wait({task})
+        assert (await o.approvals.get(one)).consumed_ms is None
+
+    play(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        (Caller("ada", door="mcp", asker="one"), Caller("ada", door="mcp", asker="two")),
+        (Caller("ada", door="mcp", asker="one"), Caller("ada", door="http", asker="one")),
+        (Caller("ada"), Caller("ada", asker="one")),
+        (Caller("ada"), Caller("ada", is_remote=True)),
+        (Caller("ada"), Caller("ada", "person")),
+    ],
+)
+def test_an_answer_to_one_caller_is_none_to_another_one(tmp_path: Path, asked: Caller, sent: Caller) -> None:
+    async def story(o: Office) -> None:
+        one = await _asked_by_the_dead(o, PAY, asked, approved=True)
+        assert not await goes_through(o, o.session(), sent)
+        assert (await o.approvals.get(one)).consumed_ms is None
+        assert await goes_through(o, o.session(), replace(asked, id="another name"))
+
+    play(tmp_path, story)
+
+
+def test_what_one_asker_may_do_for_the_session_another_one_may_not(tmp_path: Path) -> None:
+    async def story(o: Office) -> None:
+        ada, bob = Caller("agent", asker="ada"), Caller("agent", asker="bob")
+        await o.answered(o.permit.decide(await o.stage(PAY, ada)), remember="session")
+        assert await goes_through(o, o.permit, ada)
+        assert not await goes_through(o, o.permit, bob)
 
     play(tmp_path, story)
 
@@ -214,7 +276,7 @@ def test_a_question_about_something_else_is_no_answer(tmp_path: Path, other: dic
     async def story(o: Office) -> None:
         one = await _asked_by_the_dead(o, other, approved=True)
         o.lock = asyncio.Lock()
-        later = o.session(since_ms=1)
+        later = o.session()
         again = await o.answered(later.decide(await o.stage(PAY)))
         assert again.id != one
 
@@ -226,16 +288,16 @@ def test_a_question_about_another_screen_is_no_answer(tmp_path: Path) -> None:
         one = await _asked_by_the_dead(o, PAY, approved=True)
         o.lock = asyncio.Lock()
         o.stand.driver.shows = still(shop(note="for Mallory"))
-        again = await o.answered(o.session(since_ms=1).decide(await o.stage(PAY)))
+        again = await o.answered(o.session().decide(await o.stage(PAY)))
         assert again.id != one
 
     play(tmp_path, story)
 
 
-async def goes_through(o: Office, later: Any) -> bool:
+async def goes_through(o: Office, later: Any, caller: Caller | None = None) -> bool:
     """Without anybody being asked again."""
     o.lock = asyncio.Lock()
-    task = asyncio.ensure_future(later.decide(await o.stage(PAY)))
+    task = asyncio.ensure_future(later.decide(await o.stage(PAY, caller)))
     while not task.done():
         if await o.approvals.pending():
             task.cancel()
@@ -249,7 +311,7 @@ def test_an_answer_that_came_after_its_process_had_died_counts_while_its_questio
 ) -> None:
     async def story(o: Office) -> None:
         one = await _asked_by_the_dead(o, PAY, approved=True)
-        later = o.session(since_ms=1)
+        later = o.session()
         await o.clock.advance(late_ms)
         assert await goes_through(o, later) is counts
         assert ((await o.approvals.get(one)).consumed_ms is not None) is counts
@@ -262,7 +324,7 @@ def test_an_answer_that_came_after_its_process_had_died_counts_while_its_questio
 def test_a_late_answer_counts_for_a_minute(tmp_path: Path, late_ms: int, counts: bool) -> None:
     async def story(o: Office) -> None:
         one = await _asked_by_the_dead(o, PAY)
-        later = o.session(since_ms=1)
+        later = o.session()
         await o.clock.advance(299_000)
         await o.approvals.answer(one, True, "lena")
         await o.clock.advance(late_ms)
@@ -274,7 +336,7 @@ def test_a_late_answer_counts_for_a_minute(tmp_path: Path, late_ms: int, counts:
 def test_a_no_to_a_dead_process_is_no_answer_to_the_next_question(tmp_path: Path) -> None:
     async def story(o: Office) -> None:
         await _asked_by_the_dead(o, PAY, approved=False)
-        assert not await goes_through(o, o.session(since_ms=1))
+        assert not await goes_through(o, o.session())
 
     play(tmp_path, story)
 
@@ -283,7 +345,7 @@ def test_an_answer_whose_data_died_with_its_process_is_no_answer(tmp_path: Path)
     async def story(o: Office) -> None:
         one = await _asked_by_the_dead(o, PAY, approved=True)
         await o.store.write(lambda db: db.execute("UPDATE approvals SET data = '\"x\"' WHERE id = ?", (one,)))
-        assert not await goes_through(o, o.session(since_ms=1))
+        assert not await goes_through(o, o.session())
 
     play(tmp_path, story)
 

@@ -11,15 +11,16 @@ import hmac
 import json
 import secrets
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
 
 from handrail.clock import Clock
 from handrail.engine.approval import row
+from handrail.engine.approval.deadline import moment
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Request
-from handrail.engine.approval.row import TABLES, Answer, AskedApproval, State, insert
+from handrail.engine.approval.row import TABLES, Answer, AskedApproval, State, new_id
 from handrail.engine.policy.subject import SPANS
 from handrail.engine.secrets import Redact
 from handrail.errors import ActionRejected, InvalidAction
@@ -27,6 +28,7 @@ from handrail.protocol.traits import Span
 from handrail.store import Store
 from handrail.waiting import Background, uninterrupted, wait_for_event
 
+T = TypeVar("T")
 Notify = Callable[[AskedApproval, str | None], Coroutine[Any, Any, None]]
 """Tells people of a question, with the token for a link; None when the request was asked before a restart."""
 
@@ -54,14 +56,15 @@ class Approvals:
         self._handover = Handover(keep_secret)
         self._redact = redact
         self._waiting: dict[str, asyncio.Event] = {}
+        self._taken: set[str] = set()
         store.prepare("approvals", TABLES)
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: Request, id_: str | None = None) -> Answer:
         """Store the question, tell people, wait. Cancelled, it is withdrawn: nobody can say yes any more."""
-        id_, token = row.PREFIX + secrets.token_hex(5), secrets.token_urlsafe(32)
-        now, clean = self._clock.now_ms(), request.redacted(self._redact)
+        id_, token = id_ or new_id(), secrets.token_urlsafe(32)
+        clean = request.redacted(self._redact)
         async with self._withdrawn_when_cancelled(id_), self._handover.mailbox(id_, request) as box:
-            await self._store.write(lambda db: insert(db, id_, clean, now, _hash(token), box))
+            await self._store.write(lambda db: row.insert(db, id_, clean, self._moment(), _hash(token), box))
             return await self._wait(id_, token)
 
     async def resume(self, id_: str) -> Answer:
@@ -77,6 +80,23 @@ class Approvals:
                 )
             )
             return await self._wait(known.id, None)
+
+    async def left_behind(self, digest: str, asker: str) -> str | None:
+        """A question of this asker about this act that a process asked before it died. Taken: not ours."""
+
+        def find(db: sqlite3.Connection) -> list[str]:
+            return row.unfinished(db, self._moment(), digest, asker)
+
+        return next((id_ for id_ in await self._store.read(find) if id_ not in self._taken), None)
+
+    @contextmanager
+    def taken(self, id_: str) -> Iterator[None]:
+        """While one act of this process waits for the answer and uses it, no other one may."""
+        self._taken.add(id_)
+        try:
+            yield
+        finally:
+            self._taken.discard(id_)
 
     async def answer(
         self,
@@ -98,48 +118,61 @@ class Approvals:
         if data is not None:
             data = await self._handover.storable(known, data, approved, is_here=known.id in self._waiting)
         values = {
-            "answered_ms": self._clock.now_ms(),
+            "state": "approved" if approved else "denied",
             "answered_by": by,
             "note": self._redact(note) or None,
             "data": json.dumps(data) if data is not None else None,
             "remember": remember,
         }
-        if not await self._close(known.id, "approved" if approved else "denied", in_time=True, **values):
+        counts = await self._store.write(
+            lambda db: row.answer(db, known.id, self._moment(), values, USABLE_MS)
+        )
+        self._wake(known.id)
+        if not counts:
             self._refuse_closed(await self.get(known.id))
         return await self.get(known.id)
 
-    async def consume(self, id_: str, digest: str) -> None:
+    async def consume(self, id_: str, digest: str, asker: str) -> None:
         """Use an approval up, just before the dispatch. Raises `ActionRejected` if it is not for this act."""
-        now = self._clock.now_ms()
-
-        def use(db: sqlite3.Connection) -> int:
-            return db.execute(
-                "UPDATE approvals SET consumed_ms = :now WHERE id = :id AND state = 'approved'"
-                " AND consumed_ms IS NULL AND digest = :digest"
-                " AND max(expires_ms, answered_ms + :usable) > :now",
-                {"now": now, "id": id_, "digest": digest, "usable": USABLE_MS},
-            ).rowcount
-
-        if not await self._store.write(use):
-            raise _useless(await self.get(id_), digest)
+        if not await self._store.write(lambda db: row.use(db, id_, self._moment(), digest, asker)):
+            raise _useless(await self.get(id_), digest, asker)
 
     async def withdraw(self, id_: str) -> None:
         """Take a question back; one that was answered stays as it is."""
-        await self._close((await self.get(id_)).id, "withdrawn")
+        known = await self.get(id_)
+        if known.is_open:
+            await self.end(known.id)
+        self._wake(known.id)  # it may have ended in another process
+
+    async def end(self, id_: str) -> State | None:
+        """Nobody will use it any more: withdrawn if it was open, void if it was approved; else None."""
+        ended = await self._store.write(lambda db: row.end(db, id_))
+        self._wake(id_)
+        return ended
 
     async def get(self, id_: str) -> AskedApproval:
         """By id or a unique beginning of one. Raises `InvalidAction` with the nearest."""
-        now = self._clock.now_ms()
-        return await self._store.read(lambda db: row.find(db, id_, now))
+        return await self._look(lambda db: row.find(db, id_))
 
     async def pending(self) -> list[AskedApproval]:
         """What waits for an answer, oldest first."""
-        now = self._clock.now_ms()
-        return await self._store.read(lambda db: row.pending(db, now))
+        return await self._look(row.pending)
 
     async def history(self, limit: int = 50, before: int | None = None) -> list[AskedApproval]:
         """Everything, newest first; `before` is a `seq`."""
-        return await self._store.read(lambda db: row.history(db, limit, before))
+        return await self._look(lambda db: row.history(db, limit, before))
+
+    async def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Whoever looks ends what has no time left."""
+
+        def look(db: sqlite3.Connection) -> T:
+            row.expire(db, self._moment())
+            return work(db)
+
+        return await self._store.read(look)
+
+    def _moment(self) -> row.Moment:
+        return moment(self._clock)
 
     async def _wait(self, id_: str, token: str | None) -> Answer:
         """People are told meanwhile; whatever becomes of that, the question stands."""
@@ -154,16 +187,15 @@ class Approvals:
 
     async def _answered(self, id_: str, woken: asyncio.Event) -> Answer:
         while True:
-            one = await self._store.read(lambda db: row.exact(db, id_))
+            woken.clear()
+            one, left_ms = await self._look(
+                lambda db: (row.exact(db, id_), row.left_ms(db, id_, self._moment()))
+            )
             if one is None:
                 raise ActionRejected(f"The request {id_} was deleted from the store")
-            if one.state != "pending":
+            if not one.is_open:
                 return Answer.of(one)
-            left_ms = one.expires_ms - self._clock.now_ms()
-            if left_ms <= 0:
-                await self._close(id_, "expired")
-            else:
-                await wait_for_event(self._clock, woken, min(POLL_MS, left_ms))
+            await wait_for_event(self._clock, woken, max(0.0, min(POLL_MS, left_ms)))
 
     @asynccontextmanager
     async def _withdrawn_when_cancelled(self, id_: str) -> AsyncIterator[None]:
@@ -171,24 +203,16 @@ class Approvals:
             yield
         except asyncio.CancelledError:
             # The store works in order: this comes after an insert that was still under way.
-            await uninterrupted(self._close(id_, "withdrawn"))
+            await uninterrupted(self.end(id_))
             raise
 
-    async def _close(self, id_: str, state: State, *, in_time: bool = False, **values: Any) -> bool:
-        """End an open question; `in_time` only if it has not expired. False when it was not open any more."""
-        values |= {"state": state, "token_hash": ""}  # nobody's link fits any more
-        names = ", ".join(f"{name} = :{name}" for name in values)
-        still = " AND expires_ms > :now" if in_time else ""
-        order = f"UPDATE approvals SET {names} WHERE id = :id AND state = 'pending'{still}"  # noqa: S608
-        given = {**values, "id": id_, "now": self._clock.now_ms()}
-        is_done = await self._store.write(lambda db: db.execute(order, given).rowcount > 0)
-        if is_done and id_ in self._waiting:
+    def _wake(self, id_: str) -> None:
+        if id_ in self._waiting:
             self._waiting[id_].set()
-        return is_done
 
     def _refuse_closed(self, known: AskedApproval) -> None:
-        state = known.state_at(self._clock.now_ms())
-        if state == "pending":
+        state = known.state
+        if known.is_open:
             return
         by = f" by {known.answered_by}" if known.answered_by else ""
         raise ActionRejected(
@@ -227,13 +251,15 @@ def _check_span(known: AskedApproval, span: Span | None) -> None:
         )
 
 
-def _useless(known: AskedApproval, digest: str) -> ActionRejected:
+def _useless(known: AskedApproval, digest: str, asker: str) -> ActionRejected:
     if known.state != "approved":
         why = f"is {known.state}"
     elif known.consumed_ms is not None:
         why = "was used already"
     elif known.request.digest != digest:
         why = "was given for another action, device or screen"
+    elif known.request.asker != asker:
+        why = "was given to another session"
     else:
         why = "is too old"
     return ActionRejected(

@@ -46,6 +46,9 @@ class Request:
     """Name of the blob with the marked picture."""
     door: str = ""
     asked_by: str = ""
+    """The name that the asker goes by, which proves nothing."""
+    asker: str = ""
+    """The session or token behind it: nobody else may use the answer."""
     remember: Span = "never"
     """How long the answer may count, at most."""
     timeout_ms: int = TIMEOUT_MS

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from handrail.clock import iso_time
+from handrail.engine.approval.deadline import COLUMNS, LEFT_MS, LIVES, RENEWED, lasting
 from handrail.engine.approval.request import Request
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import nearest
 from handrail.protocol.traits import Span
 
-State = Literal["pending", "approved", "denied", "expired", "withdrawn"]
+State = Literal["pending", "approved", "denied", "expired", "withdrawn", "void"]
+"""Only a pending one becomes another; an approved one is used once or becomes void. All else is final."""
 
 TABLES = (
     """
@@ -49,6 +52,11 @@ TABLES = (
     ) STRICT;
     CREATE INDEX approvals_open ON approvals (state, expires_ms)
     """,
+    # A question from before this step has no asker and no time left.
+    ";".join(
+        f"ALTER TABLE approvals ADD COLUMN {column}"
+        for column in ("asker TEXT NOT NULL DEFAULT ''", *COLUMNS.split(","))
+    ),
 )
 
 
@@ -75,12 +83,9 @@ class AskedApproval:
     def action_type(self) -> str:
         return str(self.request.action["type"])
 
-    def is_open(self, now_ms: int) -> bool:
-        return self.state == "pending" and now_ms < self.expires_ms
-
-    def state_at(self, now_ms: int) -> State:
-        """An open question whose asker died is expired all the same."""
-        return "expired" if self.state == "pending" and now_ms >= self.expires_ms else self.state
+    @property
+    def is_open(self) -> bool:
+        return self.state == "pending"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON data, for every door."""
@@ -115,22 +120,79 @@ class AskedApproval:
         return {key: value for key, value in data.items() if value is not None}
 
 
+Moment = dict[str, Any]
+
+
 def insert(
-    db: sqlite3.Connection, id_: str, request: Request, now_ms: int, token_hash: str, mailbox: str | None
+    db: sqlite3.Connection, id_: str, request: Request, at: Moment, token_hash: str, mailbox: str | None
 ) -> None:
     """A new question, open from now on."""
+    deadline = lasting(at, request.timeout_ms)
     values = {
-        "id": id_, "created_ms": now_ms, "expires_ms": now_ms + request.timeout_ms, "kind": request.kind,
+        "id": id_, "created_ms": at["now"], "expires_ms": deadline["until_ms"], "kind": request.kind,
         "capability": request.capability, "instruction": request.instruction, "reason": request.reason,
         "why": request.why,
         "action": json.dumps(dict(request.action)), "digest": request.digest, "device": request.device,
         "fingerprint": request.fingerprint, "label": request.label, "screenshot": request.screenshot,
         "door": request.door, "asked_by": request.asked_by, "offered": request.remember,
-        "token_hash": token_hash, "mailbox": mailbox,
+        "token_hash": token_hash, "mailbox": mailbox, "asker": request.asker, **deadline,
     }  # fmt: skip
     names = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
     db.execute(f"INSERT INTO approvals ({names}) VALUES ({marks})", values)  # noqa: S608  (our own names)
+
+
+def expire(db: sqlite3.Connection, at: Moment) -> None:
+    """End what has no time left, for good: a clock that is set back later finds it ended."""
+    late = f"state = 'pending' AND NOT {LIVES}"
+    if db.execute(f"SELECT 1 FROM approvals WHERE {late} LIMIT 1", at).fetchone():  # noqa: S608
+        db.execute(f"UPDATE approvals SET state = 'expired', token_hash = '' WHERE {late}", at)  # noqa: S608
+
+
+def answer(db: sqlite3.Connection, id_: str, at: Moment, values: dict[str, Any], usable_ms: int) -> bool:
+    """Whether this answer is the one that counts: the first, and in time."""
+    expire(db, at)
+    names = "".join(f"{name} = :{name}, " for name in values)
+    order = (
+        f"UPDATE approvals SET {names}answered_ms = :now, token_hash = '', {RENEWED}"  # noqa: S608
+        f" WHERE id = :id AND state = 'pending' AND {LIVES}"
+    )
+    return db.execute(order, {**values, **at, "id": id_, "at_least": usable_ms}).rowcount > 0
+
+
+def use(db: sqlite3.Connection, id_: str, at: Moment, digest: str, asker: str) -> bool:
+    """Use an approval up: for the act and the asker that it was given to, in time, once."""
+    order = (
+        "UPDATE approvals SET consumed_ms = :now WHERE id = :id AND state = 'approved'"  # noqa: S608
+        f" AND consumed_ms IS NULL AND digest = :digest AND asker = :asker AND {LIVES}"
+    )
+    return db.execute(order, {**at, "id": id_, "digest": digest, "asker": asker}).rowcount > 0
+
+
+def end(db: sqlite3.Connection, id_: str) -> State | None:
+    """What is open is withdrawn, what was not used is void; None where there was nothing to end."""
+    order = (
+        "UPDATE approvals SET state = CASE state WHEN 'pending' THEN 'withdrawn' ELSE 'void' END,"
+        " token_hash = '' WHERE id = ? AND state IN ('pending', 'approved') AND consumed_ms IS NULL"
+        " RETURNING state"
+    )
+    ended = db.execute(order, (id_,)).fetchall()
+    return ended[0][0] if ended else None
+
+
+def unfinished(db: sqlite3.Connection, at: Moment, digest: str, asker: str) -> list[str]:
+    """Ids of this asker's questions about this act that nobody finished; data died with who asked for it."""
+    order = (
+        "SELECT id FROM approvals WHERE digest = :digest AND asker = :asker AND consumed_ms IS NULL"  # noqa: S608
+        f" AND data IS NULL AND state IN ('pending', 'approved') AND {LIVES} ORDER BY seq DESC"
+    )
+    return [row[0] for row in db.execute(order, {**at, "digest": digest, "asker": asker})]
+
+
+def left_ms(db: sqlite3.Connection, id_: str, at: Moment) -> float:
+    """How long a question is still open."""
+    row = db.execute(f"SELECT {LEFT_MS} FROM approvals WHERE id = :id", {**at, "id": id_}).fetchone()  # noqa: S608
+    return float(row[0]) if row else 0.0
 
 
 def read(row: sqlite3.Row) -> AskedApproval:
@@ -149,6 +211,7 @@ def read(row: sqlite3.Row) -> AskedApproval:
         screenshot=row["screenshot"],
         door=row["door"],
         asked_by=row["asked_by"],
+        asker=row["asker"],
         remember=row["offered"],
         timeout_ms=row["expires_ms"] - row["created_ms"],
     )
@@ -170,6 +233,13 @@ def read(row: sqlite3.Row) -> AskedApproval:
 
 
 PREFIX = "ap_"
+
+
+def new_id() -> str:
+    """For a question that was not asked yet."""
+    return PREFIX + secrets.token_hex(5)
+
+
 _ID = re.compile(r"[a-z0-9_]{1,40}")
 _RECENT = 200  # ids among which the nearest is looked for
 
@@ -180,7 +250,7 @@ def exact(db: sqlite3.Connection, id_: str) -> AskedApproval | None:
     return read(row) if row else None
 
 
-def find(db: sqlite3.Connection, given: str, now_ms: int) -> AskedApproval:
+def find(db: sqlite3.Connection, given: str) -> AskedApproval:
     """By id, or by a beginning that only one has; of several, the one that is still open."""
     wanted = given.strip().lower()
     if _ID.fullmatch(wanted):
@@ -190,7 +260,7 @@ def find(db: sqlite3.Connection, given: str, now_ms: int) -> AskedApproval:
             (len(beginning), beginning),
         )
         found = [read(row) for row in rows]
-        opened = [one for one in found if one.is_open(now_ms)]
+        opened = [one for one in found if one.is_open]
         if len(found) == 1 or len(opened) == 1:
             return (found if len(found) == 1 else opened)[0]
         if found:
@@ -198,12 +268,9 @@ def find(db: sqlite3.Connection, given: str, now_ms: int) -> AskedApproval:
     raise _none(db, given)
 
 
-def pending(db: sqlite3.Connection, now_ms: int) -> list[AskedApproval]:
+def pending(db: sqlite3.Connection) -> list[AskedApproval]:
     """Oldest first: that is who waits longest."""
-    rows = db.execute(
-        "SELECT * FROM approvals WHERE state = 'pending' AND expires_ms > ? ORDER BY seq", (now_ms,)
-    )
-    return [read(row) for row in rows]
+    return [read(row) for row in db.execute("SELECT * FROM approvals WHERE state = 'pending' ORDER BY seq")]
 
 
 def history(db: sqlite3.Connection, limit: int, before: int | None) -> list[AskedApproval]:
