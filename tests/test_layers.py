@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors"},
+    {"owned"},
     {"bind", "config", "store", "waiting"},
     {"protocol", "transparency"},
     {"dialects"},

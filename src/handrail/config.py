@@ -14,6 +14,7 @@ from typing import Any, Literal, NoReturn, TypeVar, get_args
 from urllib.parse import urlsplit
 
 from handrail.errors import InvalidAction
+from handrail.owned import check_folder
 
 T = TypeVar("T")
 Helper = Literal["auto", "u2", "http", "none"]
@@ -213,10 +214,14 @@ class Config:
         return self.home / "config" / "secrets"
 
     def make_home(self) -> Path:
-        """The folder, there and its owner's only; its parents keep the modes they have."""
+        """The folder, there and its owner's only; its parents keep the modes they have.
+
+        What others could only read is closed. What they could write to is not believed: `PolicyUnusable`.
+        """
         try:
             self.home.parent.mkdir(parents=True, exist_ok=True)
             self.home.mkdir(mode=0o700, exist_ok=True)
+            check_folder(self.home)
             if self.home.stat().st_mode & 0o077:
                 self.home.chmod(0o700)
         except OSError as error:

@@ -5,6 +5,7 @@ HandrailError                  UNKNOWN
 ├─ Unsupported                 UNSUPPORTED                 this device or channel can't
 ├─ Refused
 │  ├─ ActionRejected           ACTION_REJECTED             policy, denied, expired
+│  ├─ PolicyUnusable           POLICY_UNUSABLE             rules that can't be read or trusted
 │  └─ DeviceBusy               DEVICE_BUSY                 somebody else holds the device
 ├─ TargetError
 │  ├─ ElementNotFound          ELEMENT_NOT_FOUND           selector, nearest candidates
@@ -130,6 +131,13 @@ class ActionRejected(Refused):
 
     code = "ACTION_REJECTED"
     hint = "Do not repeat it. Choose another way or ask the person."
+
+
+class PolicyUnusable(Refused):
+    """The rules, or the folder that holds them, can't be read or trusted: nothing is allowed meanwhile."""
+
+    code = "POLICY_UNUSABLE"
+    hint = "Only the person who owns the policy can mend it; `handrail policy check` says what is wrong."
 
 
 class DeviceBusy(Refused):

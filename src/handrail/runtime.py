@@ -29,7 +29,7 @@ from handrail.engine.journal import Journal
 from handrail.engine.journal.journal import witness_of
 from handrail.engine.leases import Leases
 from handrail.engine.memory import Known, Memory, Refs
-from handrail.engine.policy import Policy
+from handrail.engine.policy.live import LivePolicy
 from handrail.engine.policy.permissions import Gate, Permissions
 from handrail.engine.script import ScriptExecutor
 from handrail.engine.script.allow import DEFAULT
@@ -52,7 +52,7 @@ class Runtime:
         self.clock = clock
         self.env = env
         self.caller = caller
-        self.policy = Policy.load(config.policy if config.policy.exists() else None)
+        self.policy = LivePolicy(config.home, config.policy, clock)
         self.permissions = Permissions(config.permissions)
         self.secrets = Secrets(env, config.secrets, system_keyring())
         self.store = Store(config.db)
@@ -70,9 +70,12 @@ class Runtime:
             approvals=self.approvals,
             secrets=self.secrets,
             scripts=ScriptExecutor(
-                config.runs, allow=(*DEFAULT, *self.policy.script.allow), clock=clock, env=env
+                config.runs,
+                allow=lambda: (*DEFAULT, *self.policy.current().script.allow),
+                clock=clock,
+                env=env,
             ),
-            script_shell=self.policy.script.shell,
+            script_shell=lambda: self.policy.current().script.shell,
             leases=self.leases,
             memory=Memory(self.store),
             stops=Stops(self.store),

@@ -24,7 +24,7 @@ import click
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, warnings
-from handrail.errors import FAMILIES, DeviceError, InvalidAction
+from handrail.errors import FAMILIES, DeviceError, InvalidAction, PolicyUnusable
 
 if TYPE_CHECKING:
     from handrail.android.discovery import Found
@@ -210,6 +210,12 @@ def check_home(config: Config) -> DoctorCheck:
         return DoctorCheck(
             "home", "error", f"{path} is no folder to write to", "export HANDRAIL_HOME=~/handrail"
         )
+    from handrail.engine.policy.live import LivePolicy  # noqa: PLC0415 - help and --json of others do without
+
+    try:
+        LivePolicy(path, config.policy, SystemClock())
+    except PolicyUnusable as error:
+        return DoctorCheck("home", "error", error.message, error.hint.rpartition("do: ")[2])
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         return DoctorCheck(

@@ -15,6 +15,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
+from handrail.engine.policy.live import LivePolicy
 from handrail.engine.policy.permissions import Permissions, is_agents
 from handrail.engine.policy.policy import rulings
 from handrail.engine.policy.rule import Rule, unreachable
@@ -49,7 +50,7 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
     Exit code 2 for a file with an error; rules that can never decide are listed, and programs in
     [script] allow that can start any other.
     """
-    rules = Policy.load(file or _in_use())
+    rules = Policy.load(file) if file else _in_use()
     dead = unreachable(rules.rules)
     tried = None if action is None else _subject(action, at, **about)
     if as_json:
@@ -129,9 +130,13 @@ def _permissions() -> Permissions:
     return Permissions(_config().permissions)
 
 
-def _in_use() -> Path | None:
-    path = _config().policy
-    return path if path.exists() else None
+def _in_use() -> Policy:
+    """As a session reads it: what would refuse an action there is an error here."""
+    config = _config()
+    if not config.home.exists():
+        return Policy()
+    rules = LivePolicy(config.home, config.policy, SystemClock()).current()
+    return cast(Policy, rules)  # nothing changed since it was read
 
 
 def _subject(action: str, at: str | None, **about: Any) -> Subject:

@@ -73,6 +73,7 @@ class Permit:
         """Refuse what no screen can make right, before one is read."""
         verdict = self._gate.early(self._subject(run, None))
         if verdict is not None and verdict.kind == "deny":
+            run.policy = verdict.policy
             raise verdict.rejection()
 
     async def decide(self, stage: Stage) -> None:
@@ -91,6 +92,7 @@ class Permit:
     def _decided(self, run: Run, subject: Subject) -> Verdict:
         """What policy says at this moment. Raises `ActionRejected` where it denies."""
         verdict = self._gate.decide(subject, self._asker(run))
+        run.policy = verdict.policy
         if verdict.kind == "deny":
             raise verdict.rejection()
         return verdict
@@ -295,6 +297,7 @@ class Permit:
             "device": self._device,
             "approval": id_,
             "decision": decision,
+            "policy": run.policy,
         }
 
     async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:

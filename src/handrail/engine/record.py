@@ -111,6 +111,8 @@ class Record:
             entry |= {"action": action, "reason": run.action.reason}
         if event.state == "resolved" and run.portraits:
             entry["robust"] = run.portraits
+        if run.policy is not None and event.state in ("resolved", "failed"):
+            entry["policy"] = run.policy
         if run.approval is not None:
             entry["approval"] = run.approval.id
         if run.blobs:

@@ -88,6 +88,8 @@ class Run:
     settled: SettleReport | None = None
     verification: Verification | None = None
     approval: Approval | None = None
+    policy: str | None = None
+    """Which rules decided: the digest of their file, or "defaults"."""
     details: dict[str, Any] = field(default_factory=dict)
     diagnostics: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
@@ -156,8 +158,8 @@ class Stage:
     ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
     turn: Turn
     guard: PressGuard
-    script_shell: bool = False
-    """Policy lets scripts have a real shell."""
+    script_shell: Callable[[], bool] = bool
+    """Whether policy lets scripts have a real shell, at this moment."""
 
     @property
     def before(self) -> Look:

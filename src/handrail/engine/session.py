@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -59,7 +59,7 @@ class Parts:
     leases: Leases
     memory: Memory
     stops: Stops
-    script_shell: bool = False
+    script_shell: Callable[[], bool] = bool
 
 
 class Session(ShortForms):

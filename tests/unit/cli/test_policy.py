@@ -185,7 +185,7 @@ def test_a_damaged_file_of_answers_is_said_with_its_line(handrail: Handrail, hom
     (home / "config").mkdir()
     (home / "config" / "permissions.json").write_text('{\n"shell:ls": "perhaps"\n}')
     done = handrail("policy", "permissions")
-    assert done.code == 2
+    assert done.code == 4
     assert "permissions.json:2: " in done.err
 
 

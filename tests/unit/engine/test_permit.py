@@ -239,6 +239,7 @@ def test_a_yes_is_used_up_and_written_down(tmp_path: Path) -> None:
                 "device": "phone-1",
                 "approval": one.id,
                 "decision": "approved",
+                "policy": "",
                 "actor": {"kind": "person", "id": "lena"},
                 "remembered": False,
             }

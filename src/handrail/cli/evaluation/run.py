@@ -171,7 +171,8 @@ def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
     config = Config.from_env(env)
     config.make_home()
     if task.policy:
-        config.policy.parent.mkdir(parents=True, exist_ok=True)
+        config.policy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        config.policy.touch(mode=0o600)
         config.policy.write_text(task.policy, encoding="utf-8")
     return config, env
 

@@ -70,7 +70,7 @@ async def on_host(stage: Stage, action: RunScript) -> Outcome:
     """Within the executor's limits; a refused run leaves its evidence too."""
     async with stage.run.dispatching():
         result = await stage.scripts.run(
-            action.script, action.timeout_sec, shell=stage.script_shell, secrets=stage.secrets
+            action.script, action.timeout_sec, shell=stage.script_shell(), secrets=stage.secrets
         )
     stage.run.details |= result.to_dict()
     if result.refused is not None:

@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from handrail.engine.policy import Policy, Span, Subject, Verdict
+from handrail.engine.policy import Span, Subject, Verdict
+from handrail.engine.policy.live import PolicySource
 from handrail.engine.policy.subject import SPANS
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, PolicyUnusable
+from handrail.owned import OwnedFile
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.read import nearest
 
@@ -87,41 +89,33 @@ def is_agents(key: str) -> bool:
 
 Answers = dict[str, bool]
 _WORDS = {"allow": True, "deny": False}
-_MOST_BYTES = 4_000_000
+MOST_BYTES = 4_000_000
 
 
 class PermissionsFile:
-    """The file on the disk. Reads are cached by its stamp: a lookup on every action costs one `stat`."""
+    """The file on the disk. It is looked at for every question, and understood anew where it changed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp: tuple[int, int, int] | None = None
+        self._file = OwnedFile(path, MOST_BYTES)
+        self._data: bytes | None = None
         self._answers: Answers = {}
 
     def read(self) -> Answers:
-        """All remembered answers; {} where there is no file. Raises `InvalidAction` for a damaged one."""
-        try:
-            facts = self.path.stat()
-        except FileNotFoundError:
-            self._stamp, self._answers = None, {}
-            return {}
-        stamp = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
-        if stamp != self._stamp:
-            if facts.st_mode & 0o002:
-                raise _damaged(self.path, "everybody on this machine may write to it", "Do: chmod 600 on it.")
-            self._answers = _parse(self.path)
-            self._stamp = stamp
+        """All remembered answers; {} where there is no file. Raises `PolicyUnusable` for a damaged one."""
+        data = self._file.read()
+        if data != self._data:
+            self._answers = {} if data is None else _parse(self.path, data)
+            self._data = data
         return dict(self._answers)
 
     def change(self, edit: Callable[[Answers], None]) -> None:
         """One edit, seen by all or by none."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked():
-            self._stamp = None  # another process may have changed it within one tick of the file clock
             answers = self.read()
             edit(answers)
             self._replace(answers)
-            self._stamp = None
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -154,10 +148,7 @@ def _written(words: dict[str, str]) -> str:
     return re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _parse(path: Path) -> Answers:
-    data = path.read_bytes()
-    if len(data) > _MOST_BYTES:
-        raise _damaged(path, f"{len(data):,} bytes are too many")
+def _parse(path: Path, data: bytes) -> Answers:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -192,13 +183,9 @@ def _line_of(text: str, key: str) -> int:
     return text.count("\n", 0, max(0, at)) + 1
 
 
-def _damaged(path: Path, why: str, hint: str = "", line: int | None = None) -> InvalidAction:
-    place = f":{line}" if line else ""
-    return InvalidAction(
-        f"{path}{place}: {why}",
-        hint=hint or "Correct the line by hand; nothing in the file was changed.",
-        path=str(path),
-    )
+def _damaged(path: Path, why: str, *, line: int) -> PolicyUnusable:
+    hint = "Correct the line by hand; nothing in the file was changed."
+    return PolicyUnusable(f"{path}:{line}: {why}", hint=hint, file=str(path), line=line)
 
 
 AGENT = "agent:"
@@ -240,7 +227,7 @@ def _bad(field: str, value: str, why: str) -> InvalidAction:
 class Gate:
     """One session's gate: its own answers end with it."""
 
-    def __init__(self, policy: Policy, permissions: Permissions | None = None) -> None:
+    def __init__(self, policy: PolicySource, permissions: Permissions | None = None) -> None:
         self.policy = policy
         self._permissions = permissions
         self._session: dict[tuple[str, str, str], bool] = {}
@@ -248,12 +235,12 @@ class Gate:
 
     def early(self, subject: Subject) -> Verdict | None:
         """Only `allow` and `deny`: whether somebody must be asked is told by the screen and by memory."""
-        verdict = self.policy.early(subject)
+        verdict = self.policy.current().early(subject)
         return None if verdict is None or verdict.kind == "ask" else verdict
 
     def decide(self, subject: Subject, asker: str = "") -> Verdict:
         """The verdict; `ask` only where nobody answered before, or an answer may not be kept."""
-        verdict = self.policy.decide(subject)
+        verdict = self.policy.current().decide(subject)
         if verdict.kind != "ask" or verdict.remember == "never":
             return verdict
         answer = self._answer(subject, verdict.remember, asker)

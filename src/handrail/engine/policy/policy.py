@@ -28,6 +28,8 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     known_hosts: frozenset[str] = frozenset()
     script: ScriptRules = field(default_factory=ScriptRules)
+    digest: str = "defaults"
+    """SHA-256 of the file's bytes, for the journal."""
 
     @classmethod
     def load(cls, path: Path | None) -> Policy:
@@ -35,22 +37,29 @@ class Policy:
         return cls() if path is None else cls.of(read_policy(path))
 
     @classmethod
-    def of(cls, document: Document) -> Policy:
-        return cls(tuple(document.rules), frozenset(document.known_hosts), document.script)
+    def of(cls, document: Document, digest: str = "") -> Policy:
+        return cls(tuple(document.rules), frozenset(document.known_hosts), document.script, digest)
+
+    def current(self) -> Policy:
+        """Rules that were read once stay as they are; those of a home change (`live.py`)."""
+        return self
 
     def early(self, subject: Subject) -> Verdict | None:
         """What is certain before any screen is read; never another verdict than `decide` gives later."""
         unread = replace(subject, touched=None)
-        return _first(self.rules, self._with_hosts(unread))
+        return self._signed(_first(self.rules, self._with_hosts(unread)))
 
     def decide(self, subject: Subject) -> Verdict:
         """The verdict on an act whose element is known."""
         if subject.touched is None:
             raise ValueError("policy decides on what was resolved; Subject.of(resolved=…) got None")
-        verdict = _first(self.rules, self._with_hosts(subject))
+        verdict = self._signed(_first(self.rules, self._with_hosts(subject)))
         if verdict is None:
             raise AssertionError(f"a rule left {subject.type} open although its screen was read")
         return verdict
+
+    def _signed(self, verdict: Verdict | None) -> Verdict | None:
+        return verdict and replace(verdict, policy=self.digest)
 
     def _with_hosts(self, subject: Subject) -> Subject:
         return replace(subject, known_hosts=subject.known_hosts | self.known_hosts)

@@ -14,7 +14,8 @@ from handrail.engine.policy.parts import PARTS
 from handrail.engine.policy.rule import Rule
 from handrail.engine.policy.subject import SPANS, Kind
 from handrail.engine.policy.values import check_word, read_texts
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, PolicyUnusable
+from handrail.owned import open_plain
 from handrail.protocol.read import nearest
 
 _HEADER = re.compile(r"\s*\[\[\s*rule\s*\]\]\s*(?:#.*)?")
@@ -40,14 +41,29 @@ class Document:
     script: ScriptRules = field(default_factory=ScriptRules)
 
 
+MOST_BYTES = 1_000_000
+
+
 def read_policy(path: Path) -> Document:
-    """The file's rules. Raises `InvalidAction` that names the file, the line and the key."""
+    """The rules of any file, for whoever looks at it. Raises `InvalidAction` with file, line and key."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"it is not UTF-8: {error.reason}"
-        raise InvalidAction(f"{path}: {why}", hint="Give a policy file that can be read.", path="") from None
-    return parse_policy(text, str(path))
+        with open_plain(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, PolicyUnusable) as error:
+        why = error.message if isinstance(error, PolicyUnusable) else f"{path}: {error.strerror or error}"
+        raise InvalidAction(why, hint="Give a policy file that can be read.", path="") from None
+    return parse_bytes(data, str(path))
+
+
+def parse_bytes(data: bytes, name: str) -> Document:
+    """As `read_policy`, from what a file holds."""
+    if len(data) > MOST_BYTES:
+        raise InvalidAction(f"{name}: more than {MOST_BYTES:,} bytes", hint="Shorten it.", path="")
+    try:
+        return parse_policy(data.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        hint = "Give a policy file that can be read."
+        raise InvalidAction(f"{name}: it is not UTF-8: {error.reason}", hint=hint, path="") from None
 
 
 def parse_policy(text: str, name: str = "policy.toml") -> Document:

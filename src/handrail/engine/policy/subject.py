@@ -270,6 +270,8 @@ class Verdict:
     rule: str
     why: str = ""
     remember: Span = "never"
+    policy: str = ""
+    """Which rules they were: the digest of their file, or "defaults"."""
 
     def rejection(self) -> ActionRejected:
         """The failure of an act that this verdict denies."""

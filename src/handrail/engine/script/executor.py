@@ -33,7 +33,7 @@ class ScriptExecutor:
         self,
         runs: Path,
         *,
-        allow: Iterable[str] = DEFAULT,
+        allow: Iterable[str] | Callable[[], Iterable[str]] = DEFAULT,
         clock: Clock | None = None,
         limits: ScriptLimits | None = None,
         env: Mapping[str, str] = os.environ,
@@ -44,9 +44,17 @@ class ScriptExecutor:
         self._runs = runs
         self._clock = clock or SystemClock()
         self._limits = limits or ScriptLimits()
-        self._allow = AllowList(allow, env.get("PATH") or os.defpath, folders)
+        self._allowed = allow
+        self._path = env.get("PATH") or os.defpath
+        self._folders = folders
         self._kept = {name: env[name] for name in pass_on if name in env}
         self._cage: Cage | None = None
+
+    @property
+    def _allow(self) -> AllowList:
+        """As policy has it at this moment."""
+        allowed = self._allowed() if callable(self._allowed) else self._allowed
+        return AllowList(allowed, self._path, self._folders)
 
     async def run(
         self, script: str, timeout_sec: float = 60, shell: bool = False, secrets: Secrets | None = None
