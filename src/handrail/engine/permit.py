@@ -141,6 +141,7 @@ class Permit:
         if run.action.presses is Pressed.NOTHING:
             raise AssertionError(f"{run.action.type} presses {subject.label!r}; its traits say: nothing")
         verdict = self._judge_press(stage, subject)
+        run.policy = verdict.policy
         if verdict.kind == "deny":
             raise verdict.rejection()
         if verdict.kind == "ask":
@@ -164,13 +165,14 @@ class Permit:
 
     def _judge_press(self, stage: Stage, subject: Subject) -> Verdict:
         """What a rule said when the action began counts: of what was named then, and of any element."""
-        verdict, run = self._gate.decide(subject), stage.run
+        run, asker = stage.run, self._asker(stage.run)
+        verdict = self._gate.decide(subject, asker)
         if verdict.kind == "allow" or verdict.rule != run.rule:
             return verdict
         answered = {replace(one, pressed=None) for one in run.permitted}
         is_answered = all(replace(one, pressed=None) in answered for one in _names(subject.touched or ()))
         anywhere = self._subject(run, [Resolved(package=subject.package)])
-        if is_answered or self._gate.decide(anywhere).rule == verdict.rule:
+        if is_answered or self._gate.decide(anywhere, asker).rule == verdict.rule:
             return replace(verdict, kind="allow")
         return verdict
 

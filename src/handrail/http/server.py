@@ -111,7 +111,7 @@ async def _life(app: Starlette) -> AsyncIterator[None]:
 async def serving(
     app: ASGIApp, *bound: socket.socket, certificate: tuple[Path, Path] | None = None
 ) -> AsyncIterator[None]:
-    """Answers while the block runs. The sockets are closed with it. `certificate`: it and its key, for TLS."""
+    """Answers while the block runs, then closes the sockets. `certificate`: it and its key, for TLS."""
     server = _Server(
         uvicorn.Config(
             app,
