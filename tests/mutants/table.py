@@ -70,7 +70,7 @@ MODULES = (
         "engine/approval/*.py",
         "unit/engine/test_approval*.py unit/cli/test_approvals.py unit/http/test_approvals.py",
     ),
-    Module("redaction", "engine/secrets.py", "unit/engine/test_secrets*.py unit/engine/test_redact*.py"),
+    Module("redaction", "engine/redaction.py", "unit/engine/test_redact*.py unit/engine/test_secrets*.py"),
     Module(
         "journal",
         "engine/journal/*.py",

@@ -6,24 +6,25 @@ They leave this object through `fill` alone; neither `repr` nor an error shows o
 
 from __future__ import annotations
 
-import base64
 import importlib
-import json
+import os
 import re
+import shlex
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote, quote_plus
 
+from handrail.engine.redaction import PLACEHOLDER, Redact, Redaction, redact_data
 from handrail.errors import InvalidAction
+
+__all__ = ["PLACEHOLDER", "Filled", "Keyring", "Redact", "Secrets", "redact_data", "system_keyring"]
 
 PREFIX = "HANDRAIL_SECRET_"
 SERVICE = "handrail"
 """The keyring's name for us."""
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-PLACEHOLDER = re.compile(r"\$\{secret:([^}]*)\}")
 
 
 class Keyring(Protocol):
@@ -47,6 +48,8 @@ class Filled:
 
     text: str = field(repr=False)
     names: tuple[str, ...] = ()
+    template: str = ""
+    """The text as it was given."""
 
 
 class Secrets:
@@ -58,6 +61,7 @@ class Secrets:
         self._env = {key.removeprefix(PREFIX): env[key] for key in env if key.startswith(PREFIX) and env[key]}
         self._keyring = keyring
         self._added: dict[str, str] = {}
+        self._dropped: dict[str, list[str]] = {}
         self._redaction = Redaction()
         self._refused: InvalidAction | None = None
         self._file: dict[str, str] = {}
@@ -82,7 +86,8 @@ class Secrets:
 
     def drop(self, name: str) -> None:
         """It can't be filled in any more; its value is redacted as long as this process lives."""
-        self._added.pop(name, None)
+        if name in self._added:
+            self._dropped.setdefault(name, []).append(self._added.pop(name))
 
     def placeholders(self, text: str) -> list[str]:
         """The names in a text, in order, each once."""
@@ -92,7 +97,7 @@ class Secrets:
         """The text with values for placeholders. Raises `InvalidAction` for a name without a value."""
         names = self.placeholders(text)
         values = {name: self.value(name) for name in names}
-        return Filled(PLACEHOLDER.sub(lambda found: values[found[1]], text), tuple(names))
+        return Filled(PLACEHOLDER.sub(lambda found: values[found[1]], text), tuple(names), text)
 
     def value(self, name: str) -> str:
         """The value behind a name, which from now on is redacted."""
@@ -106,6 +111,11 @@ class Secrets:
         self._redaction.add(name, found)
         return found
 
+    def values_of(self, name: str) -> list[str]:
+        """Every value that this process knows under a name, also one that can't be filled in any more."""
+        found = self._find(name) if NAME.fullmatch(name) else None
+        return [*([found] if found is not None else []), *self._dropped.get(name, ())]
+
     def redact(self, text: str) -> str:
         """The text with `${secret:NAME}` in place of every value known here, in every form."""
         return self._redaction(text)
@@ -113,6 +123,15 @@ class Secrets:
     def redact_data(self, value: Any) -> Any:
         """A copy of JSON data with every string redacted."""
         return redact_data(value, self.redact)
+
+    def names_in(self, text: str) -> list[str]:
+        """Whose whole values stand in a text, in order, each once."""
+        return self.placeholders(self._redaction(text)) if self.used else []
+
+    @property
+    def told_names(self) -> set[str]:
+        """Names whose placeholders are ours: they are never redacted again."""
+        return self._redaction.names
 
     @property
     def used(self) -> bool:
@@ -145,14 +164,10 @@ def _missing(name: str, what: str, known: list[str]) -> InvalidAction:
 def read_file(path: Path) -> dict[str, str]:
     """`NAME=value` lines; the value is everything after the first `=`. Empty when there is no file."""
     try:
-        mode = path.stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InvalidAction(
-                f"{path} can be read by others (mode {stat.S_IMODE(mode):04o})",
-                hint=f"chmod 600 {path}",
-                path="secrets",
-            )
-        lines = path.read_text().splitlines()
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a FIFO would wait for ever
+        with open(handle, encoding="utf-8") as file:
+            _must_be_private(path, os.fstat(handle))
+            lines = file.read().splitlines()
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -171,105 +186,24 @@ def read_file(path: Path) -> dict[str, str]:
     return found
 
 
-Redact = Callable[[str], str]
-
-SHORT = 4
-XML_QUOTES: tuple[dict[str, str], ...] = (
-    {},
-    {'"': "&quot;"},
-    {'"': "&quot;", "'": "&apos;"},
-    {'"': "&quot;", "'": "&#39;"},
-)
-"""Which quotes a writer of XML escapes depends on the writer."""
-
-
-class Redaction:
-    """Callable: text in, text without secrets out."""
-
-    def __init__(self) -> None:
-        self._forms: dict[str, str] = {}
-        self._short: dict[str, str] = {}
-        self._all: tuple[str, ...] = ()
-        self._pattern: re.Pattern[str]
-        """Made with the first value."""
-
-    def add(self, name: str, value: str) -> None:
-        """From now on this value is `${secret:NAME}`. The first name of a value stays."""
-        if not value:
-            return
-        into = self._forms if len(value) >= SHORT else self._short
-        for form in forms_of(value):
-            into.setdefault(form, f"${{secret:{name}}}")
-        self._pattern = self._compile()
-        self._all = (*self._forms, *self._short)  # last: another thread may redact meanwhile
-
-    def __call__(self, text: str) -> str:
-        for form in self._all:  # plain searches are far faster than the pattern, and nearly always fail
-            if form in text:
-                return self._pattern.sub(self._name, text)
-        return text
-
-    @property
-    def longest(self) -> int:
-        return max(map(len, self._all), default=0)
-
-    def _name(self, found: re.Match[str]) -> str:
-        return self._forms.get(found[0]) or self._short[found[0]]
-
-    def _compile(self) -> re.Pattern[str]:
-        longest_first = sorted(self._forms, key=len, reverse=True)
-        anywhere = [re.escape(form) for form in longest_first]
-        whole = [rf"(?:(?<=[\"'>=])|^){re.escape(form)}(?=[\"'<]|\Z)" for form in self._short]
-        return re.compile("|".join([*anywhere, *whole]))
+def _must_be_private(path: Path, opened: os.stat_result) -> None:
+    """Nobody else reads it, writes it or puts another one in its place, also where it is a link."""
+    real = path.resolve()
+    if not stat.S_ISREG(opened.st_mode):
+        raise _refused(path, "is no plain file", f"rm {shlex.quote(str(path))}")
+    if opened.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        what = f"can be read by others (mode {stat.S_IMODE(opened.st_mode):04o})"
+        raise _refused(real, what, f"chmod 600 {shlex.quote(str(real))}")
+    if opened.st_uid not in (os.getuid(), 0):
+        raise _refused(real, "belongs to somebody else", f"chown {os.getuid()} {shlex.quote(str(real))}")
+    for file in {path.absolute(), real}:
+        for folder in file.parents:
+            mode = folder.stat().st_mode
+            others = stat.S_IWOTH | (stat.S_IWGRP if folder == file.parent else 0)
+            if mode & others and not mode & stat.S_ISVTX:
+                what = f"is in {folder}, which others can write (mode {stat.S_IMODE(mode):04o})"
+                raise _refused(file, what, f"chmod go-w {shlex.quote(str(folder))}")
 
 
-def redact_data(value: Any, redact: Redact) -> Any:
-    """JSON data with every string in it redacted, keys included. What was given stays as it is."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {redact(str(key)): redact_data(inner, redact) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [redact_data(inner, redact) for inner in value]
-    return value
-
-
-def forms_of(value: str) -> Iterator[str]:
-    """The value, and what it looks like where it was written by a program."""
-    marked_up = [_escaped(value, quotes) for quotes in XML_QUOTES]
-    in_shell = value.replace("'", "'\"'\"'")
-    for text in (value, *marked_up, value.replace(" ", "%s"), in_shell):
-        yield text
-        yield from _json_forms(text)
-    data = value.encode(errors="surrogatepass")
-    in_form = quote_plus(data)
-    for text in (in_form, in_form.replace("+", "%20"), quote(data)):
-        yield text
-        yield re.sub("%..", lambda found: found[0].lower(), text)
-    yield from _base64_forms(data)
-
-
-def _json_forms(text: str) -> Iterator[str]:
-    """JSON in JSON in JSON: an event is one document, and may quote others."""
-    for ascii_only in (True, False):
-        form = text
-        for _ in range(3):
-            form = json.dumps(form, ensure_ascii=ascii_only)[1:-1]
-            yield form
-
-
-def _base64_forms(data: bytes) -> Iterator[str]:
-    """A value looks different at each of three offsets; the letters at its edges also hold its neighbours."""
-    for before, first in ((0, 0), (1, 2), (2, 3)):
-        bits = (before + len(data)) * 8
-        inner = base64.b64encode(bytes(before) + data).decode()[first : bits // 6]
-        if len(inner) > SHORT:
-            yield inner
-            yield inner.replace("+", "-").replace("/", "_")
-
-
-def _escaped(value: str, quotes: dict[str, str]) -> str:
-    """As XML writes it. The standard library's own function would bring all of its HTTP client along."""
-    for char, entity in {"&": "&amp;", "<": "&lt;", ">": "&gt;", **quotes}.items():
-        value = value.replace(char, entity)
-    return value
+def _refused(path: Path, what: str, hint: str) -> InvalidAction:
+    return InvalidAction(f"{path} {what}", hint=hint, path="secrets")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handrail.engine.redaction import SecretRuns
 from handrail.engine.secrets import Secrets
 
 NASTY = "pä ss\"w\\ör&d/<1>'$"
@@ -131,3 +132,56 @@ def test_data_is_redacted_at_any_depth() -> None:
     redacted = Secrets({"HANDRAIL_SECRET_PIN": "opensesame"}).redact_data(data)
     assert redacted == {"a": ["${secret:PIN}", {"${secret:PIN}": ["x ${secret:PIN}"]}], "n": 5, "none": None}
     assert data["a"][0] == "opensesame"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("value", ["secret", "cret:S1", "${secret:", "S1}x"])
+def test_a_placeholder_that_stands_there_is_not_torn_apart(value: str) -> None:
+    once = redact(f"it is {value}!", value)
+    assert once == "it is ${secret:S1}!"
+    assert redact(once, value) == once
+
+
+def test_a_value_in_a_placeholder_of_nobody_is_redacted() -> None:
+    assert redact("${secret:opensesame}", "opensesame") == "${secret:${secret:S1}}"
+
+
+def _runs(**values: str) -> SecretRuns:
+    runs = SecretRuns()
+    for name, value in values.items():
+        runs.add(name, value)
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("opensesame", "${secret:A}"),
+        ("opensesam", "${secret:A}"),
+        ("a nses b", "a ${secret:A} b"),
+        ("open same", "${secret:A} ${secret:A}"),
+        ("ope nse sam", "ope nse sam"),
+        ("xopenopenx", "x${secret:A}${secret:A}x"),
+        ("OPENSESAME", "OPENSESAME"),
+        ("", ""),
+    ],
+)
+def test_four_characters_in_a_row_are_hidden_with_all_that_follow(text: str, left: str) -> None:
+    assert _runs(A="opensesame")(text) == left
+
+
+def test_a_run_of_two_values_has_the_name_of_the_longer_one() -> None:
+    for order in ({"A": "open", "B": "opensesame"}, {"B": "opensesame", "A": "open"}):
+        assert _runs(**order)("open") == "${secret:B}"
+
+
+def test_a_value_with_several_spaces_is_found_where_they_were_made_one() -> None:
+    assert _runs(A="a  bc")("say a bc") == "say ${secret:A}"
+    assert _runs(A="ab    cd")("x    y") == "x    y", "spaces alone are no secret"
+
+
+@given(st.text(min_size=4, max_size=20), st.text(max_size=20), st.text(max_size=20), st.data())
+def test_no_run_of_a_value_is_left(value: str, before: str, after: str, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(value)))
+    left = _runs(S1=value)(before + value[cut:] + after).replace("${secret:S1}", "\0")
+    runs = {value[at : at + 4] for at in range(len(value) - 3)}
+    assert not any(run in left for run in runs if not run.isspace() and "\0" not in run)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -57,6 +58,65 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> No
         Secrets({}, file).fill("${secret:PIN}")
     assert (failure.value.hint, failure.value.details["path"]) == (f"chmod 600 {file}", "secrets")
     assert Secrets({"HANDRAIL_SECRET_X": "other-word"}, file).fill("${secret:X}").text == "other-word"
+
+
+def _refusal(file: Path) -> InvalidAction:
+    with pytest.raises(InvalidAction) as failure:
+        Secrets({}, file).fill("${secret:PIN}")
+    assert "opensesame" not in json.dumps(failure.value.to_dict())
+    return failure.value
+
+
+def _secrets_in(folder: Path, mode: int = 0o600) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / "secrets"
+    file.write_text("PIN=opensesame\n")
+    file.chmod(mode)
+    return file
+
+
+def test_a_link_to_a_file_that_others_can_read_is_refused_with_the_command_for_that_file(
+    tmp_path: Path,
+) -> None:
+    real = _secrets_in(tmp_path / "my files", 0o644)
+    link = tmp_path / "secrets"
+    link.symlink_to(real)
+    assert _refusal(link).hint == f"chmod 600 '{real}'"
+    real.chmod(0o600)
+    assert Secrets({}, link).fill("${secret:PIN}").text == "opensesame"
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o777, 0o702])
+@pytest.mark.parametrize("where", ["its own", "of the link", "behind the link"])
+def test_a_file_in_a_folder_that_others_can_write_is_refused(tmp_path: Path, mode: int, where: str) -> None:
+    """They could put another one in its place."""
+    file = _secrets_in(tmp_path / "real")
+    link = tmp_path / "links" / "secrets"
+    link.parent.mkdir()
+    link.symlink_to(file)
+    open_folder = link.parent if where == "of the link" else file.parent
+    open_folder.chmod(mode)
+    refused = _refusal(file if where == "its own" else link)
+    assert refused.hint == f"chmod go-w {open_folder}"
+    assert (refused.code, refused.details["path"]) == ("INVALID_ACTION", "secrets")
+    assert f"mode {mode:04o}" in refused.message
+
+
+def test_a_folder_above_that_everybody_can_write_is_refused_and_one_with_the_sticky_bit_is_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "above").mkdir()
+    file = _secrets_in(tmp_path / "above" / "own")
+    (tmp_path / "above").chmod(0o777)
+    assert _refusal(file).hint == f"chmod go-w {tmp_path / 'above'}"
+    (tmp_path / "above").chmod(0o1777)
+    assert Secrets({}, file).fill("${secret:PIN}").text == "opensesame"
+
+
+def test_a_pipe_in_place_of_the_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "secrets"
+    os.mkfifo(pipe, 0o600)
+    assert _refusal(pipe).message == f"{pipe} is no plain file"
 
 
 @pytest.mark.parametrize("line", ["secondsesame", "second sesame=x", "SECOND="])
