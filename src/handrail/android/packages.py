@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -161,3 +161,11 @@ def read_granted(dump: str, package: str) -> list[str]:
     start = dump.find(f"Package [{package}]")
     own = dump[max(start, 0) :]
     return sorted({found["name"] for found in _GRANT.finditer(own) if found["granted"] == "true"})
+
+
+def cleared_by(words: Sequence[str], said: str) -> tuple[str, ...]:
+    """The app whose data is gone after this command; none where an option says for whom or how much."""
+    match list(words):
+        case ["pm", "clear" | "uninstall", package] | ["cmd", "package", "clear" | "uninstall", package]:
+            return (package,) if said.strip() == "Success" else ()
+    return ()

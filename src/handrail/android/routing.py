@@ -117,8 +117,8 @@ class RoutedDriver:
     async def key(self, key: str | int) -> None:
         await self._send(Channel.key, key_code(key))
 
-    async def type_text(self, text: str) -> Typed:
-        return await self._typist.type_text(text)
+    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+        return await self._typist.type_text(text, blind=blind)
 
     async def clear_text(self) -> Typed:
         return await self._typist.clear_text()

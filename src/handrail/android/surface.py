@@ -5,6 +5,7 @@ What few actions need is imported by the capability that needs it: a command lin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -13,7 +14,7 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Command, Script
 from handrail.android import apps
 from handrail.android.driver import Driver
-from handrail.android.packages import grant, is_installed, pid_of, revoke
+from handrail.android.packages import cleared_by, grant, is_installed, pid_of, revoke
 from handrail.android.text.field import readable
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
@@ -34,6 +35,8 @@ from handrail.tree.windows import SYSTEM_DIALOGS, SYSTEM_UI, app_windows
 
 SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
 """Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""
+_ONE_COMMAND = re.compile(r"[\w. \t-]*")
+"""A script that is nothing but one command in plain words."""
 _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME"]
 
 
@@ -123,8 +126,8 @@ class _Parts:
 
     # text
 
-    async def type_text(self, text: str) -> Typed:
-        return await self._driver.type_text(text)
+    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+        return await self._driver.type_text(text, blind=blind)
 
     async def clear_text(self) -> Typed:
         return await self._driver.clear_text()
@@ -231,11 +234,12 @@ class _Parts:
     # shell
 
     async def command(self, tokens: Sequence[str]) -> CommandOutput:
-        return await self._run(list(tokens))
+        return await self._run(list(tokens), tokens)
 
     async def script(self, text: str) -> CommandOutput:
-        return await self._run(Script(text))
+        return await self._run(Script(text), text.split() if _ONE_COMMAND.fullmatch(text) else ())
 
-    async def _run(self, command: Command) -> CommandOutput:
+    async def _run(self, command: Command, words: Sequence[str]) -> CommandOutput:
         output = await self._shell.run(command, check=False)
-        return CommandOutput(output.exit_code, output.text, output.stderr.decode("utf-8", "replace"))
+        said = output.stderr.decode("utf-8", "replace")
+        return CommandOutput(output.exit_code, output.text, said, cleared_by(words, output.text))

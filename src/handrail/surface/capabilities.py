@@ -82,8 +82,12 @@ class KeysCapability(Protocol):
 class TextCapability(Protocol):
     """Text into the field that has the focus, with what the field said before and after."""
 
-    async def type_text(self, text: str) -> Typed:
-        """At its cursor: the first way that can and whose result reads back."""
+    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+        """At its cursor: the first way that can and whose result reads back.
+
+        `blind`: by the first way that can, and nothing is read back. What is done, told and how long it takes
+        does not depend on what the field holds.
+        """
 
     async def clear_text(self) -> Typed:
         """Empty it, whatever its length."""

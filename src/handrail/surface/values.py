@@ -56,6 +56,8 @@ class Typed:
     """None: nothing to compare with."""
     screen: Screen | None = None
     """The last screen that was read for it, after the typing."""
+    is_hidden: bool = False
+    """What the field says may not be told: a placeholder stands for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ class CommandOutput:
     """None where the device did not say."""
     stdout: str
     stderr: str
+    cleared: tuple[str, ...] = ()
+    """Apps whose data the command has deleted, as far as that is certain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,12 @@ async def type_text(
     erase: Erase | None = None,
     ask_editor: AskEditor | None = None,
     say: Say = lambda _: None,
+    blind: bool = False,
 ) -> Typed:
     """Type into the focused field by the first way that can and whose result reads back.
 
     `erase` empties the field when a way has to be undone; `ask_editor` adds what no dump tells of a field.
+    `blind`: what the field says decides nothing, so that nothing can be learned from what was done.
     """
     check(text)
     before = await first_look(look)
@@ -48,7 +50,8 @@ async def type_text(
         return Typed("none", before.text, before.text, True, before.screen)
     if "\n" in text and before.field is not None and ask_editor is not None:
         before = FieldReading(await ask_editor(before.field), before.screen)
-    return await _Attempt(look, clock, text, before, erase, say).through(ways)
+    attempt = _Attempt(look, clock, text, before, erase, say)
+    return await (attempt.unread(ways) if blind else attempt.through(ways))
 
 
 def check(text: str) -> None:
@@ -89,6 +92,23 @@ class _Attempt:
             if typed.arrived is not False or repeated:
                 break
         return last or self._nobody()
+
+    async def unread(self, ways: Sequence[Way]) -> Typed:
+        """By the first way that delivers; nobody looks what came of it."""
+        for way in ways:
+            if reason := await way.can(self._text, self._before.field):
+                self._decline(way, reason)
+                continue
+            try:
+                failure = await self._send(way)
+            finally:
+                await self._put_back(way)
+            if failure is None:
+                return Typed(way.name, None, None, None)
+            if failure.details["delivery"] != "not_delivered":
+                raise failure
+            self._decline(way, failure.message)
+        return self._nobody()
 
     async def _by(self, way: Way) -> Typed | None:
         """None: this way provably delivered nothing."""
@@ -157,7 +177,7 @@ class _Attempt:
     def _nobody(self) -> Typed:
         declined = "; ".join(self._declined) or "there is no way to type"
         raise Unsupported(
-            f"no way can type these {len(self._text)} characters: {declined}",
+            f"no way can type this text: {declined}",
             hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
             "a field of one line takes no line breaks.",
             declined=list(self._declined),

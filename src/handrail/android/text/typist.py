@@ -50,8 +50,8 @@ class Typist:
         self._channels = channels
         self._say = say
 
-    async def type_text(self, text: str) -> Typed:
-        """Into the focused field, at its cursor."""
+    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+        """Into the focused field, at its cursor; `blind`: nothing is read back."""
         return await chain.type_text(
             self._look,
             self.ways(text),
@@ -60,6 +60,7 @@ class Typist:
             erase=self.clear_text,
             ask_editor=self._ask_editor,
             say=self._say,
+            blind=blind,
         )
 
     async def clear_text(self) -> Typed:

@@ -251,8 +251,8 @@ def why_not(text: str, field: TextField | None) -> str | None:
     """What keys can't do. Enter is only pressed where it is known to make a new line: elsewhere it sends."""
     if "\t" in text:
         return "the Tab key moves the focus"
-    if others := sum(not _TYPEABLE.match(character) for character in text):
-        return f"{others} characters have no key: keys type printable ASCII"
+    if not all(_TYPEABLE.match(character) for character in text):
+        return "it has characters without a key: keys type printable ASCII"
     if "\n" in text and not (field is not None and field.multiline and field.enter_acts is False):
         return "Enter may act instead of making a new line in this field"
     return None
