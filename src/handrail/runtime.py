@@ -35,6 +35,7 @@ from handrail.engine.script import ScriptExecutor
 from handrail.engine.script.allow import DEFAULT
 from handrail.engine.secrets import Secrets, system_keyring
 from handrail.engine.session import Parts, Session
+from handrail.engine.taint.store import Taints
 from handrail.errors import Unsupported
 from handrail.protocol.traits import Capability
 from handrail.store import Store
@@ -79,6 +80,7 @@ class Runtime:
             leases=self.leases,
             memory=Memory(self.store),
             stops=Stops(self.store),
+            taints=Taints(self.store),
         )
         self._sessions: dict[str, Session] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)

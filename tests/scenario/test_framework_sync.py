@@ -253,13 +253,13 @@ def test_a_native_app_costs_no_command_and_no_stream(tmp_path: Path) -> None:
     async def used(env: dict[str, str], home: Path) -> tuple[list[str], list[str]]:
         async with world(home, env=env, clock=FastClock(4)) as w:
             ran: list[str] = []
-            run = w.session.surface.device.link.open
+            run = w.session.surface.inner.device.link.open
 
             async def counted(service: str) -> Any:
                 ran.append(service.partition(":")[2].split()[0] if ":" in service else service)
                 return await run(service)
 
-            w.session.surface.device.link.open = counted  # type: ignore[method-assign]
+            w.session.surface.inner.device.link.open = counted  # type: ignore[method-assign]
             ports = streams_of(w.phone)
             await w.open(CONTACTS)
             await w.session.tap("Alba Thornquill")

@@ -43,7 +43,7 @@ def page(desk: Stage, browser: Browser) -> Iterator[Page]:
 @pytest.fixture
 def phone(desk: Stage, page: Page) -> Iterator[Locator]:
     """The app, with fresh settings on the phone."""
-    desk.do(desk.world.session.surface.device.shell.run(["am", "force-stop", SETTINGS]))
+    desk.do(desk.world.session.surface.inner.device.shell.run(["am", "force-stop", SETTINGS]))
     desk.do(desk.world.open(SETTINGS))
     root = desk.open(page, "phone")
     root.locator(".phone-canvas[data-frames]").wait_for()

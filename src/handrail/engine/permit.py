@@ -21,7 +21,8 @@ from handrail.engine.policy import Resolved, Subject, Verdict
 from handrail.engine.policy.permissions import Gate
 from handrail.engine.pressed import Felt, submitted
 from handrail.engine.run import Run, Stage
-from handrail.engine.secrets import PLACEHOLDER, Secrets
+from handrail.engine.secrets import PLACEHOLDER, Redact, Secrets
+from handrail.engine.taint.screen import judged
 from handrail.errors import ActionRejected, HandrailError, TargetError
 from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
@@ -29,7 +30,9 @@ from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.sentence import question_of
 from handrail.protocol.traits import Capability, Pressed
 from handrail.surface.capabilities import has
+from handrail.tree.element.find import elements
 from handrail.tree.fingerprint import idle_fingerprint
+from handrail.tree.node import Node, Screen
 from handrail.tree.quote import clean, cut
 from handrail.waiting import uninterrupted
 
@@ -57,12 +60,17 @@ class Permit:
         *,
         reveal: Reveal,
         session: str,
+        redact: Redact | None = None,
     ) -> None:
-        """`session`: what nobody else can know. It stands for callers who bring nothing of that kind."""
+        """`session`: what nobody else can know. It stands for callers who bring nothing of that kind.
+
+        `redact` knows what may be told of this device.
+        """
         self._gate = gate
         self._approvals = approvals
         self._journal = journal
         self._secrets = secrets
+        self._redact = redact or secrets.redact
         self._device = device
         self._reveal = reveal
         self._session = session
@@ -117,12 +125,12 @@ class Permit:
         seen = run.before or stage.looks.last
         if seen is None:
             return [Resolved()]
-        nodes = list(dict.fromkeys(one.node for one in run.aims.values()))
+        screen, label_of = _judged(stage, seen)
+        nodes = list(dict.fromkeys(screen.nodes[one.node.order] for one in run.aims.values()))
         pressed = False if run.action.presses is Pressed.PATH else None
         if run.action.presses is Pressed.FOCUS and not run.action.only_types:
-            nodes += submitted(seen.screen, nodes)  # what is typed first would lie there when it is asked
-        label_of = stage.looks.registry.label_of
-        found = [Resolved.of(seen.screen, node, label_of, pressed) for node in nodes]
+            nodes += submitted(screen, nodes)  # what is typed first would lie there when it is asked
+        found = [Resolved.of(screen, node, label_of, pressed) for node in nodes]
         return found or [Resolved(package=seen.screen.package)]
 
     # what a finger or a key comes down on
@@ -146,13 +154,13 @@ class Permit:
             raise verdict.rejection()
         if verdict.kind == "ask":
             if run.life.state != "resolved":
-                raise _on_the_way(subject)
+                raise _on_the_way(subject, self._redact(subject.label))
             run.before = stage.looks.last
             await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt))
         run.permitted |= set(_names(subject.touched or ()))
 
     def _felt(self, stage: Stage, felt: Felt) -> list[Resolved]:
-        screen, label_of = sure(stage.looks.last).screen, stage.looks.registry.label_of
+        screen, label_of = _judged(stage, sure(stage.looks.last))
         return [
             Resolved.of(screen, node, label_of, True).pressed_by(stage.run.action) for node in felt(screen)
         ]
@@ -214,7 +222,7 @@ class Permit:
         span = answer.remember
         if span is None or answer.decision not in ("approved", "denied"):
             return False
-        if span == "always" and self._secrets.redact(subject.context) != subject.context:
+        if span == "always" and self._redact(subject.context) != subject.context:
             span = "session"
         kept = self._gate.remember(subject, verdict, span, allow=answer.approved, asker=self._asker(run))
         return kept != "never"
@@ -225,11 +233,11 @@ class Permit:
             kind="policy",
             device=self._device,
             fingerprint=_binding(run.before),
-            instruction=question(subject),
+            instruction=self._redact(question(subject)),
             password=_types_password(subject),
             reason=run.action.reason or "",
             why=verdict.why,
-            label=subject.label,
+            label=self._redact(subject.label),
             door=run.caller.door,
             asked_by=run.caller.id,
             asker=self._asker(run),
@@ -326,6 +334,15 @@ class Permit:
             return answer
 
 
+def _judged(stage: Stage, seen: Look) -> tuple[Screen, Callable[[Node], str]]:
+    """The screen that rules are about, and its labels: what is there, not what may be told of it."""
+    screen = judged(seen.screen)
+    if screen is seen.screen:
+        return screen, stage.looks.registry.label_of
+    labels = {one.node: one.label for one in elements(screen, seen.reading.labels)}
+    return screen, lambda node: labels.get(node, "")
+
+
 def _binding(seen: Look | None) -> str:
     """What an approval is bound to: what is shown, and what fields hold; '' where no screen plays a part."""
     return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
@@ -355,11 +372,11 @@ def _types_password(subject: Subject) -> bool:
     return isinstance(subject.action, TypeText) and any(one.password for one in touched)
 
 
-def _on_the_way(subject: Subject) -> ActionRejected:
+def _on_the_way(subject: Subject, label: str) -> ActionRejected:
     return ActionRejected(
-        f"{subject.type} would press {subject.label!r} on its way, and somebody must be asked about that",
+        f"{subject.type} would press {label!r} on its way, and somebody must be asked about that",
         hint="Do that by an action of its own, so that it can be asked for; or name another container.",
-        label=subject.label,
+        label=label,
     )
 
 

@@ -13,6 +13,7 @@ from handrail.engine.journal import Journal
 from handrail.engine.look.resolve import Aim
 from handrail.engine.run import Run
 from handrail.engine.secrets import Secrets
+from handrail.engine.taint.device import DeviceSecrets
 from handrail.errors import HandrailError
 from handrail.protocol.act import Act
 from handrail.protocol.device import DoubleTap, Drag, LongPress, Swipe, Tap, TypeText
@@ -27,16 +28,20 @@ from handrail.waiting import uninterrupted
 
 _FREE = ("reason", "message", "hint", "target", "changes", "diagnostics", "details")
 """What may hold a stranger's words. The rest is the engine's own: ids and times must survive a short PIN."""
+_FREE_ENTRY = ("action", "reason", "robust", "landmark")
 _FREE_INSIDE = {"verification": ("expected", "observed"), "settle": ("loading",)}
 
 
 class Record:
     """The voice of one session."""
 
-    def __init__(self, journal: Journal, secrets: Secrets, device: str, session: str) -> None:
+    def __init__(
+        self, journal: Journal, secrets: Secrets, here: DeviceSecrets, device: str, session: str
+    ) -> None:
         self.events = Events()
         self._journal = journal
         self._secrets = secrets
+        self._here = here
         self._device = device
         self._session = session
 
@@ -52,7 +57,7 @@ class Record:
     def reveal(self, run: Run, typed: str | None = None) -> None:
         """Write down what was held back; `typed` stands for a text that nobody may read."""
         for event in run.untold:
-            self._journal.note(self._entry(run, event, typed))
+            self._journal.note(self._written(self._entry(run, event, typed)))
         run.untold.clear()
 
     async def seal(self, run: Run, envelope: Envelope) -> None:
@@ -64,7 +69,7 @@ class Record:
         entry = self._entry(run, last) | {"terminal": True, "envelope": written}
         if mark := landmark_after(run):
             entry["landmark"] = mark
-        await uninterrupted(self._journal.seal(entry))
+        await uninterrupted(self._journal.seal(self._written(entry)))
         self.events.tell(replace(self._event(run, last), terminal=True, envelope=envelope))
 
     def _event(self, run: Run, event: LifecycleEvent) -> Event:
@@ -92,6 +97,23 @@ class Record:
 
     def _redacted(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         return {name: self._secrets.redact_data(data[name]) for name in names if name in data}
+
+    def _written(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """For the journal, a caller's own words are without parts of secrets too.
+
+        In the answer they stand as they were given: a guess that was changed there would be a right one.
+        """
+        if self._here.is_untouched:
+            return entry
+        redact = self._here.redact_data
+        written = entry | {name: redact(entry[name]) for name in _FREE_ENTRY if name in entry}
+        if envelope := entry.get("envelope"):
+            clean = {name: redact(envelope[name]) for name in _FREE if name in envelope}
+            for name, parts in _FREE_INSIDE.items():
+                if inner := envelope.get(name):
+                    clean[name] = inner | {part: redact(inner[part]) for part in parts if part in inner}
+            written["envelope"] = envelope | clean
+        return written
 
     def _entry(self, run: Run, event: LifecycleEvent, typed: str | None = None) -> dict[str, Any]:
         entry: dict[str, Any] = {

@@ -18,7 +18,8 @@ from handrail.engine.look.verify import Proof
 from handrail.engine.policy.subject import Resolved
 from handrail.engine.pressed import Felt
 from handrail.engine.queue import Turn
-from handrail.engine.secrets import Secrets
+from handrail.engine.secrets import Filled, Secrets
+from handrail.engine.taint.device import DeviceSecrets
 from handrail.errors import HandrailError
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import (
@@ -160,6 +161,8 @@ class Stage:
     guard: PressGuard
     script_shell: Callable[[], bool] = bool
     """Whether policy lets scripts have a real shell, at this moment."""
+    here: DeviceSecrets = field(kw_only=True)
+    """What may not be told of the device."""
 
     @property
     def before(self) -> Look:
@@ -173,6 +176,10 @@ class Stage:
         """A fresh look that becomes the session's present."""
         with self.run.phase("look"):
             return await self.looks.look_and_take()
+
+    async def fill(self, text: str) -> Filled:
+        """For the device: with its secrets, which count as used there."""
+        return await self.here.fill(text)
 
     def find(self, target: Any) -> Aim:
         """A target on the present screen."""

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from handrail.clock import Clock
+from handrail.config import canonical
 from handrail.engine.approval import Answer, Approvals
 from handrail.engine.events import Caller, Listener
 from handrail.engine.hold import POLL_MS, Hold, Stops
@@ -31,6 +32,9 @@ from handrail.engine.record import Record, envelope_of
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
+from handrail.engine.taint.device import DeviceSecrets
+from handrail.engine.taint.store import DeviceKey, Taints
+from handrail.engine.taint.surface import GuardedSurface
 from handrail.errors import ERRORS, Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
@@ -59,6 +63,7 @@ class Parts:
     leases: Leases
     memory: Memory
     stops: Stops
+    taints: Taints
     script_shell: Callable[[], bool] = bool
 
 
@@ -68,15 +73,17 @@ class Session(ShortForms):
     def __init__(
         self, surface: Surface, parts: Parts, gate: Gate, known: Known, facts: Facts | None, *, caller: Caller
     ) -> None:
-        self.surface = surface
+        boot_id = facts.boot_id if facts else ""
+        self._here = DeviceSecrets(parts.taints, parts.secrets, DeviceKey(canonical(surface.name), boot_id))
+        self.surface = GuardedSurface(surface, self._here)
         self.serial = surface.name
         self.looks = Looks(
-            surface,
+            self.surface,
             parts.clock,
             known.refs,
             known.revision,
             known.signature,
-            boot_id=facts.boot_id if facts else "",
+            boot_id=boot_id,
         )
         self.caller = caller
         self._facts = facts
@@ -84,7 +91,7 @@ class Session(ShortForms):
         self._known = known
         self._hold = Hold(parts.leases, self.serial, caller)
         session = self._hold.id if surface.is_exclusive else self.serial
-        self._record = Record(parts.journal, parts.secrets, self.serial, session)
+        self._record = Record(parts.journal, parts.secrets, self._here, self.serial, session)
         self._permit = Permit(
             gate,
             parts.approvals,
@@ -92,6 +99,7 @@ class Session(ShortForms):
             parts.secrets,
             self.serial,
             reveal=self._record.reveal,
+            redact=self._here.redact,
             session=secrets.token_hex(16),
         )
         self._lock = asyncio.Lock()
@@ -235,6 +243,7 @@ class Session(ShortForms):
             looks=self.looks,
             clock=parts.clock,
             secrets=parts.secrets,
+            here=self._here,
             scripts=parts.scripts,
             ask_person=ask_person,
             turn=turn,
@@ -295,7 +304,7 @@ class Session(ShortForms):
             return  # no screen, no refs
         known, secrets = self._known, self._parts.secrets
         known.revision, known.signature = self.looks.revision, self.looks.signature
-        redact = secrets.redact_data if secrets.used else _as_it_is
+        redact = self._here.redact_data if secrets.used else _as_it_is
         boot_id = self.looks.boot_id or self._facts.boot_id
         await self._parts.memory.save(self.serial, boot_id, known, redact, last=last)
 

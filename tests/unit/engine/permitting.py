@@ -118,7 +118,9 @@ class Office:
         await turn.take()
         driver: Any = self.stand.driver
         nobody: Any = None
-        return Stage(run, driver, looks, self.clock, self.secrets, nobody, nobody, turn, self.permit)
+        return Stage(
+            run, driver, looks, self.clock, self.secrets, nobody, nobody, turn, self.permit, here=nobody
+        )
 
     async def question(self, task: asyncio.Future[Any]) -> AskedApproval:
         """The one that this task asks, as soon as it is there."""

@@ -25,15 +25,17 @@ SLOW_MS = 150.0
 async def type_text(stage: Stage, action: TypeText) -> Outcome:
     """Focus, clear, type, read back, submit."""
     aimed = await _field(stage)
-    text = stage.secrets.fill(action.text).text
+    filled = await stage.fill(action.text)
+    text = filled.text
     field = await _focus(stage, aimed)
-    said = f"{len(text)} characters" if field.password else action.text
+    said = f"{len(text)} characters" if field.password and not filled.names else action.text
     if action.clear:
         await _clear(stage, field)
     typed = await stage.hands.type_text(text)
     if typed.arrived is not False and action.submit:
         await stage.hands.key("enter")
-    if action.clear and not field.password and typed.after not in (None, stage.hands.reads_back_as(text)):
+    is_told = not (field.password or typed.is_hidden or typed.after is None)
+    if action.clear and is_told and typed.after != stage.hands.reads_back_as(text):
         typed = _failed(typed)  # it arrived, and something else is there too
     return _outcome(stage, field, typed, said, submitted=action.submit)
 
@@ -121,7 +123,7 @@ async def _clear(stage: Stage, field: Node) -> None:
     """Nothing is typed behind a text that would not go."""
     cleared = await stage.hands.clear_text()
     if cleared.arrived is False:
-        observed = _told(cleared.after, field)
+        observed = _told(cleared, field)
         stage.run.verification = Verification(
             mode="built_in", expected="", observed=observed, outcome="failed"
         )
@@ -137,15 +139,18 @@ def _failed(typed: Typed) -> Typed:
     return Typed(typed.way, typed.before, typed.after, False, typed.screen)
 
 
-def _told(text: str | None, field: Node) -> str | None:
-    return f"{len(text or '')} characters" if field.password else text
+def _told(typed: Typed, field: Node) -> str | None:
+    """Of a field that may not be told, not even how long its text is."""
+    if typed.is_hidden or not field.password:
+        return typed.after
+    return f"{len(typed.after or '')} characters"
 
 
 def _outcome(stage: Stage, field: Node, typed: Typed, said: str, *, submitted: bool) -> Outcome:
     stage.run.details |= {"way": typed.way} | ({"password": True} if field.password else {})
     if typed.arrived is None:
         return Outcome()
-    observed = _told(typed.after, field)
+    observed = said if typed.is_hidden and typed.arrived else _told(typed, field)
     verdict = Verification(
         mode="built_in",
         expected=said,
@@ -159,7 +164,7 @@ def _outcome(stage: Stage, field: Node, typed: Typed, said: str, *, submitted: b
         return Outcome(verification=verdict, failure=failure)
     if not submitted and _took_read_back(stage, typed):
         return Outcome(verification=verdict, settle="none")
-    keeps = not submitted and not field.password
+    keeps = not (submitted or field.password or typed.is_hidden)
     aim = stage.run.aims.get("target")
     return Outcome(proof=field_says(stage.before, aim, typed.after) if keeps else None, verification=verdict)
 

@@ -20,14 +20,14 @@ async def stop_app(stage: Stage, action: StopApp) -> Outcome:
 
 async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:
     """It reads back. Text that holds a secret is told as it was given."""
-    text = stage.secrets.fill(action.text).text
+    text = (await stage.fill(action.text)).text
     async with stage.run.dispatching():
         await stage.clipboard.set_clipboard(text)
     try:
         found = await stage.clipboard.get_clipboard()
     except Unsupported:
         return Outcome()
-    observed = action.text if found == text else found
+    observed = action.text if found in (text, stage.secrets.redact(text)) else found
     failure = VerificationFailed(
         "The clipboard holds something else", expected=action.text, observed=observed
     )
@@ -48,12 +48,10 @@ TEXT_LIMIT = 64 << 10
 
 async def on_device(stage: Stage, action: Shell) -> Outcome:
     """Tokens are quoted one by one; `raw` hands the text to the device's shell."""
-    fill = stage.secrets.fill
+    tokens = [str(action.command)] if action.raw else action.tokens
+    filled = [(await stage.fill(token)).text for token in tokens]
     async with stage.run.dispatching():
-        if action.raw:
-            output = await stage.shell.script(fill(str(action.command)).text)
-        else:
-            output = await stage.shell.command([fill(token).text for token in action.tokens])
+        output = await (stage.shell.script(filled[0]) if action.raw else stage.shell.command(filled))
     details = {
         "exit_code": output.exit_code,
         "stdout": shortened(output.stdout),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from handrail.engine.look.looks import Look
+from handrail.engine.redaction import is_placeholder
 from handrail.errors import AmbiguousTarget, ElementNotFound
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
 from handrail.tree.element.labels import field_value, slider_value
@@ -19,6 +20,8 @@ from handrail.tree.select import Handles, find_all
 from handrail.tree.select.find import RELATIONS
 from handrail.tree.windows import visible
 
+NOT_TOLD = "its placeholder"
+"""What may be expected of a field that holds a secret. A part of it, or what was asked for, is no answer."""
 _VALUED = ("slider", "progress_bar", "text_field", "spinner")
 
 
@@ -104,6 +107,8 @@ def is_absent(screen: Screen, target: Any, handles: Handles) -> Holds:
 def text_is(screen: Screen, wish: TextIs, handles: Handles) -> Holds:
     """Any of the matching elements may say it."""
     texts = [effective_text(screen, node, handles) for node in matches(screen, wish.target, handles)]
+    if any(map(is_placeholder, texts)):
+        return Holds(wish.equals in texts, NOT_TOLD, _one_or_all(texts))
     if wish.contains is not None:
         part = wish.contains
         return Holds(any(part in text for text in texts), f"…{part}…", _one_or_all(texts))
@@ -116,6 +121,8 @@ def state_is(screen: Screen, wish: StateIs, handles: Handles) -> Holds:
         property_of(screen, node, wish.property, handles) for node in matches(screen, wish.target, handles)
     ]
     met = any(_equal(value, wish.value) for value in values)
+    if any(map(is_placeholder, values)):
+        return Holds(wish.value in values, NOT_TOLD, _one_or_all(values))
     return Holds(met, {wish.property: wish.value}, _one_or_all(values))
 
 
