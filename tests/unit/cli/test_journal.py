@@ -126,5 +126,5 @@ def test_the_journal_can_be_read_while_it_is_written(handrail: Handrail, home: P
 def test_a_file_that_is_no_database_is_said_to_be_damaged(handrail: Handrail, home: Path) -> None:
     (home / "handrail.db").write_bytes(b"nothing of the kind" * 500)
     done = handrail("journal", "list")
-    assert done.code == 1
+    assert done.code == 3
     assert "is damaged" in done.err

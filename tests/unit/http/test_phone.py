@@ -153,7 +153,7 @@ def test_hands_need_the_phone_first_and_an_agent_waits_until_it_is_handed_back(t
             assert done.success, done.to_json()
             kinds = [event["kind"] for event in w.events() if event.get("door") == "desk"]
             assert kinds[0] == "taken_over"
-            assert kinds[-1] == "handed_back"
+            assert "handed_back" in kinds
             await phones.close()
 
     play(story())
