@@ -24,8 +24,9 @@ Stroke = Sequence[ScreenPoint]
 """One finger's way, from where it comes down to where it lifts; a single point is a tap."""
 Way = tuple[int, int, int, int]
 """From x, y to x, y."""
-SLOP_PX = 32
-"""Eight dp on the densest phones. So far a device may take a finger for one that did not move."""
+_NARROWEST_DP = 360
+_SLOP_DP = 8
+"""So far a device may take a finger for one that did not move."""
 _MOVED = ("slider", "spinner")
 """What a finger on its way, or an arrow key, sets to another value."""
 _BETWEEN_DEG = 15.0
@@ -38,6 +39,11 @@ def needs_fresh_screen(action: AnyAction) -> bool:
     return action.presses in (Pressed.PATH, Pressed.FOCUS)
 
 
+def slop_of(screen: Screen) -> int:
+    """In pixels. Few phones are narrower than 360 dp, so this is seldom too little."""
+    return math.ceil(min(screen.width, screen.height) * _SLOP_DP / _NARROWEST_DP)
+
+
 def by_fingers(strokes: Sequence[Stroke]) -> Felt:
     """Elements under a finger that comes down or lifts, and what it would move on its way."""
     return lambda screen: list(dict.fromkeys(_felt(screen, strokes)))
@@ -47,7 +53,7 @@ def _felt(screen: Screen, strokes: Sequence[Stroke]) -> Iterator[Node]:
     for stroke in strokes:
         ends = (stroke[0], stroke[-1]) if stroke[0] != stroke[-1] else (stroke[0],)
         for point in ends:
-            felt = felt_at(screen, _on_screen(screen, point), SLOP_PX)
+            felt = felt_at(screen, _on_screen(screen, point), slop_of(screen))
             yield from felt
             if _is_key(screen, point, felt):
                 yield from by_key("enter")(screen)

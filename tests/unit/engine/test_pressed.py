@@ -6,7 +6,6 @@ import pytest
 
 from handrail.engine.pressed import (
     OPPOSITE,
-    SLOP_PX,
     Direction,
     Felt,
     Way,
@@ -16,6 +15,7 @@ from handrail.engine.pressed import (
     is_sideways,
     needs_fresh_screen,
     pinched,
+    slop_of,
     turned,
     way,
 )
@@ -68,8 +68,10 @@ def test_a_finger_that_passes_over_a_button_does_not_press_it() -> None:
 
 
 def test_a_button_within_the_slop_is_felt_and_one_beyond_is_not() -> None:
-    assert texts(at((500, 1500 - SLOP_PX)), screen()) == ["Pay"]
-    assert texts(at((500, 1499 - SLOP_PX)), screen()) == []
+    slop = slop_of(screen())
+    assert slop == 23
+    assert texts(at((500, 1500 - slop)), screen()) == ["Pay"]
+    assert texts(at((500, 1499 - slop)), screen()) == []
 
 
 def test_a_place_beyond_the_edge_counts_as_the_edge() -> None:

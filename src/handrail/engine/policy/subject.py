@@ -199,7 +199,7 @@ class Resolved:
             package=touched.package_name or screen.package,
             label=label,
             says=tuple(says),
-            around=tuple(_around(screen, touched)) if receiver(node) else (),
+            around=tuple(_around(screen, touched)) if _answers(node) else (),
             id=touched.resource_id or node.resource_id,
             role=touched.role,
             password=touched.password or node.password,
@@ -220,6 +220,11 @@ class Resolved:
     @property
     def names(self) -> tuple[str, ...]:
         return (self.label, *self.says)
+
+
+def _answers(node: Node) -> bool:
+    """Whether pressing it may say yes to what stands around it, as "OK" does. A field is only filled."""
+    return receiver(node) is not None and node.role != "text_field"
 
 
 def _texts(screen: Screen, touched: Node, node: Node) -> Iterator[str]:
