@@ -1,7 +1,8 @@
 """What the journal costs: actions a second at synchronous FULL, beside the goals and beside a bare fsync.
 
-Run from the repository: `python bench/journal.py [--seconds N]`. An action is four notes and one sealed
-event with an envelope of about 3 kB; redaction knows three secrets that never occur, as on an ordinary day.
+Run from the repository: `python bench/journal.py [--seconds N] [--entries N]`. An action is four notes and
+one sealed event with an envelope of about 3 kB; redaction knows three secrets that never occur, as on an
+ordinary day. Then single actions of a long journal are proved, whose entries stand far apart.
 """
 
 from __future__ import annotations
@@ -12,13 +13,20 @@ import json
 import os
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from handrail.clock import SystemClock
 from handrail.engine.journal import Journal
+from handrail.engine.journal.head import advance_head, create_head, read_head
+from handrail.engine.journal.log import JournalLog
+from handrail.engine.journal.proof import ActionProof
+from handrail.engine.journal.query import entry_of
+from handrail.engine.journal.writer import STEPS, Appended, append, head_path, store_path
 from handrail.engine.secrets import Secrets
+from handrail.store import connect, migrate, transaction
 
 ACTION = {"type": "tap", "target": "Save", "reason": "I save the contact because the form is complete."}
 KNOWN = {f"HANDRAIL_SECRET_{name}": f"never-{name}-seen" for name in ("BANK", "MAIL", "SHOP")}
@@ -122,10 +130,65 @@ def proof(home: Path) -> tuple[int, float, float]:
     return asyncio.run(read())
 
 
+STEP = 10_000
+APART = 300
+"""Actions that are under way at once in the long journal: so far apart are the entries of each."""
+
+
+def fill(home: Path, count: int) -> None:
+    """A journal of so many entries, five for each action, written as the writer does but many at once."""
+    with closing(connect(store_path(home))) as db:
+        migrate(db, "journal", STEPS)
+        create_head(head_path(home))
+        done: Appended | None = None
+        for start in range(0, count, STEP):
+            told = read_head(head_path(home))
+            some = [entry_of(long_event(number), number, str) for number in range(start, start + STEP)]
+            with transaction(db):
+                done = append(db, told, some, done)
+            advance_head(head_path(home), done.head, force=False)
+
+
+def long_event(number: int) -> dict[str, Any]:
+    turn, action = divmod(number, APART)
+    event = {"action_id": f"tap_{turn // 5}_{action}", "session": "s1", "kind": "resolved", "ref": "@b1"}
+    return {**event, "terminal": True, "envelope": {"success": True}} if turn % 5 == 4 else event
+
+
+def prove(home: Path, entries: int) -> None:
+    """One checkpoint, and the proofs of actions from everywhere in the journal."""
+    log = JournalLog(home)
+    start = time.perf_counter()
+    log.checkpoint()
+    signed = (time.perf_counter() - start) * 1000
+    key = log.signer().verifier
+    made, checked, sizes = [], [], []
+    for number in range(201):
+        action = f"tap_{number * (entries // APART // 5) // 201}_{number}"
+        start = time.perf_counter()
+        text = str(log.prove(action))
+        made.append((time.perf_counter() - start) * 1000)
+        start = time.perf_counter()
+        proof = ActionProof.parse(text.encode())
+        proof.check([key])
+        checked.append((time.perf_counter() - start) * 1000)
+        sizes.append(len(text.encode()) - sum(len(one.body.encode()) for one in proof.entries))
+    log.close()
+    print(f"checkpoint of {entries:,} entries        {signed:9.1f} ms")
+    typical, longest = median(made[1:]), max(made[1:])
+    print(
+        f"proof of one action among them         {typical:9.1f} ms   goal <= 50 warm; longest {longest:.1f}"
+    )
+    print(f"its size beside its own entries        {max(sizes):9,} B    goal <= 2,000")
+    print(f"checking it without the journal        {median(checked):9.1f} ms")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3)
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--entries", type=int, default=1_000_000, help="in the journal of the proofs")
+    options = parser.parse_args()
+    seconds = options.seconds
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         fsync = bare_fsync(home)
@@ -140,6 +203,9 @@ def main() -> None:
     print(f"eight sessions together                {eight:9,.0f}      goal >= 5,000")
     print(f"verify, entries a second               {speed:9,.0f}      {count:,} entries")
     print(f"store per action                       {size / 1000:9.1f} kB   five entries, indexes included")
+    with tempfile.TemporaryDirectory() as folder:
+        fill(Path(folder), options.entries)
+        prove(Path(folder), options.entries)
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ def advance_head(path: Path, head: Head, *, force: bool) -> None:
         if force or now is None or now.count < head.count:
             line = _line(head)
             os.pwrite(file, line, 0)
-            os.ftruncate(file, len(line))  # a damaged one may be longer
+            if now is None:  # a damaged one may be longer
+                os.ftruncate(file, len(line))
 
 
 def create_head(path: Path) -> None:

@@ -13,7 +13,7 @@ from handrail.engine.journal.kept import KeptCheckpoint, replace_durably
 from handrail.engine.journal.key import HandOver, KeyRefused, LogKeys, keys_for, make_key
 from handrail.engine.journal.proof import ActionProof, SaltedEntry
 from handrail.engine.journal.query import show
-from handrail.engine.journal.tree import AT_ONCE, Tree, leaves, take_up, tree_size
+from handrail.engine.journal.tree import AT_ONCE, Tree, leaf_hashes, leaves, take_up, tree_size
 from handrail.engine.journal.writer import STEPS, last_of, store_path
 from handrail.errors import VerificationFailed
 from handrail.store import connect, migrate, transaction
@@ -135,7 +135,7 @@ class JournalLog:
 
     def leaf_hashes(self, first: int, end: int) -> bytes:
         """Of the leaves from `first`, counted from 0, to before `end`."""
-        return b"".join(leaf.hash for leaf in leaves(self._db, first + 1, end))
+        return b"".join(leaf_hashes(self._db, first + 1, end))
 
     def size(self) -> int:
         return tree_size(self._db)

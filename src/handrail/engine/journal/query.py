@@ -213,7 +213,10 @@ def _redact_others(part: Event, ours: frozenset[str], redact: Redact) -> Event:
     return {**kept, **others}
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode
+_encode = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str, check_circular=False
+).encode
+"""Events are data, without circles: looking for them costs as much as an entry's leaf in the tree."""
 
 
 def canonical(value: Any) -> str:

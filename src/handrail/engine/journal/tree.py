@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from handrail.errors import VerificationFailed
@@ -66,8 +67,9 @@ class Leaf(NamedTuple):
 
 def leaf_of(entry: TreeEntry, salt: bytes, prior: bytes | None) -> bytes:
     """`prior` is the leaf of the same action's entry before: so the last leaf vouches for all of them."""
+    seq, at_ms, _, body = entry
     before = prior.hex() if prior else ""
-    return leaf_hash(f"{salt.hex()}\n{entry.seq}\n{entry.at_ms}\n{before}\n{entry.body}".encode())
+    return sha256(f"\x00{salt.hex()}\n{seq}\n{at_ms}\n{before}\n{body}".encode()).digest()
 
 
 class Priors:
@@ -77,12 +79,14 @@ class Priors:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._known: dict[str, bytes] = {}
+        self._known: dict[str, bytes | None] = {}
 
     def of(self, entry: TreeEntry) -> bytes | None:
         if entry.action_id is None:
             return None
-        return self._known.get(entry.action_id) or self._stored(entry.action_id, entry.seq)
+        if entry.action_id not in self._known:
+            self.look_up({entry.action_id}, entry.seq - 1)
+        return self._known[entry.action_id]
 
     def put(self, entry: TreeEntry, leaf: bytes) -> None:
         if entry.action_id is not None:
@@ -93,11 +97,16 @@ class Priors:
         if len(self._known) > self.MOST:
             self._known.clear()
 
-    def _stored(self, action_id: str, before: int) -> bytes | None:
-        row = self._db.execute(
-            "SELECT max(seq) FROM journal WHERE action_id = ? AND seq < ?", (action_id, before)
-        ).fetchone()
-        return None if row[0] is None else next(leaves(self._db, row[0], row[0])).hash
+    def look_up(self, action_ids: set[str], last: int) -> None:
+        """The newest stored leaf of each, among the entries up to `last`: one question for all of them."""
+        for start in range(0, len(action_ids), AT_ONCE):
+            some = list(action_ids)[start : start + AT_ONCE]
+            self._known.update(dict.fromkeys(some))
+            places = ", ".join("?" * len(some))
+            newest = f"SELECT action_id, max(seq) FROM journal WHERE action_id IN ({places})"  # noqa: S608
+            rows = self._db.execute(f"{newest} AND seq <= ? GROUP BY action_id", (*some, last))
+            for action_id, seq in rows.fetchall():
+                self._known[action_id] = next(leaves(self._db, seq, seq)).hash
 
 
 def tree_size(db: sqlite3.Connection) -> int:
@@ -108,27 +117,28 @@ def tree_size(db: sqlite3.Connection) -> int:
     return row[0] - 1 + row[1] // LEAF_BYTES if row else 0
 
 
-def grow(db: sqlite3.Connection, entries: Sequence[TreeEntry]) -> bool:
+def grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
     """Their leaves, in the caller's transaction. False where many entries before them have none yet.
 
     A damaged tree stops no record: its entries stay without leaves, and the proof says so.
     """
     try:
-        return _grow(db, entries)
+        return _grow(db, size, entries)
     except TreeDamaged:
         return False
 
 
-def _grow(db: sqlite3.Connection, entries: Sequence[TreeEntry]) -> bool:
+def _grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
     before = entries[0].seq - 1
-    size = tree_size(db)
     if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
         cut(db, before)
     elif size < before:
         take_up(db, before, AT_ONCE)
         if tree_size(db) < before:
             return False
-    _add(db, before, _leaves_of(entries, Priors(db)))
+    priors = Priors(db)
+    priors.look_up({one.action_id for one in entries if one.action_id is not None}, before)
+    _add(db, before, _leaves_of(entries, priors))
     return True
 
 
@@ -190,6 +200,20 @@ def cut(db: sqlite3.Connection, size: int) -> None:
 
 def leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
     """Of the entries from number `first` to `last`, as they are stored."""
+    for data in _stored(db, first, last):
+        for at in range(0, len(data), LEAF_BYTES):
+            yield Leaf(data[at : at + SALT_BYTES], data[at + SALT_BYTES : at + LEAF_BYTES])
+
+
+def leaf_hashes(db: sqlite3.Connection, first: int, last: int) -> Iterator[bytes]:
+    """Their hashes alone."""
+    for data in _stored(db, first, last):
+        for at in range(SALT_BYTES, len(data), LEAF_BYTES):
+            yield data[at : at + merkle.HASH_BYTES]
+
+
+def _stored(db: sqlite3.Connection, first: int, last: int) -> Iterator[bytes]:
+    """Salts and hashes, row by row."""
     rows = db.execute(
         "SELECT first, leaves FROM journal_leaves WHERE first <= ? AND first >="
         " coalesce((SELECT max(first) FROM journal_leaves WHERE first <= ?), 1) ORDER BY first",
@@ -200,10 +224,9 @@ def leaves(db: sqlite3.Connection, first: int, last: int) -> Iterator[Leaf]:
         count = len(data) // LEAF_BYTES
         if not start <= wanted < start + count:
             break
-        for at in range(wanted - start, min(count, last - start + 1)):
-            both = data[at * LEAF_BYTES : (at + 1) * LEAF_BYTES]
-            yield Leaf(both[:SALT_BYTES], both[SALT_BYTES:])
-            wanted += 1
+        end = min(count, last - start + 1)
+        yield data[(wanted - start) * LEAF_BYTES : end * LEAF_BYTES]
+        wanted = start + end
     if wanted <= last:
         raise TreeDamaged(f"the journal's tree has no leaf for entry {wanted}")
 
@@ -239,7 +262,7 @@ class Tree:
 
     def _leaves(self, number: int) -> Iterable[bytes]:
         last = min((number + 1) << TILE_LEVELS, tree_size(self._db))
-        return (leaf.hash for leaf in leaves(self._db, (number << TILE_LEVELS) + 1, last))
+        return leaf_hashes(self._db, (number << TILE_LEVELS) + 1, last)
 
     def _nodes(self, level: int, number: int) -> Iterable[bytes]:
         first = number << TILE_LEVELS

@@ -17,7 +17,7 @@ from typing import Any
 
 from handrail.engine.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
-from handrail.engine.journal.tree import TREE_STEP, TreeDamaged, TreeEntry, grow, take_up
+from handrail.engine.journal.tree import TREE_STEP, TreeDamaged, TreeEntry, grow, take_up, tree_size
 from handrail.errors import HandrailError, StoreUnusable
 from handrail.store import Committed, Companion, connect, store_error, transaction
 
@@ -103,6 +103,7 @@ class Writer:
         self._failed: StoreUnusable | None = None
         self._is_writing = False
         self._tree_behind = False
+        self._last: Appended | None = None
 
     @property
     def is_behind(self) -> bool:
@@ -177,6 +178,7 @@ class Writer:
         """A step towards a tree that has all entries. One that fails is tried again after the next entry."""
         try:
             with transaction(db):
+                self._last = None
                 self._tree_behind = take_up(db, last_of(db).count, TAKE_UP_ENTRIES) == TAKE_UP_ENTRIES
         except (sqlite3.Error, TreeDamaged):
             self._tree_behind = False
@@ -217,11 +219,13 @@ class Writer:
     ) -> tuple[Appended | None, list[Committed]]:
         entries = [work.entry for work in batch if work.entry is not None]
         with transaction(db):
-            appended = append(db, read_head(head_path(self._home)), entries) if entries else None
+            told = read_head(head_path(self._home)) if entries else None
+            appended = append(db, told, entries, self._last) if entries else None
             for work in batch:
                 if work.statement is not None:
                     db.execute(*work.statement)
             committed = [work.companion(db) for work in batch if work.companion is not None]
+        self._last = appended or self._last
         return appended, committed
 
     def _refused(self, batch: list[JournalWork], why: StoreUnusable) -> None:
@@ -294,22 +298,33 @@ class Appended:
     """Whether the head file did not fit, which the entry before them says now."""
     in_tree: bool
     """Whether they have their leaves; else the tree has to take up others before them."""
+    version: int
+    """SQLite's number for what other connections have written."""
 
 
-def append(db: sqlite3.Connection, told: Head | None, entries: Sequence[Entry]) -> Appended:
-    """The entries, linked to what is there, in the caller's transaction. `told`: what the head file says."""
-    last = last_of(db)
-    mismatch = not fits(db, told)
+def append(
+    db: sqlite3.Connection, told: Head | None, entries: Sequence[Entry], before: Appended | None = None
+) -> Appended:
+    """The entries, linked to what is there, in the caller's transaction. `told`: what the head file says.
+
+    `before` is what this connection appended last. Where nobody else wrote since, it is the journal's end.
+    """
+    version = db.execute("PRAGMA data_version").fetchone()[0]
+    known = before if before is not None and before.version == version else None
+    last = known.head if known else last_of(db)
+    mismatch = told != last and not fits(db, told)
     found = [_mismatch(told, last, entries[0].at_ms)] if mismatch else []
-    seq, previous = _used(db, last), last.hash
+    seq, previous = last.count if known else _used(db, last), last.hash
     rows: list[tuple[Any, ...]] = []
     for entry in (*found, *entries):
         seq += 1
         previous = link(seq, entry.at_ms, previous, entry.body)
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
-    in_tree = grow(db, [TreeEntry(row[0], row[1], row[4], row[10]) for row in rows])
-    return Appended(range(seq - len(entries) + 1, seq + 1), Head(seq, previous), mismatch, in_tree)
+    size = known.head.count if known and known.in_tree else tree_size(db)
+    in_tree = grow(db, size, [TreeEntry(row[0], row[1], row[4], row[10]) for row in rows])
+    seqs = range(seq - len(entries) + 1, seq + 1)
+    return Appended(seqs, Head(seq, previous), mismatch, in_tree, version)
 
 
 def last_of(db: sqlite3.Connection) -> Head:
