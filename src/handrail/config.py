@@ -118,6 +118,8 @@ VARIABLES: tuple[Variable, ...] = (
         "HANDRAIL_MOBILE_MCP",
         "tests only: 1, or the path of mobile-mcp's `lib/index.js`, to run it against the simulator",
     ),
+    Variable("HANDRAIL_GO", "tests only: a Go compiler that finds golang.org/x/mod, to read our checkpoints"),
+    Variable("HANDRAIL_AICS", "tests only: the folder of `aics-witness`, to countersign our checkpoints"),
     Variable(
         "HANDRAIL_NEW_USER",
         "tests only: 1 builds a virtual environment in a fresh clone and runs the demo",
