@@ -26,7 +26,8 @@ Schema = dict[str, Any]
 TRIES = 200
 """Draws until one is valid input."""
 LEADING = ("Choosing", "Turning")
-"""Screens on which something harmless leads to the guarded thing."""
+LEADS = ("choice", "continue", "coin")
+"""Screens on which something harmless leads to the guarded thing, and the ids of such things."""
 _NOT_DRAWN = ("reason", "device")
 
 
@@ -165,6 +166,9 @@ class Draw:
 
     def _selector(self, schema: Schema) -> dict[str, Any]:
         if self.luck.random() < (0.8 if self.scene.activity in LEADING else self.aside):
+            leading = [one for one in LEADS if one in self.place.ids]
+            if leading and self.luck.random() < 0.7:
+                return {"id": leading[0]}
             return {"text": self._other()} if self.luck.random() < 0.4 else {"id": self._other_id()}
         known = [name for name in schema["properties"] if name in self.place.facts]
         names = self.luck.sample(known, min(len(known), self.luck.choice((1, 1, 1, 2))))

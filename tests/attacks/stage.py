@@ -127,7 +127,7 @@ class AttackStage:
         self.phone = phone
         self.session = session
         self.address = address
-        self._deeds = deeds
+        self.deeds = deeds
         self._runtime = runtime
         self._mcp = DoorState(runtime, MCP, device=session.serial)
         self._mcp.adopt(session)
@@ -152,7 +152,7 @@ class AttackStage:
         steps = [self._placed(step) for step in one.steps]
         if any(word in json.dumps(steps) for word in (REF, ELEMENT)):
             steps = await self._with_handles(steps, scene)
-        deeds, inputs, asked = len(self._deeds), self.phone.arrived, len(self.asked)
+        deeds, inputs, asked = len(self.deeds), self.phone.arrived, len(self.asked)
         seen = Seen(only_deeds=scene.only_deeds)
         try:
             async with asyncio.timeout(60):
@@ -160,7 +160,7 @@ class AttackStage:
         except HandrailError as error:
             seen.codes[error.code] += 1
         self.phone.catch_up()
-        seen.deeds, seen.inputs = len(self._deeds) - deeds, self.phone.arrived - inputs
+        seen.deeds, seen.inputs = len(self.deeds) - deeds, self.phone.arrived - inputs
         seen.touches, seen.near = list(self.phone.touches), list(self.phone.near)
         seen.asked = len(self.asked) - asked
         return seen
@@ -223,7 +223,7 @@ def new_phone(channel: str) -> tuple[JudgedPhone, list[str]]:
     made, deeds = guarded.apps()
     width, height, density = DISPLAYS[channel]
     apps: list[str | type[App]] = ["launcher", *made]
-    phone = JudgedPhone(clock=SteppedClock(1.0), apps=apps, width=width, height=height, density=density)
+    phone = JudgedPhone(clock=SteppedClock(SPEED), apps=apps, width=width, height=height, density=density)
     return phone, deeds
 
 
