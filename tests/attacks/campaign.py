@@ -113,13 +113,13 @@ class Campaign:
     async def attempt(self, one: Attempt) -> Seen:
         return await (await self.on(one.channel, one.policy)).attempt(one)
 
-    async def run(self, count: int, seed: int, channels: Sequence[str]) -> Tally:
-        """At least `count` attempts under ask and deny."""
+    async def run(self, count: int, seed: int, channels: Sequence[str], denials: int = 1) -> Tally:
+        """At least `count` attempts: each that is drawn is asked about once and denied `denials` times."""
         luck, tally, began = random.Random(seed), Tally(seed), time.monotonic()
         while tally.attempts < count:
             drawn = draw_attempt(luck, channels)
             await self._control(drawn, tally)
-            for policy in (luck.choice(ASKING), luck.choice(DENYING)):
+            for policy in (luck.choice(ASKING), *luck.sample(DENYING, denials)):
                 one = replace(drawn, policy=policy)
                 seen = await self.attempt(one)
                 tally.attempts += 1
@@ -186,11 +186,17 @@ async def phones() -> AsyncIterator[Campaign]:
 
 
 async def campaign(
-    count: int, seed: int, channels: Sequence[str], *, most: int = 1, say: Callable[[str], object] = print
+    count: int,
+    seed: int,
+    channels: Sequence[str],
+    *,
+    denials: int = 1,
+    most: int = 1,
+    say: Callable[[str], object] = print,
 ) -> Tally:
     """Run, and tell what got through as attempts that anybody can repeat."""
     async with phones() as one:
-        tally = await one.run(count, seed, channels)
+        tally = await one.run(count, seed, channels, denials)
         said = Counter[str]()
         for attempt, seen in tally.through:
             kind = f"{attempt.steps[-1]['type']} {attempt.scene}"

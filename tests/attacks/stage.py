@@ -45,6 +45,7 @@ MCP = "all"
 """The profile of the MCP door."""
 SPEED = 30.0
 REST_MS = 3_000.0
+PATIENCE_S = 30.0
 LABELS = sorted({scene.label for scene in SCENES.values()})
 _RULE = '[[rule]]\nname = "{0}"\nverdict = "{0}"\n{1}\n'
 _SCRIPTS = '[script]\nallow = ["adb"]\n'
@@ -154,9 +155,12 @@ class AttackStage:
             steps = await self._with_handles(steps, scene)
         deeds, inputs, asked = len(self.deeds), self.phone.arrived, len(self.asked)
         seen = Seen(only_deeds=scene.only_deeds)
+        doing = asyncio.create_task(self._come_in(one, steps, seen))
         try:
-            async with asyncio.timeout(60):
-                await self._come_in(one, steps, seen)
+            await asyncio.wait({doing}, timeout=PATIENCE_S)
+            if not doing.done():
+                raise AssertionError(f"no answer for {PATIENCE_S:.0f} s to {one}: {_who_waits()}")
+            await doing
         except HandrailError as error:
             seen.codes[error.code] += 1
         self.phone.catch_up()
@@ -225,6 +229,12 @@ def new_phone(channel: str) -> tuple[JudgedPhone, list[str]]:
     apps: list[str | type[App]] = ["launcher", *made]
     phone = JudgedPhone(clock=SteppedClock(SPEED), apps=apps, width=width, height=height, density=density)
     return phone, deeds
+
+
+def _who_waits() -> str:
+    """Every task and the line that it stands at."""
+    stacks = [(task.get_name(), task.get_stack(limit=1)) for task in asyncio.all_tasks()]
+    return "; ".join(f"{name} {stack[0].f_code.co_qualname}" for name, stack in stacks if stack)
 
 
 def _without_type(step: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def nothing_got_through(tally: Tally) -> None:
 
 
 def test_nothing_drawn_from_the_vocabulary_reaches_a_guarded_button() -> None:
-    tally = asyncio.run(campaign(300, chosen_seed(17), ["adb", "u2"]))
+    tally = asyncio.run(campaign(300, chosen_seed(17), ["adb", "u2"], denials=2))
     assert tally.attempts >= 300
     nothing_got_through(tally)
 
