@@ -275,10 +275,11 @@ class Lot:
 
     def add(self, call: WaitingCall) -> None:
         self._forget_old()
-        if len(self.calls) >= MOST_WAITING:
+        waiting = sum(one.open is not None for one in self.calls)
+        if waiting >= MOST_WAITING:
             call.task.cancel()
             raise ActionRejected(
-                f"{len(self.calls)} calls are under way or wait for a person already",
+                f"{waiting} calls wait for a person already",
                 hint="Answer some of them: `handrail approvals` lists what is asked.",
             )
         self.calls.append(call)
