@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors"},
     {"owned"},
-    {"bind", "config", "store", "waiting"},
+    {"asgi_server", "bind", "config", "store", "waiting"},
     {"protocol", "transparency"},
     {"dialects"},
     {"tree", "adb"},

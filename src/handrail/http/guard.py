@@ -45,7 +45,7 @@ class HttpGuard:
     def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         """None where the request may go on; who sends it is then in its state."""
         method, path = scope.get("method", "WEBSOCKET"), scope["path"]
-        if refusal := self._rules.wrong_host(headers) or _two_lengths(headers):
+        if refusal := self._rules.wrong_host(headers):
             return refusal
         if method in SAFE and is_app_file(path, self._auth.seal_key):
             return None  # the path itself is the secret; its page has no origin that could be checked
@@ -90,11 +90,6 @@ def address_of(scope: Scope) -> str:
     return client[0] if client else ""
 
 
-def _two_lengths(headers: Headers) -> HttpRefusal | None:
-    """Whoever stands before this server may believe the other length, and see two requests where one is."""
-    return _TWO_LENGTHS if "content-length" in headers and "transfer-encoding" in headers else None
-
-
 def _bad_body(method: str, headers: Headers) -> HttpRefusal | None:
     """A form of another site can send three content types, and JSON is none of them."""
     if method in SAFE or method == "WEBSOCKET":
@@ -129,12 +124,6 @@ _NO_ORIGIN = HttpRefusal(
     "ORIGIN_NOT_ALLOWED",
     "A page's request has to say its Origin.",
     "Programs send a bearer token.",
-)
-_TWO_LENGTHS = HttpRefusal(
-    400,
-    "TWO_LENGTHS",
-    "Content-Length and Transfer-Encoding contradict each other.",
-    "Send one of them.",
 )
 _USED_TICKET = HttpRefusal(
     410,

@@ -1,23 +1,20 @@
-"""The HTTP door as one application, with the page, REST, WebSocket and a program's own routes; and on a port.
-
-Signals are the program's own affair.
-"""
+"""The HTTP door as one application, and on a port: the page, REST, WebSocket and a program's own routes."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
+from handrail.asgi_server import DoorServer, door_server
 from handrail.desk.desk import Desk
 from handrail.errors import HandrailError
 from handrail.http import (
@@ -112,24 +109,20 @@ async def serving(
     app: ASGIApp, *bound: socket.socket, certificate: tuple[Path, Path] | None = None
 ) -> AsyncIterator[None]:
     """Answers while the block runs, then closes the sockets. `certificate`: it and its key, for TLS."""
-    server = _Server(
-        uvicorn.Config(
-            app,
-            log_config=None,
-            log_level="warning",
-            lifespan="on",
-            access_log=False,
-            ws="websockets-sansio",
-            ws_max_size=MOST_FRAME,
-            ws_ping_interval=PING_S,
-            ws_ping_timeout=PING_S,
-            ws_per_message_deflate=False,
-            timeout_graceful_shutdown=GRACE_S,
-            server_header=False,
-            proxy_headers=False,
-            ssl_certfile=certificate[0] if certificate else None,
-            ssl_keyfile=certificate[1] if certificate else None,
-        )
+    server = door_server(
+        app,
+        log_config=None,
+        lifespan="on",
+        access_log=False,
+        ws="websockets-sansio",
+        ws_max_size=MOST_FRAME,
+        ws_ping_interval=PING_S,
+        ws_ping_timeout=PING_S,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=GRACE_S,
+        proxy_headers=False,
+        ssl_certfile=certificate[0] if certificate else None,
+        ssl_keyfile=certificate[1] if certificate else None,
     )
     with ExitStack() as closing:
         for one in bound:
@@ -139,19 +132,12 @@ async def serving(
                 await _started(server, running)
                 yield
             finally:
-                server.should_exit = True
+                server.stop()
                 await asyncio.wait({running})
 
 
-async def _started(server: uvicorn.Server, running: asyncio.Task[None]) -> None:
+async def _started(server: DoorServer, running: asyncio.Task[None]) -> None:
     while not server.started:
         if running.done():
             raise HandrailError("The server ended before it began", hint="The log above says why.")
         await asyncio.sleep(0.005)
-
-
-class _Server(uvicorn.Server):
-    """Signals are ours: uvicorn would raise them again after a clean end."""
-
-    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        return nullcontext()

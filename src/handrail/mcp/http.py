@@ -10,16 +10,16 @@ import asyncio
 import hmac
 import signal
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute
 
+from handrail.asgi_server import door_server
 from handrail.bind import check_bind, hosts_at, is_loopback, listen
 from handrail.mcp.approvals import Attendant
 from handrail.mcp.server import build
@@ -55,14 +55,8 @@ async def serve(
     """Until SIGINT or SIGTERM, or until the task is cancelled; `ready` is told the address."""
     bound = listen(host, port)
     port = bound.getsockname()[1]
-    config = uvicorn.Config(
-        app(server, host=host, port=port, token=token),
-        log_level="warning",
-        ws="none",
-        timeout_graceful_shutdown=GRACE_S,
-        server_header=False,
-    )
-    serving = _Server(config)
+    made = app(server, host=host, port=port, token=token)
+    serving = door_server(made, ws="none", timeout_graceful_shutdown=GRACE_S)
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, serving.stop)
@@ -73,16 +67,6 @@ async def serve(
         for number in SIGNALS:
             loop.remove_signal_handler(number)
         bound.close()
-
-
-class _Server(uvicorn.Server):
-    """Signals are ours: uvicorn would raise them again after a clean end."""
-
-    def stop(self) -> None:
-        self.should_exit = True
-
-    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        return nullcontext()
 
 
 class Guard:

@@ -1,0 +1,136 @@
+"""uvicorn as every HTTP door runs it: deadlines for what clients send, a bound for how many there are.
+
+A client has to send a head and a body in time and is dropped otherwise, however busily it trickles. Answers
+may take as long as they like. Signals are the program's own affair.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import h11
+import uvicorn
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_S = 5.0
+"""From the opening of a line, or the first byte of a further request, to the end of the head."""
+BODY_S = 20.0
+"""From the head to the end of the body."""
+MOST_HEAD = 16_384
+"""Bytes of a head: names, values and the query."""
+MOST_CONNECTIONS = 500
+"""Whoever comes beyond is hung up on; a process has some thousand files at most."""
+
+
+class DoorServer(uvicorn.Server):
+    """Signals are ours: uvicorn would raise them again after a clean end."""
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
+        return nullcontext()
+
+
+def door_server(app: ASGIApp, **options: Any) -> DoorServer:
+    """`options` are uvicorn's."""
+    shared = {"log_level": "warning", "server_header": False, "h11_max_incomplete_event_size": MOST_HEAD}
+    logging.getLogger("uvicorn.error").addFilter(_is_ours)
+    return DoorServer(uvicorn.Config(PlainHeads(app), http=BoundedProtocol, **{**shared, **options}))
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """What clients do wrong, and that they were refused, is no news for the log of a server."""
+    return not record.getMessage().startswith(("Invalid UTF-8", "ASGI callable returned without completing"))
+
+
+class PlainHeads:
+    """Refuses what servers read differently: two lengths, and heads that only some would take."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
+        await (refusal or self._app)(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        names = {name for name, _ in scope["headers"]}
+        if b"content-length" in names and b"transfer-encoding" in names:
+            return _refused(400, "TWO_LENGTHS", "Two lengths contradict each other.", "Send one of them.")
+        size = len(scope.get("query_string", b"")) + sum(len(n) + len(v) + 4 for n, v in scope["headers"])
+        if size > MOST_HEAD:
+            return _refused(431, "HEAD_TOO_LARGE", f"{size:,} bytes of head are too many.", "Send less.")
+        return None
+
+
+def _refused(status: int, code: str, message: str, hint: str) -> JSONResponse:
+    """Nothing that follows on the same line is believed: where the request ends is in doubt."""
+    told = {"code": code, "message": message, "hint": hint, "retryable": False}
+    return JSONResponse(told, status, {"Connection": "close"})
+
+
+class BoundedProtocol(H11Protocol):
+    """One line. What is awaited of the client next has one deadline, which its bytes do not move."""
+
+    _awaited: str | None = None
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._await("head")
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._look()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._look()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._await(None)
+        super().handle_websocket_upgrade(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._await(None)
+        super().connection_lost(exc)
+
+    def _look(self) -> None:
+        """What the client owes now. A line that rests between two requests is uvicorn's own to close."""
+        state = self.conn.their_state
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            self._await(None)
+        elif state is h11.IDLE:
+            self._await("head" if self.conn.trailing_data[0] else None)
+        else:
+            self._await("body" if state is h11.SEND_BODY else None)
+
+    def _await(self, part: str | None) -> None:
+        if part == self._awaited:
+            return
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._awaited, self._deadline = part, None
+        if part is not None:
+            seconds = HEAD_S if part == "head" else BODY_S
+            self._deadline = self.loop.call_later(seconds, self._too_late)
+
+    def _too_late(self) -> None:
+        """Said to whoever has said something, if no answer has begun."""
+        began = bool(self.conn.trailing_data[0]) or self._awaited == "body"
+        if began and self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [("connection", "close"), ("content-length", "0")]
+            self.transport.write(
+                self.conn.send(h11.Response(status_code=408, headers=headers, reason=b"Request Timeout"))
+                or b""
+            )
+        self.transport.close()
