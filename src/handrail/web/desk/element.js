@@ -1,19 +1,25 @@
-// Builds DOM elements. Text is always text: nothing here parses markup, so agents' words can't become any.
+// Builds DOM elements. Text is always text: nothing here parses markup, so agents' words can't become any. What would
+// turn the direction of a text around is shown as its code: a person decides on what they read.
 
 const SVG = "http://www.w3.org/2000/svg";
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text whose letters stand in the order in which they are read. */
+const upright = (text) => String(text).replace(TURNING, (mark) => `\\u${mark.charCodeAt(0).toString(16)}`);
 
 /** `el("button", {class, text, dataset, style, on: {click}, "aria-label"}, ...children)`. */
 export function el(tag, props = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) set(element, name, value);
-  element.append(...children.flat().filter((one) => one !== null && one !== undefined && one !== false));
+  const shown = children.flat().filter((one) => one !== null && one !== undefined && one !== false);
+  element.append(...shown.map((one) => (one instanceof Node ? one : upright(one))));
   return element;
 }
 
 function set(element, name, value) {
   if (value === undefined || value === null || value === false) return;
   if (name === "class") element.className = value;
-  else if (name === "text") element.textContent = value;
+  else if (name === "text") element.textContent = upright(value);
   else if (name === "dataset") Object.assign(element.dataset, value);
   else if (name === "style") setStyle(element, value);
   else if (name === "on") listen(element, value);
