@@ -158,6 +158,7 @@ def is_in(page: Page) -> None:
     expect(page.locator(".desk-icon").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_reload_and_a_second_tab_stay_logged_in(browser: Browser, desk_server: DeskServer) -> None:
     context = browser.new_context()
     first, second = context.new_page(), context.new_page()
@@ -178,6 +179,7 @@ def test_a_reload_and_a_second_tab_stay_logged_in(browser: Browser, desk_server:
     context.close()
 
 
+@pytest.mark.slow
 def test_a_stranger_is_told_how_to_get_in_and_a_link_in_another_tab_lets_them(
     browser: Browser, desk_server: DeskServer
 ) -> None:
