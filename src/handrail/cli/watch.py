@@ -59,21 +59,25 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     from handrail.clock import SystemClock  # noqa: PLC0415
     from handrail.engine.journal import Journal  # noqa: PLC0415
     from handrail.engine.look.looks import Looks  # noqa: PLC0415
+    from handrail.engine.secrets import Secrets, system_keyring  # noqa: PLC0415
+    from handrail.engine.taint.store import Taints  # noqa: PLC0415
+    from handrail.engine.taint.surface import GuardedSurface  # noqa: PLC0415
+    from handrail.store import Store  # noqa: PLC0415
     from handrail.tree.diff import diff_text  # noqa: PLC0415
     from handrail.tree.refs import Registry  # noqa: PLC0415
 
     clock = SystemClock()
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
-    journal = Journal.open(config.home, clock)
-    looks, told, began = (
-        Looks(AndroidSurface(opened.device, driver, clock), clock, Registry()),
-        set[str](),
-        clock.now_ms(),
-    )
+    journal, store = Journal.open(config.home, clock), Store(config.db)
+    secrets = Secrets(os.environ, config.secrets, system_keyring())
+    surface = AndroidSurface(opened.device, driver, clock)
+    boot_id = (await surface.facts()).boot_id
+    guarded = GuardedSurface.of(surface, Taints(store), secrets, boot_id)
+    looks, told, began = Looks(guarded, clock, Registry()), set[str](), clock.now_ms()
     try:
         old = (await looks.look_and_take()).screen
-        yield {"kind": "screen", "device": driver.serial, "text": _text(looks)}
+        yield {"kind": "screen", "device": driver.serial, "text": secrets.redact(_text(looks))}
         while True:
             await clock.sleep_ms(every_ms)
             new = (await looks.look_and_take()).screen
@@ -83,10 +87,11 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
                     yield {"kind": "action", **row.to_dict()}
             if changes := looks.changes(old, new):
                 text = _without_refs(diff_text(changes, screen_text=_text(looks)))
-                yield {"kind": "changes", "device": driver.serial, "text": text}
+                yield {"kind": "changes", "device": driver.serial, "text": secrets.redact(text)}
             old = new
     finally:
         await journal.close()
+        store.close()
         await driver.close()
 
 

@@ -21,7 +21,7 @@ from handrail.engine.permit import Permit
 from handrail.engine.pressed import needs_fresh_screen
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
-from handrail.engine.secrets import Secrets
+from handrail.engine.secrets import Redact
 from handrail.errors import AppCrashed, Cancelled, HandrailError
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.traits import Settle
@@ -53,7 +53,7 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
         failure = error
         await _look_after_failure(first)
     except Exception as error:
-        failure = disk_failure(error) or unforeseen(first.run, first.secrets, error)
+        failure = disk_failure(error) or unforeseen(first.run, first.here.redact, error)
     finally:
         first.turn.give()
     for stage in stages:
@@ -69,11 +69,11 @@ def failed(run: Run, failure: HandrailError) -> HandrailError:
     return failure
 
 
-def unforeseen(run: Run, secrets: Secrets, error: Exception) -> HandrailError:
+def unforeseen(run: Run, redact: Redact, error: Exception) -> HandrailError:
     """A defect of ours: the log has all of it, the caller what it is."""
-    trace = secrets.redact("".join(traceback.format_exception(error)))
+    trace = redact("".join(traceback.format_exception(error)))
     _log.error("%s failed in a way nobody foresaw\n%s", run.id, trace)
-    return HandrailError(f"{type(error).__name__}: {error}")
+    return HandrailError(redact(f"{type(error).__name__}: {error}"))
 
 
 async def _do(stages: Sequence[Stage], permit: Permit) -> None:

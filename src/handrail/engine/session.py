@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from handrail.clock import Clock
-from handrail.config import canonical
 from handrail.engine.approval import Answer, Approvals
 from handrail.engine.events import Caller, Listener
 from handrail.engine.hold import POLL_MS, Hold, Stops
@@ -32,8 +31,7 @@ from handrail.engine.record import Record, envelope_of
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
-from handrail.engine.taint.device import DeviceSecrets
-from handrail.engine.taint.store import DeviceKey, Taints
+from handrail.engine.taint.store import Taints
 from handrail.engine.taint.surface import GuardedSurface
 from handrail.errors import ERRORS, Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.protocol.actions import AnyAction
@@ -74,8 +72,8 @@ class Session(ShortForms):
         self, surface: Surface, parts: Parts, gate: Gate, known: Known, facts: Facts | None, *, caller: Caller
     ) -> None:
         boot_id = facts.boot_id if facts else ""
-        self._here = DeviceSecrets(parts.taints, parts.secrets, DeviceKey(canonical(surface.name), boot_id))
-        self.surface = GuardedSurface(surface, self._here)
+        self.surface = GuardedSurface.of(surface, parts.taints, parts.secrets, boot_id)
+        self._here = self.surface.here
         self.serial = surface.name
         self.looks = Looks(
             self.surface,

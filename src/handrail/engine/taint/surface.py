@@ -11,9 +11,12 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+from handrail.config import canonical
+from handrail.engine.secrets import Secrets
 from handrail.engine.taint.device import DeviceSecrets
 from handrail.engine.taint.picture import blank, painted
 from handrail.engine.taint.screen import boxes_of
+from handrail.engine.taint.store import DeviceKey, Taints
 from handrail.errors import HandrailError
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import Surface
@@ -32,8 +35,13 @@ class GuardedSurface:
         """The surface itself. Nothing that it says may be told."""
         self.name = inner.name
         self.is_exclusive = inner.is_exclusive
-        self._here = here
+        self.here = here
         self._guarded: dict[Capability, object] = {}
+
+    @classmethod
+    def of(cls, inner: Surface, taints: Taints, secrets: Secrets, boot_id: str) -> GuardedSurface:
+        """With what is known of this device in this home."""
+        return cls(inner, DeviceSecrets(taints, secrets, DeviceKey(canonical(inner.name), boot_id)))
 
     def capability(self, which: Capability) -> object:
         if which is Capability.WINDOWS:  # what an agent says on a desk are its own words, not a device's
@@ -42,7 +50,7 @@ class GuardedSurface:
         if guarded is None:
             inner = self.inner.capability(which)
             kind = _KINDS.get(which, Guarded)
-            guarded = self._guarded[which] = kind(inner, self._here, self._front)
+            guarded = self._guarded[which] = kind(inner, self.here, self._front)
         return guarded
 
     def _front(self) -> Awaitable[Any]:
@@ -54,7 +62,7 @@ class GuardedSurface:
 
     def diagnostics(self) -> list[str]:
         lines = self.inner.diagnostics()
-        return lines if not lines or self._here.is_untouched else [self._here.redact(line) for line in lines]
+        return lines if not lines or self.here.is_untouched else [self.here.redact(line) for line in lines]
 
     def channels(self) -> dict[str, str]:
         return self.inner.channels()
