@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,19 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from handrail.cli.options import DeviceOptions, device_from
+from handrail.cli.watch import _news
 from handrail.config import Config
 from handrail.runtime import Runtime
 from tests.attacks.echo_app import Main
-from tests.attacks.leak_judge import boxes_with
+from tests.attacks.leak_judge import boxes_with, leaks_in
 from tests.attacks.leak_moves import ALLOW_ALL, PACKAGE, Siege, begin, siege
-from tests.scenario.world import play
+from tests.scenario.world import play, until
 
 VALUE = "Qz7#Kp2!vX9+m"
 WORD = {"id": "word"}
 HIDDEN = "${secret:WORD}"
+DELETE = 67
 
 
 async def says(s: Siege, target: dict[str, str] = WORD) -> str:
@@ -197,5 +201,45 @@ def test_a_pin_that_an_app_keeps_as_a_number_is_hidden(tmp_path: Path) -> None:
             assert rows.success, rows.to_json()
             assert "48151623" not in rows.to_json()
             assert HIDDEN in rows.to_json()
+
+    play(story())
+
+
+def test_whoever_only_watches_a_phone_reads_no_secret_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANDRAIL_SECRET_WORD", VALUE)
+
+    async def story() -> None:
+        async with siege(tmp_path, VALUE) as s, s.opened():
+            await begin(s, PACKAGE)
+            await delete(s, 2)
+            config = Config.from_env({**s.env, "HANDRAIL_DEVICE": s.serial})
+            async with device_from(DeviceOptions(device=s.serial), config) as opened:
+                news = _news(opened, config, 20)
+                first = await anext(news)
+                await news.aclose()
+            assert first["kind"] == "screen"
+            assert HIDDEN in first["text"]
+            assert not leaks_in(first["text"], VALUE)
+
+    play(story())
+
+
+def test_an_approval_does_not_count_once_a_hidden_field_holds_something_else(tmp_path: Path) -> None:
+    rule = '[[rule]]\nname = "ask"\nlabel = "Save"\nverdict = "ask"\n'
+
+    async def story() -> None:
+        async with siege(tmp_path, VALUE) as s:
+            Config.from_env(s.env).policy.write_text(rule + ALLOW_ALL)
+            async with s.opened():
+                await begin(s, "com.handrail.notes")
+                saving = asyncio.create_task(s.session.run({"type": "tap", "target": {"id": "action_save"}}))
+                [one] = await until(s.runtime.approvals.pending)
+                s.phone.key(DELETE)
+                await s.runtime.approvals.answer(one.id, True, "lena")
+                done = await saving
+                assert done.failure_code == "ACTION_REJECTED", done.to_json()
+                assert held(s, "title") == VALUE[:-1]
 
     play(story())
