@@ -18,7 +18,7 @@ from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verd
 from handrail.engine.policy.live import LivePolicy
 from handrail.engine.policy.permissions import Permissions, is_agents
 from handrail.engine.policy.policy import rulings
-from handrail.engine.policy.rule import Rule, unreachable
+from handrail.engine.policy.rule import Rule, passed_by, unreachable
 from handrail.engine.script.arguments import runs_anything
 from handrail.protocol.read import read_action
 from handrail.tree.quote import clean
@@ -57,7 +57,7 @@ def check(file: Path | None, as_json: bool, action: str | None, at: str | None, 
         print_json(_document(rules, dead, tried))
         return
     _print_rules(rules, dead, file)
-    for warning in _script_warnings(rules):
+    for warning in _warnings(rules):
         click.echo(f"Warning: {warning}", err=True)
     if tried is not None:
         _print_trial(rules, tried)
@@ -181,6 +181,15 @@ def _print_rules(rules: Policy, dead: dict[int, str], file: Path | None) -> None
         click.echo(f"{len(rows)} rules, all of them reachable; then the built-in defaults.", err=True)
 
 
+def _passed(rule: Rule, at: int, missed: Sequence[str]) -> str:
+    """A key on the focused button presses it as well as a tap does."""
+    some = ", ".join(missed[:4]) + (f" and {len(missed) - 4} more" if len(missed) > 4 else "")
+    return (
+        f"{_title(rule, at + 1)} names single actions. The same element can be pressed by {some}: "
+        "say `pressed = true` instead."
+    )
+
+
 def _print_trial(rules: Policy, tried: Subject) -> None:
     """What became of each rule, then the verdict."""
     decided_at = 0
@@ -211,9 +220,14 @@ def _parts(rule: Rule) -> str:
 def _document(rules: Policy, dead: dict[int, str], tried: Subject | None) -> dict[str, Any]:
     listed = [_entry(rule, dead.get(at), tried) for at, rule in enumerate(rules.rules)]
     document: dict[str, Any] = {"rules": listed}
-    if warnings := _script_warnings(rules):
+    if warnings := _warnings(rules):
         document["warnings"] = warnings
     return document if tried is None else document | {"decides": _decided(rules.decide(tried))}
+
+
+def _warnings(rules: Policy) -> list[str]:
+    passed = passed_by(rules.rules).items()
+    return [*_script_warnings(rules), *(_passed(rules.rules[at], at, missed) for at, missed in passed)]
 
 
 def _script_warnings(rules: Policy) -> list[str]:

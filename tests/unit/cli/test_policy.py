@@ -209,3 +209,29 @@ def test_the_commands_of_the_page_on_safety_run(
 ) -> None:
     monkeypatch.chdir(SAFETY.parents[1])
     assert handrail(*words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_warned"),
+    [
+        ("action = 'tap'\nlabel = 'Pay*'", True),
+        ("action = ['tap', 'long_press', 'press_key']\nid = 'pay'", True),
+        ("semantic = 'selection'\nlabel = 'Pay*'", True),
+        ("label = 'Pay*'", False),
+        ("pressed = true\nlabel = 'Pay*'", False),
+        ("action = 'shell'", False),
+        ("action = '*'\nlabel = 'Pay*'", False),
+    ],
+)
+def test_a_limit_on_a_label_that_names_single_actions_is_warned_of(
+    handrail: Handrail, tmp_path: Path, parts: str, is_warned: bool
+) -> None:
+    """A key on the focused button would pass it."""
+    file = tmp_path / "policy.toml"
+    for verdict in ("ask", "deny", "allow"):
+        file.write_text(f"[[rule]]\nname = 'r'\n{parts}\nverdict = '{verdict}'\n")
+        done = handrail("policy", "check", str(file))
+        assert done.code == 0
+        assert ("names single actions" in done.err) is (is_warned and verdict != "allow")
+        told = json.loads(handrail("policy", "check", str(file), "--json").out)
+        assert bool(told.get("warnings")) is (is_warned and verdict != "allow")

@@ -120,7 +120,6 @@ def test_a_label_that_posts_publicly_is_known(label: str) -> None:
         "Price: $12",
         "Cart · $12.50",
         "Share",
-        "How you can delete your account later and what happens to your data then",
         "Public transport",
         "Total 12,50 €",
         "Kaufhaus",
@@ -245,17 +244,19 @@ def test_what_is_no_amount_or_no_word_commits_to_nothing(label: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shorter", "longer"),
+    "label",
     [
-        ("1 2 3 4 5 6 7 confirm payment", "1 2 3 4 5 6 7 8 confirm payment"),
-        ("确认付款" + "好" * 12, "确认付款" + "好" * 13),
-        ("." * 197 + "Pay", "." * 198 + "Pay"),
+        "1 2 3 4 5 6 7 8 confirm payment",
+        "By touching this you tell us that you have read all of it and confirm payment of what is shown",
+        "确认付款" + "好" * 40,
+        "." * 500 + "Pay",
+        "Please wait " * 100 + "delete my account " + "and so on " * 100,
     ],
 )
-def test_a_label_is_short_and_a_longer_text_explains(shorter: str, longer: str) -> None:
-    assert what_it_does(button(shorter)) == "pays"
-    assert what_it_does(button(longer)) is None
+def test_a_long_label_hides_nothing(label: str) -> None:
+    """Until now more than nine words slipped the net. A text that only explains is asked about too."""
+    assert what_it_does(button(label))
 
 
-def test_phrases_are_compared_without_case_accents_and_signs() -> None:
-    assert compared(["Zahlen  Sie!", "zahlen sie", "Überweisen"]) == ["uberweisen", "zahlen sie"]
+def test_phrases_are_compared_without_case_accents_signs_and_spaces() -> None:
+    assert compared(["Zahlen  Sie!", "zahlen sie", "Überweisen"]) == ["uberwelsen", "zahlensle"]

@@ -6,7 +6,7 @@ Reading a file, deciding, explaining, finding what never decides and the table i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
@@ -40,6 +40,8 @@ class Key(Generic[Seen]):
     of_element: Callable[[Resolved], Sequence[Seen]] | None = None
     of_class: Callable[[type[Act]], Sequence[Seen]] | None = None
     """What actions of a class can show here, for a key that looks at nothing but the action."""
+    seen_by_people: bool = False
+    """It is a text on the screen, which can be written to look like another one."""
 
     @property
     def needs_screen(self) -> bool:
@@ -92,6 +94,12 @@ class Part:
         """Why it does not hold."""
         saw = tuple(_plain(each) for each in self.key.sees(subject, one) or () if each != "")
         return Miss(self.name, saw, self.values.refusal(saw) if saw else "there is none")
+
+    def for_limit(self) -> Part:
+        """As `ask` and `deny` look at it: what only looks like the wanted text counts too."""
+        if not self.key.seen_by_people or not isinstance(self.values, Patterns):
+            return self
+        return replace(self, values=replace(self.values, as_people_see=True))
 
     def plain(self) -> Plain | list[Plain]:
         """Its values as they stand in the file."""
@@ -169,10 +177,11 @@ _ROWS: tuple[Key[Any], ...] = (
     ),
     Key(
         "label",
-        "the element's label, without case",
+        "the element's label, without case; a limit also sees what only looks like it",
         "pattern",
         Patterns.read_without_case,
         of_element=lambda one: _some(one.names),
+        seen_by_people=True,
     ),
     Key(
         "id",

@@ -125,6 +125,8 @@ class _Reading:
                 self._bad(prefix + key, str(error), line=self._line_of(key, line))
         self._no_empty_memory(values, prefix, line)
         parts = [values.pop(name) for name in PARTS if name in values]
+        if values["verdict"] != "allow":
+            parts = [part.for_limit() for part in parts]
         parts.sort(key=lambda part: part.key.needs_screen)  # what the act alone tells is cheaper to ask
         values["name"] = values.get("name") or f"rule {at + 1}"
         return Rule(**values, line=line, parts=tuple(parts))

@@ -12,7 +12,7 @@ from itertools import product
 from handrail.engine.policy.parts import PARTS, Miss, Part
 from handrail.engine.policy.subject import Kind, Resolved, Subject, Verdict
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.traits import Span
+from handrail.protocol.traits import Pressed, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,21 @@ def unreachable(rules: Sequence[Rule]) -> dict[int, str]:
         elif first is not None:
             found[at] = f"{first.rule.name} comes first and matches all of it"
         before.append(reach)
+    return found
+
+
+def passed_by(rules: Sequence[Rule]) -> dict[int, list[str]]:
+    """Index of a limit on an element → actions that press it all the same, because the rule names others."""
+    found = {}
+    for at, rule in enumerate(rules):
+        if rule.verdict != "allow" and any(part.name in ("label", "id") for part in rule.parts):
+            missed = {
+                kind["action"]: None
+                for kind in _kinds()
+                if ACTIONS[kind["action"]].traits.presses is not Pressed.NOTHING and not _fits(rule, kind)
+            }
+            if missed:
+                found[at] = list(missed)
     return found
 
 

@@ -14,6 +14,7 @@ from fnmatch import translate
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from handrail.engine.policy.skeleton import is_written, likenesses, read_alone, readings, squeezed, unmarked
 from handrail.protocol.read import nearest
 
 Plain = bool | str
@@ -42,6 +43,11 @@ _REGEX = re.compile(r"/(?P<body>.+)/(?P<flag>i?)", re.DOTALL)
 _WILD = re.compile(r"[*?\[]")
 
 
+def _is_mild(char: str) -> bool:
+    """In a glob, what is neither written nor mere punctuation means itself."""
+    return is_written(char) or char in " .,:!'’-"
+
+
 @dataclass(frozen=True)
 class Pattern:
     """One pattern. Labels ignore case: people do."""
@@ -64,6 +70,36 @@ class Pattern:
             self.matches  # noqa: B018  (compiled here, or at the first use)
         except re.error as error:
             raise ValueError(f"{self.text} is no regular expression: {error}") from None
+
+    def resembles(self, text: str) -> bool:
+        """Whether it matches the text, or what the text looks like to a person."""
+        shown = likenesses(text)
+        if any(map(self.matches, shown)) or (self._read is not None and any(map(self._read, shown))):
+            return True
+        return self._squeezed is not None and any(
+            self._squeezed(squeezed(way)) for way in readings(unmarked(text))
+        )
+
+    @cached_property
+    def _read(self) -> Callable[[str], object] | None:
+        """The same pattern for a text whose letters were read as those that they look like."""
+        read = read_alone(self.text)
+        try:
+            return None if read == self.text else Pattern(read, self.ignore_case).matches
+        except re.error:  # such as a range whose ends changed their order
+            return None
+
+    @cached_property
+    def _squeezed(self) -> Callable[[str], object] | None:
+        """A glob without its spaces, for a text without them; None where that would be another glob."""
+        if self.is_regex:
+            return None
+        pieces = re.split(r"([*?]|\[[^\]]+\])", self.text)
+        plain = pieces[::2]
+        if any(one != one.strip() for one in plain) or not all(map(_is_mild, unmarked("".join(plain)))):
+            return None
+        pieces[::2] = [squeezed(readings(unmarked(one))[0]) for one in plain]
+        return re.compile(translate("".join(pieces))).match if len("".join(pieces[::2])) > 1 else None
 
     @property
     def is_regex(self) -> bool:
@@ -88,6 +124,8 @@ class Patterns:
     """Patterns for a text."""
 
     all: tuple[Pattern, ...]
+    as_people_see: bool = False
+    """Also fits what only looks like a fitting text."""
 
     @classmethod
     def read(cls, value: object, *, ignore_case: bool = False) -> Patterns:
@@ -102,6 +140,8 @@ class Patterns:
         return cls.read(value, ignore_case=True)
 
     def fits(self, seen: str) -> bool:
+        if self.as_people_see:
+            return any(pattern.resembles(seen) for pattern in self.all)
         return any(pattern.matches(seen) for pattern in self.all)
 
     def covers(self, other: object) -> bool:
