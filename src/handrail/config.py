@@ -125,6 +125,7 @@ VARIABLES: tuple[Variable, ...] = (
         "tests only: 1 builds a virtual environment in a fresh clone and runs the demo",
         "0",
     ),
+    Variable("HANDRAIL_ATTACK_SEED", "tests only: which attacks on guarded buttons are drawn", "a fixed one"),
     Variable("CHROME_BIN", "tests only: the browser", "one on the PATH"),
     Variable("HANDRAIL_REQUIRE_BROWSER", "tests only: 1 makes a skipped browser test a failure", "0"),
 )
