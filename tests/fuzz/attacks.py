@@ -23,7 +23,7 @@ from tests.attacks.stage import CHANNELS  # noqa: E402
 
 LEAST_LANDED = 0.6
 MOST_NEEDLESS = 0.01
-PIECE = 1_000
+PIECE = 500
 """Attempts with one set of phones: their journals grow with every one."""
 
 
