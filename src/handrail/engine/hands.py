@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from handrail.engine.look.looks import sure
 from handrail.engine.pressed import (
     Felt,
     Stroke,
@@ -22,7 +23,9 @@ from handrail.engine.pressed import (
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import KeysCapability, TextCapability, TouchCapability
 from handrail.surface.values import Typed
+from handrail.tree.mention import receiver
 from handrail.tree.node import ScreenPoint
+from handrail.tree.reach import element_at
 
 if TYPE_CHECKING:
     from handrail.engine.run import Stage
@@ -42,7 +45,15 @@ class Hands:
         await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.tap(x, y))
 
     async def double_tap(self, x: int, y: int) -> None:
-        await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.double_tap(x, y))
+        """What takes single taps may turn the page with the first one: the second is judged by itself."""
+        under = element_at(sure(self._stage.looks.last).screen, x, y)
+        taker = receiver(under) if under is not None else None
+        if taker is None or taker.role == "text_field":
+            await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.double_tap(x, y))
+            return
+        await self.tap(x, y)
+        await self._stage.look()
+        await self.tap(x, y)
 
     async def long_press(self, x: int, y: int, duration_ms: int) -> None:
         await self._touch([(ScreenPoint(x, y),)], lambda touch: touch.long_press(x, y, duration_ms))
