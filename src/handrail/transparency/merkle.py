@@ -67,8 +67,10 @@ def joined(edge: Sequence[bytes]) -> bytes:
 
 def complete(hashes: Sequence[bytes]) -> bytes:
     """The root over a power of two of hashes."""
+    sha256 = hashlib.sha256
     while len(hashes) > 1:
-        hashes = [node_hash(hashes[at], hashes[at + 1]) for at in range(0, len(hashes), 2)]
+        pairs = zip(hashes[::2], hashes[1::2], strict=True)
+        hashes = [sha256(b"\x01" + left + right).digest() for left, right in pairs]
     return hashes[0]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.engine.journal.query import columns_of
-from handrail.engine.journal.tree import SALT_BYTES, TreeEntry, leaf_of
+from handrail.engine.journal.tree import SALT_BYTES, leaf_of
 from handrail.transparency.note import BadNote, VerifierKey
 from handrail.transparency.proof import InclusionProof
 
@@ -90,7 +90,7 @@ class ActionProof:
                 raise BadNote("the entries are not in their order")
             if columns_of(one.event)[1] != action_id:
                 raise BadNote("the entries belong to several actions")
-            prior = leaf_of(TreeEntry(one.seq, one.at_ms, action_id, one.body), one.salt, prior)
+            prior = leaf_of((one.seq, one.at_ms, action_id, one.body), one.salt, prior)
             last = one.seq
         if last != self.place.index + 1:
             raise BadNote("the last entry does not stand where the proof says")

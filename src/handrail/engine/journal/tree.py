@@ -49,13 +49,8 @@ class TreeDamaged(VerificationFailed):
     hint = "`handrail journal verify` says what was changed."
 
 
-class TreeEntry(NamedTuple):
-    """What a leaf is made from."""
-
-    seq: int
-    at_ms: int
-    action_id: str | None
-    body: str
+TreeEntry = tuple[int, int, str | None, str]
+"""What a leaf is made from: number, time, action and body of an entry."""
 
 
 class Leaf(NamedTuple):
@@ -79,34 +74,31 @@ class Priors:
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._known: dict[str, bytes | None] = {}
+        self.known: dict[str | None, bytes | None] = {}
 
     def of(self, entry: TreeEntry) -> bytes | None:
-        if entry.action_id is None:
+        seq, _, action_id, _ = entry
+        if action_id is None:
             return None
-        if entry.action_id not in self._known:
-            self.look_up({entry.action_id}, entry.seq - 1)
-        return self._known[entry.action_id]
-
-    def put(self, entry: TreeEntry, leaf: bytes) -> None:
-        if entry.action_id is not None:
-            self._known[entry.action_id] = leaf
+        if action_id not in self.known:
+            self.look_up({action_id}, seq - 1)
+        return self.known[action_id]
 
     def forget(self) -> None:
         """What is stored by now need not be remembered; constant memory, however many actions."""
-        if len(self._known) > self.MOST:
-            self._known.clear()
+        if len(self.known) > self.MOST:
+            self.known.clear()
 
     def look_up(self, action_ids: set[str], last: int) -> None:
         """The newest stored leaf of each, among the entries up to `last`: one question for all of them."""
         for start in range(0, len(action_ids), AT_ONCE):
             some = list(action_ids)[start : start + AT_ONCE]
-            self._known.update(dict.fromkeys(some))
+            self.known.update(dict.fromkeys(some))
             places = ", ".join("?" * len(some))
             newest = f"SELECT action_id, max(seq) FROM journal WHERE action_id IN ({places})"  # noqa: S608
             rows = self._db.execute(f"{newest} AND seq <= ? GROUP BY action_id", (*some, last))
             for action_id, seq in rows.fetchall():
-                self._known[action_id] = next(leaves(self._db, seq, seq)).hash
+                self.known[action_id] = next(leaves(self._db, seq, seq)).hash
 
 
 def tree_size(db: sqlite3.Connection) -> int:
@@ -129,7 +121,7 @@ def grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> boo
 
 
 def _grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bool:
-    before = entries[0].seq - 1
+    before = entries[0][0] - 1
     if size > before:  # entries were cut off: the tree follows what is there, and no witness will sign it
         cut(db, before)
     elif size < before:
@@ -137,7 +129,7 @@ def _grow(db: sqlite3.Connection, size: int, entries: Sequence[TreeEntry]) -> bo
         if tree_size(db) < before:
             return False
     priors = Priors(db)
-    priors.look_up({one.action_id for one in entries if one.action_id is not None}, before)
+    priors.look_up({action_id for _, _, action_id, _ in entries if action_id is not None}, before)
     _add(db, before, _leaves_of(entries, priors))
     return True
 
@@ -149,7 +141,7 @@ def take_up(db: sqlite3.Connection, until: int, most: int) -> int:
     rows = db.execute(
         "SELECT seq, at_ms, action_id, body FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq", (size, end)
     )
-    found = {row[0]: TreeEntry(*row) for row in rows}
+    found: dict[int, TreeEntry] = {row[0]: tuple(row) for row in rows}
     wanted = [found.get(seq) for seq in range(size + 1, end + 1)]
     _add(db, size, _leaves_of(wanted, Priors(db)))
     return len(wanted)
@@ -158,14 +150,17 @@ def take_up(db: sqlite3.Connection, until: int, most: int) -> int:
 def _leaves_of(entries: Sequence[TreeEntry | None], priors: Priors) -> list[bytes]:
     """Salt and hash of each; None is an entry that is missing."""
     salts = os.urandom(SALT_BYTES * len(entries))
+    known = priors.known
     made: list[bytes] = []
-    for number, entry in enumerate(entries):
+    for start, entry in zip(range(0, len(salts), SALT_BYTES), entries, strict=True):
         if entry is None:
             made.append(NO_SALT + MISSING)
             continue
-        salt = salts[number * SALT_BYTES : (number + 1) * SALT_BYTES]
-        leaf = leaf_of(entry, salt, priors.of(entry))
-        priors.put(entry, leaf)
+        salt, action_id = salts[start : start + SALT_BYTES], entry[2]
+        prior = known[action_id] if action_id in known else priors.of(entry)
+        leaf = leaf_of(entry, salt, prior)
+        if action_id is not None:
+            known[action_id] = leaf
         made.append(salt + leaf)
     return made
 

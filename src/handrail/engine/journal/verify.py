@@ -104,7 +104,7 @@ class _Walk:
         grown = _Grown(db)
         for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq"):  # noqa: S608
             event = self._linked(row)
-            leaf = grown.next(TreeEntry(row[0], row[1], row[4], row[10]))
+            leaf = grown.next((row[0], row[1], row[4], row[10]))
             for one in self._elsewhere:
                 one.entry(row[0], leaf)
             if event.get("kind") == HEAD_MISMATCH:
@@ -173,19 +173,21 @@ class _Grown:
 
     def next(self, entry: TreeEntry) -> Leaf | None:
         """Its leaf; None where the tree has not taken it up yet."""
-        if entry.seq > self.size:
+        seq = entry[0]
+        if seq > self.size:
             return None
         try:
             leaf = next(self._stored)
             if leaf_of(entry, leaf.salt, self._priors.of(entry)) != leaf.hash:
-                raise _Broken(entry.seq, f"entry {entry.seq} was changed: it is not the one in the tree")
+                raise _Broken(seq, f"entry {seq} was changed: it is not the one in the tree")
         except TreeDamaged as error:
-            raise _Broken(entry.seq, error.message) from None
-        self._priors.put(entry, leaf.hash)
+            raise _Broken(seq, error.message) from None
+        if entry[2] is not None:
+            self._priors.known[entry[2]] = leaf.hash
         self._priors.forget()
         self._tile.append(leaf.hash)
         if len(self._tile) == TILE:
-            self._check_nodes(entry.seq)
+            self._check_nodes(seq)
         return leaf
 
     def _check_nodes(self, seq: int) -> None:

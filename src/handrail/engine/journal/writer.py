@@ -17,7 +17,7 @@ from typing import Any
 
 from handrail.engine.journal.head import EMPTY, Head, advance_head, read_head
 from handrail.engine.journal.query import HEAD_MISMATCH, Entry, entry_of, link
-from handrail.engine.journal.tree import TREE_STEP, TreeDamaged, TreeEntry, grow, take_up, tree_size
+from handrail.engine.journal.tree import TREE_STEP, TreeDamaged, grow, take_up, tree_size
 from handrail.errors import HandrailError, StoreUnusable
 from handrail.store import Committed, Companion, connect, store_error, transaction
 
@@ -322,7 +322,7 @@ def append(
         rows.append((seq, entry.at_ms, previous, *entry.columns, entry.body))
     _insert(db, rows)
     size = known.head.count if known and known.in_tree else tree_size(db)
-    in_tree = grow(db, size, [TreeEntry(row[0], row[1], row[4], row[10]) for row in rows])
+    in_tree = grow(db, size, [(row[0], row[1], row[4], row[10]) for row in rows])
     seqs = range(seq - len(entries) + 1, seq + 1)
     return Appended(seqs, Head(seq, previous), mismatch, in_tree, version)
 
