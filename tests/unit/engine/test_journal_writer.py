@@ -170,7 +170,7 @@ def test_after_a_refusal_the_disk_is_left_alone_for_a_while_but_closing_is_not_k
             await one.done
         db.execute("ALTER TABLE hidden RENAME TO journal")
         db.close()
-        made.put(JournalWork(entry("1"), waiter=waiter()))
+        made.put(JournalWork(entry("1")))
         assert texts(tmp_path) == []
 
     with_writer(tmp_path, story)
