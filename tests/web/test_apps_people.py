@@ -239,6 +239,26 @@ def test_a_yes_runs_it_and_one_that_is_remembered_counts_until_it_is_revoked(des
     desk.close("approvals")
 
 
+def test_a_yes_for_a_time_is_told_as_a_sentence_counted_down_and_revoked_with_one_click(
+    desk: Stage, page: Page
+) -> None:
+    call, card = waiting(desk, page)
+    touched = presses(desk)
+    card.get_by_label("Allow for a time").select_option("15/5")
+    card.get_by_role("button", name="Approve").click()
+    assert not call.result(30).is_error
+    assert presses(desk) == touched + 1
+    root = page.locator(".app-approvals")
+    root.get_by_role("tab", name="Remembered").click()
+    shown = root.locator(".permission")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("5 of 5 times left")
+    expect(shown).to_contain_text("may tap 'Pay")
+    shown.get_by_role("button", name="Revoke").click()
+    expect(root).to_contain_text("No answer is remembered")
+    desk.close("approvals")
+
+
 # the rest of the hands
 
 

@@ -187,6 +187,18 @@ def test_an_approval_is_answered(person: Person, engine: Engine, name: str, conf
     assert (heard.dialog_id, heard.confirmed, heard.remember) == ("approval:a1", confirmed, True)
 
 
+def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: Engine) -> None:
+    engine.asks(asked(canRemember="time", canAllow="tap 'Send' in com.example.mail"))
+    dialog = person.page.locator("dialog.approval")
+    expect(dialog.get_by_role("checkbox")).to_have_count(0)
+    expect(dialog).to_contain_text("Allow tap 'Send' in com.example.mail")
+    dialog.get_by_label("Allow for a time").select_option("60/10")
+    person.button("Approve").click()
+    expect(person.page.locator("dialog")).to_have_count(0)
+    [heard] = engine.heard
+    assert (heard.confirmed, heard.minutes, heard.times, heard.remember) == (True, 60, 10, None)
+
+
 def test_what_an_approval_asks_for_goes_along(person: Person, engine: Engine) -> None:
     engine.asks(asked(wantsData=True, capability="sms"))
     person.page.get_by_label("What it asks for").fill("493 021")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
@@ -15,6 +16,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, AskedApproval
+from handrail.engine.approval.grants import Allowance, grant_id
 from handrail.engine.policy import Span
 from handrail.store import Store
 from handrail.tree.quote import clean, cut
@@ -46,13 +48,27 @@ def approvals(as_json: bool, everything: bool, limit: int, before: int | None) -
 @click.option(
     "--data", metavar="TEXT", help="What was asked for, such as a code; - reads it from standard input."
 )
+@click.option("--for", "for_", metavar="TIME", help="Allow the like of it too, for 30m or 2h; at most 24h.")
+@click.option("--times", type=int, metavar="N", help="With or without --for: so often, 5 when left out.")
 @click.option("--by", metavar="NAME", help="Who answers; the login name when left out.")
-def approve(id_: str, remember: str | None, data: str | None, by: str | None) -> None:
+def approve(
+    id_: str, remember: str | None, data: str | None, for_: str | None, times: int | None, by: str | None
+) -> None:
     """Say yes to the request ID, or to the only one whose id begins so."""
     given = sys.stdin.read().rstrip("\r\n") if data == "-" else data
     span = cast("Span | None", remember)
-    done = with_approvals(lambda desk: desk.answer(id_, True, by or _login(), data=given, remember=span))
+    allow = Allowance.read(None if for_ is None else _milliseconds(for_), times)
+    done = with_approvals(
+        lambda desk: desk.answer(id_, True, by or _login(), data=given, remember=span, allow=allow)
+    )
     click.echo(f"Approved: {done.id} {_what(done)}")
+    if allow is not None:
+        [given_now] = [
+            one for one in with_approvals(lambda desk: desk.grants.active()) if one.id == grant_id(done.id)
+        ]
+        click.echo(
+            f"{given_now.id}: {clean(str(given_now))}\n`handrail policy revoke {given_now.id}` ends it."
+        )
 
 
 @click.command()
@@ -80,6 +96,13 @@ def with_approvals(work: Callable[[Approvals], Awaitable[T]]) -> T:
             store.close()
 
     return asyncio.run(run())
+
+
+def _milliseconds(text: str) -> int:
+    found = re.fullmatch(r"(\d{1,5})\s*(s|m|h)", text.strip().lower())
+    if not found:
+        raise click.BadParameter(f"{text!r} is no time such as 30m or 2h", param_hint="--for")
+    return int(found[1]) * {"s": 1_000, "m": 60_000, "h": 3_600_000}[found[2]]
 
 
 def _login() -> str:

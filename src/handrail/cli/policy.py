@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,9 +12,12 @@ from typing import Any, cast, get_args
 
 import click
 
+from handrail.cli.approvals import with_approvals
 from handrail.cli.output import print_json, print_table
+from handrail.cli.take_over import person_at_home
 from handrail.clock import SystemClock
 from handrail.config import Config
+from handrail.engine.approval import Approvals
 from handrail.engine.policy import Caller, Door, Policy, Resolved, Subject, Verdict
 from handrail.engine.policy.live import LivePolicy
 from handrail.engine.policy.permissions import Permissions, is_agents
@@ -100,6 +104,33 @@ def forget(key: str) -> None:
     """Revoke the remembered answer KEY."""
     _permissions().forget(key)
     click.echo(f"Forgotten: {clean(key)}")
+
+
+@policy.command()
+@_JSON
+def grants(as_json: bool) -> None:
+    """List what people allowed for a time, and how much of it is left."""
+    found = with_approvals(lambda desk: desk.grants.active())
+    if as_json:
+        print_json([one.to_dict() for one in found])
+    elif not found:
+        click.echo("Nothing is allowed for a time.")
+    else:
+        print_table(f"{len(found)} grants", ("id", "what"), [(one.id, clean(str(one))) for one in found])
+
+
+@policy.command()
+@click.argument("id_", metavar="ID")
+def revoke(id_: str) -> None:
+    """End the grant ID, or the only one whose id begins so."""
+
+    async def run() -> str:
+        async with person_at_home() as home:
+            ended = await Approvals(home.store, home.clock).grants.revoke(id_)
+            await home.write("grant_revoked", ended.device, grant=ended.id)
+            return f"Revoked: {ended.id} {clean(ended.said)}"
+
+    click.echo(asyncio.run(run()))
 
 
 def defaults_rows() -> list[tuple[str, str, str, str]]:

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -46,14 +47,16 @@ class Home:
                 raise
             return wanted
 
-    async def write(self, kind: str, device: str | None) -> None:
+    async def write(self, kind: str, device: str | None, **more: Any) -> None:
         """A person's own act is in the journal as theirs."""
         actor = {"kind": "person", "id": self.person.id}
-        await self.journal.seal({"kind": kind, "device": device, "actor": actor, "door": self.person.door})
+        told = {"kind": kind, "device": device, "actor": actor, "door": self.person.door}
+        await self.journal.seal(told | more)
 
 
 @asynccontextmanager
-async def _home() -> AsyncIterator[Home]:
+async def person_at_home() -> AsyncIterator[Home]:
+    """For what a person does by a command, and the journal shall tell as theirs."""
     config, clock = Config.from_env(os.environ), SystemClock()
     config.make_home()
     store = Store(config.db)
@@ -73,7 +76,7 @@ def take_over(device: str | None) -> None:
 
 
 async def _take_over(wanted: str | None) -> str:
-    async with _home() as home:
+    async with person_at_home() as home:
         serial, person = await home.serial(wanted), home.person
         holder = Holder(person.holder_id, "person", label=person.id, door=person.door)
         leases = Leases(home.store, home.clock)
@@ -94,7 +97,7 @@ def hand_back(device: str | None) -> None:
 
 
 async def _hand_back(wanted: str | None) -> str:
-    async with _home() as home:
+    async with person_at_home() as home:
         serial, leases = await home.serial(wanted), Leases(home.store, home.clock)
         held = await leases.holder(serial)
         if held is None or held.holder.kind != "person":
@@ -112,7 +115,7 @@ def stop(device: str | None) -> None:
 
 
 async def _stop(wanted: str | None) -> str:
-    async with _home() as home:
+    async with person_at_home() as home:
         serial = canonical(await home.serial(wanted)) if wanted else None
         stops = Stops(home.store)
         number = await stops.ask(serial, home.person.id, home.clock.now_ms())

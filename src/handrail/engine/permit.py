@@ -13,7 +13,9 @@ from functools import partial
 from typing import Any
 
 from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark_screenshot
+from handrail.engine.approval.grants import grant_id
 from handrail.engine.approval.row import State, new_id
+from handrail.engine.approval.wording import NOTHING, Scope, question, types_password
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, aim
@@ -27,13 +29,11 @@ from handrail.errors import ActionRejected, HandrailError, TargetError
 from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Approval
 from handrail.protocol.observe import RequestHumanAuth
-from handrail.protocol.sentence import question_of
 from handrail.protocol.traits import Capability, Pressed
 from handrail.surface.capabilities import has
 from handrail.tree.element.find import elements
 from handrail.tree.fingerprint import idle_fingerprint
 from handrail.tree.node import Node, Screen
-from handrail.tree.quote import clean, cut
 from handrail.waiting import uninterrupted
 
 Again = Callable[[], list[Resolved]]
@@ -187,7 +187,7 @@ class Permit:
     def _hidden(self, subject: Subject) -> str | None:
         """What stands for a bare password, which from now on is redacted and can't be filled in again."""
         action = subject.action
-        if not isinstance(action, TypeText) or subject.has_secret or not _types_password(subject):
+        if not isinstance(action, TypeText) or subject.has_secret or not types_password(subject):
             return None
         self._typed += 1
         name = f"TYPED_{self._typed}"
@@ -201,6 +201,8 @@ class Permit:
 
     async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict, again: Again) -> None:
         run = stage.run
+        if verdict.remember != "never" and await self._is_granted(run, subject):
+            return
         asked_on = run.before
         request = self._request(run, subject, verdict, await self._picture(stage))
         async with self._question(run, request) as hear:
@@ -212,14 +214,26 @@ class Permit:
                 raise answer.rejection()
             await self._same_again(stage, subject, again)
             self._decided(run, subject)  # the rules may have become stricter while a person thought
-            digest = digest_of(
-                run.action, self._device, _binding(asked_on), password=_types_password(subject)
-            )
+            digest = digest_of(run.action, self._device, _binding(asked_on), password=types_password(subject))
             await self._approvals.consume(answer.id, digest, self._asker(run))
+
+    async def _is_granted(self, run: Run, subject: Subject) -> bool:
+        """Whether a person allowed the like of it for a time; it is counted, and written down."""
+        scope = Scope.of(subject)
+        grants = self._approvals.grants
+        used = await grants.use(scope.key, self._device, self._asker(run)) if scope else None
+        if used is None:
+            return False
+        run.approval = Approval(id=used.id, decision="approved", by=used.granted_by, remembered=True)
+        told = {"actor": {"kind": "person", "id": used.granted_by}, "grant": used.id, "left": used.left}
+        self._journal.note(self._told(run, used.id, "approved") | told)
+        return True
 
     def _remember(self, run: Run, subject: Subject, verdict: Verdict, answer: Answer) -> bool:
         """Whether the answer will count again; one about a secret is not written into a file."""
         span = answer.remember
+        if span == "time":
+            return True
         if span is None or answer.decision not in ("approved", "denied"):
             return False
         if span == "always" and self._redact(subject.context) != subject.context:
@@ -234,13 +248,14 @@ class Permit:
             device=self._device,
             fingerprint=_binding(run.before),
             instruction=self._redact(question(subject)),
-            password=_types_password(subject),
+            password=types_password(subject),
             reason=run.action.reason or "",
             why=verdict.why,
             label=self._redact(subject.label),
             door=run.caller.door,
             asked_by=run.caller.id,
             asker=self._asker(run),
+            scope=Scope.of(subject) or NOTHING,
             remember=verdict.remember,
             screenshot=picture,
         )
@@ -296,7 +311,9 @@ class Permit:
         told = {"id": answer.id, "decision": answer.decision, "by": answer.by or None}
         run.approval = Approval.model_validate({**told, "remembered": remembered or None})
         actor = {"kind": "person", "id": answer.by} if answer.by else None
-        more = {"actor": actor, "remembered": remembered}
+        more: dict[str, Any] = {"actor": actor, "remembered": remembered}
+        if answer.remember == "time":
+            more["grant"] = grant_id(answer.id)
         self._journal.note(self._told(run, answer.id, answer.decision) | more)
 
     def _told(self, run: Run, id_: str, decision: State) -> dict[str, Any]:
@@ -366,11 +383,6 @@ def _name(one: Resolved) -> Resolved:
     return replace(one, around=())
 
 
-def _types_password(subject: Subject) -> bool:
-    touched = subject.touched or ()
-    return isinstance(subject.action, TypeText) and any(one.password for one in touched)
-
-
 def _on_the_way(subject: Subject, label: str) -> ActionRejected:
     return ActionRejected(
         f"{subject.type} would press {label!r} on its way, and somebody must be asked about that",
@@ -384,16 +396,3 @@ def _moved_on() -> ActionRejected:
         "The screen changed after the approval was asked for, so it does not count any more",
         hint="Look again, and ask again if it still has to be done.",
     )
-
-
-LONGEST = 240
-"""Characters of a command, an address or a script; whoever wants more looks at the action itself."""
-
-
-def question(subject: Subject) -> str:
-    """`Allow tap 'Pay now' in com.handrail.shop?`, `Allow shell: rm -rf /sdcard/x?`"""
-    kind = subject.action.type
-    if said := cut(clean(question_of(subject.action)), LONGEST):
-        return f"Allow {kind}: {said}?"
-    what = f"{kind} {subject.label!r}" if subject.label else kind
-    return f"Allow {what} in {subject.package or 'this device'}?"

@@ -19,13 +19,14 @@ from handrail.clock import iso_time
 from handrail.desk.desk import Desk
 from handrail.desk.questions import Recall, Remember
 from handrail.engine.approval import AskedApproval
+from handrail.engine.approval.grants import Allowance
 from handrail.engine.policy import Span
 from handrail.engine.policy.permissions import Permissions
 from handrail.errors import InvalidAction
 from handrail.http.auth import Visitor
 from handrail.http.responses import json_object, number
 from handrail.protocol.message import DialogFeedback
-from handrail.protocol.model import CamelModel, Flag, Name, Text
+from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
 from handrail.protocol.read import invalid_action
 from handrail.runtime import Runtime
 
@@ -96,6 +97,8 @@ class DeskApprovals:
             "imageData": await self._picture(asked.screenshot),
         }
         kept = {name: value for name, value in told.items() if value is not None}
+        if asked.may_allow:
+            kept["canAllow"] = asked.may_allow
         return kept | {"canRemember": asked.remember, "wantsData": is_person}
 
     async def _picture(self, name: str | None) -> str | None:
@@ -110,6 +113,8 @@ class DeskApprovals:
                 approve=feedback.confirmed,
                 data=_data(feedback.data),
                 remember=feedback.remember,
+                minutes=feedback.minutes,
+                times=feedback.times,
             ),
             visitor,
         )
@@ -125,6 +130,7 @@ class DeskApprovals:
             f"{visitor.name} at the desk",
             data=given.data,
             remember=_span(given.remember, known),
+            allow=Allowance.read(None if given.minutes is None else given.minutes * 60_000, given.times),
             note=given.note,
         )
         await self.look()
@@ -140,6 +146,10 @@ class AnswerBody(CamelModel):
     """What was asked for: a code, a text, a choice."""
     remember: Literal["session", "always"] | Flag | None = None
     """True: for as long as the rule allows."""
+    minutes: Count | None = None
+    """With a yes: allow the like of it too, for so long."""
+    times: Count | None = None
+    """And so often."""
     note: Text = ""
 
 
@@ -150,7 +160,7 @@ def _data(given: dict[str, str] | None) -> Any:
 
 def _span(remember: str | bool | None, known: AskedApproval) -> Span | None:
     if remember is True:
-        return known.request.remember if known.request.remember != "never" else None
+        return known.request.remember if known.request.remember in ("session", "always") else None
     return cast("Span", remember) if remember else None
 
 
@@ -200,6 +210,30 @@ async def forget_permission(request: Request) -> JSONResponse:
     return JSONResponse({"forgotten": key})
 
 
+async def list_grants(request: Request) -> JSONResponse:
+    """What people allowed for a time."""
+    found = await request.app.state.context.runtime.approvals.grants.active()
+    return JSONResponse({"grants": [one.to_dict() for one in found]})
+
+
+async def revoke_grant(request: Request) -> JSONResponse:
+    """End one of them: `id` names it."""
+    visitor: Visitor = request.state.visitor
+    visitor.must_be_person("Revoking a grant")
+    runtime: Runtime = request.app.state.context.runtime
+    ended = await runtime.approvals.grants.revoke(request.query_params.get("id") or "")
+    actor = {"kind": "person", "id": visitor.name}
+    told = {
+        "kind": "grant_revoked",
+        "device": ended.device,
+        "actor": actor,
+        "door": "desk",
+        "grant": ended.id,
+    }
+    await runtime.journal.seal(told)
+    return JSONResponse({"revoked": ended.id})
+
+
 def remember_in(permissions: Permissions) -> Remember:
     """Under `agent:…` only: policy never reads such a key."""
 
@@ -229,4 +263,6 @@ ROUTES = [
     Route("/api/approvals", answer_approval, methods=["POST"]),
     Route("/api/permissions", list_permissions),
     Route("/api/permissions", forget_permission, methods=["DELETE"]),
+    Route("/api/grants", list_grants),
+    Route("/api/grants", revoke_grant, methods=["DELETE"]),
 ]

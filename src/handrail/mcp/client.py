@@ -137,7 +137,7 @@ def schema_of(one: AskedApproval) -> dict[str, Any]:
 
 def _offered(one: AskedApproval) -> list[str]:
     longest = one.request.remember
-    return {"never": [], "session": [SESSION], "always": [SESSION, ALWAYS]}[longest]
+    return {"never": [], "time": [], "session": [SESSION], "always": [SESSION, ALWAYS]}[longest]
 
 
 def decision_of(one: AskedApproval, result: ElicitResult) -> Decision | None:

@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter
 from handrail.protocol.actions import DeviceAction, OSAction
 from handrail.protocol.desk import Extent
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.model import CamelModel, Flag, Name, Text
+from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
 
 _WindowAction = Annotated[OSAction, Field(discriminator="type")]
 _TouchAction = Annotated[DeviceAction, Field(discriminator="type")]
@@ -57,7 +57,9 @@ class ApprovalRequest(ServerFrame):
     """What the rule says that asks."""
     device: Name | None = None
     asked_by: Name | None = None
-    can_remember: Literal["never", "session", "always"]
+    can_remember: Literal["never", "time", "session", "always"]
+    can_allow: Text | None = None
+    """What a person may allow for a time, as they would say it."""
     wants_data: Flag
     """Something can be provided with a yes, such as a code."""
 
@@ -165,6 +167,9 @@ class DialogFeedback(CamelModel):
     dialog_id: Name
     confirmed: Flag
     remember: Flag | None = None
+    minutes: Count | None = None
+    """With a yes to a question of the engine's: allow the like of it for so long, `times` often."""
+    times: Count | None = None
     data: dict[Name, Text] | None = None
     """What the person provides with it: a code, a text, a choice."""
 

@@ -16,6 +16,7 @@ from handrail.cli.approvals import duration
 from handrail.cli.terminal_prompt import TerminalPrompt
 from handrail.clock import SystemClock
 from handrail.engine.approval import Request
+from handrail.engine.approval.wording import Scope
 from tests.unit.cli.command import Handrail
 from tests.unit.engine.asking import Desk, Vault, human_auth, question, run
 
@@ -252,3 +253,41 @@ def test_without_a_terminal_it_is_said_how_to_answer_and_nobody_is_prompted(
             assert "[y]" not in said
 
     run(home, story)
+
+
+SEND = Scope("a class of acts", "tap 'Send' in com.example.mail")
+
+
+def test_the_like_of_it_is_allowed_for_a_time_listed_and_revoked(handrail: Handrail, home: Path) -> None:
+    id_ = asked(home, question(scope=SEND, remember="time", asked_by="mcp"))
+    done = handrail("approve", id_, "--for", "2h", "--times", "4", "--by", "ada")
+    given = id_.replace("ap_", "gr_")
+    assert done.code == 0, done.err
+    assert f"{given}: mcp may tap 'Send' in com.example.mail on emulator-5554 until " in done.out
+    assert f", 4 of 4 times left\n`handrail policy revoke {given}` ends it.\n" in done.out
+    [listed] = json.loads(handrail("policy", "grants", "--json").out)
+    assert (listed["id"], listed["left"], listed["granted_by"]) == (given, 4, "ada")
+    assert given in handrail("policy", "grants").out
+    assert handrail("policy", "revoke", given[:8]).out.startswith(f"Revoked: {given} tap 'Send'")
+    assert handrail("policy", "grants").out == "Nothing is allowed for a time.\n"
+    assert given in handrail("journal", "export").out
+    assert handrail("policy", "revoke", given).code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--for", "tomorrow"), "is no time such as 30m"),
+        (("--for", "25h"), "at most 24 hours"),
+        (("--times", "0"), "1 to 100 times"),
+        (("--for", "1h", "--remember", "always"), "plain yes"),
+    ],
+)
+def test_a_time_that_is_none_allows_nothing(
+    handrail: Handrail, home: Path, words: tuple[str, ...], says: str
+) -> None:
+    id_ = asked(home, question(scope=SEND, remember="always"))
+    done = handrail("approve", id_, *words)
+    assert done.code == 2
+    assert says in done.err
+    assert [one["state"] for one in json.loads(handrail("approvals", "--json").out)] == ["pending"]

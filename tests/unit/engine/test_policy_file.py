@@ -74,7 +74,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_nearest() -> None:
         ("verdict = 'ask'\ntime = '25:00-26:00'", "rule[0].time", "22:00-06:00"),
         ("verdict = 'ask'\ntime = '06:00-06:00'", "rule[0].time", "different times"),
         ("verdict = 'ask'\ndays = 'monday'", "rule[0].days", "mon, tue"),
-        ("verdict = 'ask'\nremember = 'forever'", "rule[0].remember", "never, session, always"),
+        ("verdict = 'ask'\nremember = 'forever'", "rule[0].remember", "never, time, session, always"),
         ("verdict = 'deny'\nremember = 'always'", "rule[0].remember", "only an answer"),
         ("action = 'tap'", "rule[0].verdict", "is required"),
         ("verdict = 'ask'\nwhy = 3", "rule[0].why", "must be a text"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handrail.engine.permit import LONGEST, question
+from handrail.engine.approval.wording import LONGEST, question
 from handrail.engine.policy import Resolved, Subject
 from handrail.protocol.read import action_from
 

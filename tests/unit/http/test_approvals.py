@@ -12,6 +12,7 @@ import pytest
 
 from handrail.clock import SystemClock
 from handrail.engine.approval import Answer, Approvals, Request
+from handrail.engine.approval.wording import Scope
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.read import action_from
 from handrail.store import Store
@@ -149,5 +150,27 @@ def test_a_remembered_answer_is_listed_and_revoked(tmp_path: Path) -> None:
             assert (await served.send("DELETE", path, None, token=KEY)).status == 200
             assert (await served.send("DELETE", path, None, token=KEY)).json["code"] == "INVALID_ACTION"
             assert served.runtime.permissions.all() == {}
+
+    asyncio.run(story())
+
+
+def test_a_person_allows_the_like_of_it_for_a_time_and_revokes_it_with_one_request(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path) as served, await served.person() as socket:
+            scope = Scope("a class", "tap 'Send' in com.example.mail")
+            asking = await _asked(served, _request(TAP, scope=scope, remember="time", asker="a"))
+            frame = await frame_of(socket, "APPROVAL_REQUEST")
+            assert (frame["canRemember"], frame["canAllow"]) == ("time", scope.said)
+            feedback = {"dialogId": frame["dialogId"], "confirmed": True, "minutes": 60, "times": 5}
+            await socket.send(json.dumps({"type": "DIALOG_FEEDBACK", **feedback}))
+            assert (await asking).remember == "time"
+            [one] = (await served.get("/api/grants")).json["grants"]
+            assert (one["left"], one["said"]) == (5, scope.said)
+            address = f"/api/grants?id={one['id']}"
+            assert (await served.send("DELETE", address, {})).status == 403, "a program's token"
+            assert (await served.send("DELETE", address, {}, token=KEY)).json == {"revoked": one["id"]}
+            assert (await served.get("/api/grants")).json == {"grants": []}
+            assert one["id"] in "".join(served.runtime.journal.export())
+            assert await served.runtime.approvals.grants.use("a class", "phone", "a") is None
 
     asyncio.run(story())

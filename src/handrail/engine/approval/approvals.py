@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from handrail.clock import Clock
 from handrail.engine.approval import row
 from handrail.engine.approval.deadline import moment
+from handrail.engine.approval.grants import Allowance, Grants, insert
 from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Request
 from handrail.engine.approval.row import TABLES, Answer, AskedApproval, State, new_id
@@ -57,6 +58,7 @@ class Approvals:
         self._redact = redact
         self._waiting: dict[str, asyncio.Event] = {}
         self._taken: set[str] = set()
+        self.grants = Grants(store, clock)
         store.prepare("approvals", TABLES)
 
     async def ask(self, request: Request, id_: str | None = None) -> Answer:
@@ -106,15 +108,21 @@ class Approvals:
         *,
         data: Any = None,
         remember: Span | None = None,
+        allow: Allowance | None = None,
         token: str | None = None,
         note: str = "",
     ) -> AskedApproval:
-        """A person's answer, from any process. The first one counts; a late or second one is an error."""
+        """A person's answer, from any process. The first one counts; a late or second one is an error.
+
+        `allow`: with a yes, the like of it is allowed for a time too.
+        """
         known = await self.get(id_)
         self._refuse_closed(known)
         if token is not None:
             await self._check_token(known, token)
         _check_span(known, remember)
+        if allow is not None:
+            _check_allowed(known, approved, remember)
         if data is not None:
             data = await self._handover.storable(known, data, approved, is_here=known.id in self._waiting)
         values = {
@@ -122,11 +130,17 @@ class Approvals:
             "answered_by": by,
             "note": self._redact(note) or None,
             "data": json.dumps(data) if data is not None else None,
-            "remember": remember,
+            "remember": remember if allow is None else "time",
         }
-        counts = await self._store.write(
-            lambda db: row.answer(db, known.id, self._moment(), values, USABLE_MS)
-        )
+
+        def close(db: sqlite3.Connection) -> bool:
+            at = self._moment()
+            counts = row.answer(db, known.id, at, values, USABLE_MS)
+            if counts and allow is not None:
+                insert(db, known.id, known.request, allow, by, at)
+            return counts
+
+        counts = await self._store.write(close)
         self._wake(known.id)
         if not counts:
             self._refuse_closed(await self.get(known.id))
@@ -248,6 +262,20 @@ def _check_span(known: AskedApproval, span: Span | None) -> None:
             hint="Answer without --remember, or change the rule."
             if longest == "never"
             else f"Use {longest}.",
+        )
+
+
+def _check_allowed(known: AskedApproval, approved: bool, remember: Span | None) -> None:
+    """A deny is no grant, and nothing is granted that its rule does not let a person grant."""
+    if not approved or remember is not None:
+        raise InvalidAction(
+            "Only a plain yes can be given for a time", path="for", hint="Leave --remember out."
+        )
+    if not known.request.may_allow:
+        raise InvalidAction(
+            f"The like of {known.id} can't be allowed for a time",
+            path="for",
+            hint='Answer once. A rule with remember = "time" lets you, where it can be said what is meant.',
         )
 
 

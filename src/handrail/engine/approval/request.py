@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from handrail.engine.approval.wording import NOTHING, Scope
 from handrail.engine.secrets import Redact, redact_data
 from handrail.errors import DeviceError
 from handrail.protocol.act import Act
@@ -49,6 +50,8 @@ class Request:
     """The name that the asker goes by, which proves nothing."""
     asker: str = ""
     """The session or token behind it: nobody else may use the answer."""
+    scope: Scope = NOTHING
+    """What a person may allow for a time along with it; empty where that can't be said exactly."""
     remember: Span = "never"
     """How long the answer may count, at most."""
     timeout_ms: int = TIMEOUT_MS
@@ -81,7 +84,13 @@ class Request:
             reason=redact(self.reason),
             why=redact(self.why),
             label=redact(self.label),
+            scope=replace(self.scope, said=redact(self.scope.said)),
         )
+
+    @property
+    def may_allow(self) -> str:
+        """The class of acts that a person may allow for a time, in words; '' where the rule lets nobody."""
+        return self.scope.said if self.remember != "never" else ""
 
     @property
     def is_secret(self) -> bool:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from handrail.clock import iso_time
 from handrail.engine.approval.deadline import COLUMNS, LEFT_MS, LIVES, RENEWED, lasting
 from handrail.engine.approval.request import Request
+from handrail.engine.approval.wording import Scope
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.read import nearest
 from handrail.protocol.traits import Span
@@ -57,6 +58,8 @@ TABLES = (
         f"ALTER TABLE approvals ADD COLUMN {column}"
         for column in ("asker TEXT NOT NULL DEFAULT ''", *COLUMNS.split(","))
     ),
+    "ALTER TABLE approvals ADD COLUMN scope TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE approvals ADD COLUMN scope_said TEXT NOT NULL DEFAULT ''",
 )
 
 
@@ -110,6 +113,7 @@ class AskedApproval:
             "door": asked.door or None,
             "asked_by": asked.asked_by or None,
             "may_remember": asked.remember,
+            "may_allow": asked.may_allow or None,
             "answered": iso_time(self.answered_ms) if self.answered_ms is not None else None,
             "answered_by": self.answered_by,
             "note": self.note,
@@ -136,6 +140,7 @@ def insert(
         "fingerprint": request.fingerprint, "label": request.label, "screenshot": request.screenshot,
         "door": request.door, "asked_by": request.asked_by, "offered": request.remember,
         "token_hash": token_hash, "mailbox": mailbox, "asker": request.asker, **deadline,
+        "scope": request.scope.key, "scope_said": request.scope.said,
     }  # fmt: skip
     names = ", ".join(values)
     marks = ", ".join(f":{name}" for name in values)
@@ -212,6 +217,7 @@ def read(row: sqlite3.Row) -> AskedApproval:
         door=row["door"],
         asked_by=row["asked_by"],
         asker=row["asker"],
+        scope=Scope(row["scope"], row["scope_said"]),
         remember=row["offered"],
         timeout_ms=row["expires_ms"] - row["created_ms"],
     )

@@ -241,7 +241,7 @@ class Gate:
     def decide(self, subject: Subject, asker: str = "") -> Verdict:
         """The verdict; `ask` only where nobody answered before, or an answer may not be kept."""
         verdict = self.policy.current().decide(subject)
-        if verdict.kind != "ask" or verdict.remember == "never":
+        if verdict.kind != "ask" or verdict.remember in ("never", "time"):
             return verdict
         answer = self._answer(subject, verdict.remember, asker)
         if answer is None:
@@ -256,7 +256,7 @@ class Gate:
         kept = SPANS[min(SPANS.index(span), SPANS.index(verdict.remember))]
         if kept == "always" and self._permissions is not None:
             self._permissions.remember(subject.type, subject.context, allow=allow)
-        elif kept != "never":
+        elif kept in ("session", "always"):
             self._session[asker, subject.type, subject.context] = allow
         return kept
 

@@ -264,7 +264,7 @@ def _around(screen: Screen, touched: Node) -> list[str]:
 
 
 Kind = VerdictKind
-SPANS: tuple[Span, ...] = ("never", "session", "always")
+SPANS: tuple[Span, ...] = ("never", "time", "session", "always")
 
 
 @dataclass(frozen=True, slots=True)

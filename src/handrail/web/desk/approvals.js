@@ -5,6 +5,7 @@ import { el, freshId } from "./element.js";
 import { icon } from "./icons.js";
 
 const CALM = 600; // ms before Approve takes a click: nobody approves what just appeared under the pointer
+const ALLOWED = { "15/5": "For 15 minutes, at most 5 times", "60/10": "For an hour, at most 10 times", "480/20": "For 8 hours, at most 20 times" };
 const SPANS = { session: "Remember for this session", always: "Always do so from now on" };
 
 export class Approvals {
@@ -52,7 +53,7 @@ export class Approvals {
         el("div", { class: "approval-words" },
           el("h2", { id: heading, text: asked.title, tabindex: "-1", autofocus: true }),
           el("p", { id: text, class: "modal-message", text: asked.message }),
-          facts(asked), form.data, form.remember)),
+          facts(asked), form.data, form.remember, form.allow)),
       el("div", { class: "modal-buttons" }, form.later, el("span", { class: "spring" }), form.reject, form.approve));
     element.addEventListener("cancel", (event) => {
       event.preventDefault();
@@ -69,7 +70,8 @@ export class Approvals {
     const button = (label, look, run) => el("button", { type: "button", class: `btn ${look}`, on: { click: run } }, label);
     const box = el("input", { type: "checkbox" });
     const field = el("input", { type: "text", autocomplete: "off", spellcheck: "false" });
-    const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value);
+    const often = allowance();
+    const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value, allowed(often.value));
     const approve = button("Approve", "btn-primary", () => answer(true));
     approve.disabled = true;
     return {
@@ -79,11 +81,12 @@ export class Approvals {
       left: el("span", { class: "approval-left" }),
       data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "What it asks for (a code, a text, a choice)" }), field) : null,
       remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
+      allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `Allow ${asked.canAllow}` }), often) : null,
     };
   }
 
-  #answer({ dialogId, canRemember, wantsData }, confirmed, remembered, text) {
-    const remember = SPANS[canRemember] && remembered ? { remember: true } : {};
+  #answer({ dialogId, canRemember, wantsData }, confirmed, remembered, text, often) {
+    const remember = SPANS[canRemember] && remembered ? { remember: true } : confirmed ? often : {};
     const data = wantsData && confirmed && text ? { data: { value: text } } : {};
     this.shell.send({ type: "DIALOG_FEEDBACK", dialogId, confirmed, ...remember, ...data });
   }
@@ -102,6 +105,18 @@ export class Approvals {
     const seconds = Math.max(0, Math.round((this.#open.expires - Date.now()) / 1000));
     this.#open.left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} left`;
   }
+}
+
+/** How long and how often the like of it is allowed too; only this once unless somebody chooses. */
+export function allowance() {
+  const options = [["", "Only this once"], ...Object.entries(ALLOWED)];
+  return el("select", { "aria-label": "Allow for a time" }, options.map(([value, text]) => el("option", { value, text })));
+}
+
+/** What goes with the answer. */
+export function allowed(chosen) {
+  const [minutes, times] = chosen.split("/").map(Number);
+  return chosen ? { minutes, times } : {};
 }
 
 function facts({ reason, why, device, askedBy, capability }) {

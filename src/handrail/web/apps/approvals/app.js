@@ -89,22 +89,29 @@ class Approvals {
   }
 
   async remembered() {
-    const { permissions } = await this.ctx.api("/api/permissions");
-    if (!permissions.length) return [empty("lock", "No answer is remembered", "Tick “remember” when you answer, and the same question is not asked again.")];
+    const [{ permissions }, { grants }] = await Promise.all([this.ctx.api("/api/permissions"), this.ctx.api("/api/grants")]);
+    if (!permissions.length && !grants.length) return [empty("lock", "No answer is remembered", "Tick “remember” when you answer, and the same question is not asked again.")];
     return [el("p", { class: "quiet approvals-hint", text: "These answers count without asking. Revoke one, and you are asked again." }),
-      el("ul", { class: "permissions" }, permissions.map((one) => this.permission(one)))];
+      el("ul", { class: "permissions" }, grants.map((one) => this.grant(one)), permissions.map((one) => this.permission(one)))];
+  }
+
+  grant({ id, sentence }) {
+    return el("li", { class: "card permission", dataset: { grant: id } },
+      el("span", { class: "badge badge-success", text: "for a time" }),
+      el("span", { text: sentence }),
+      el("button", { class: "btn btn-sm btn-danger", "aria-label": `Revoke ${sentence}`, on: { click: () => this.revoke(`/api/grants?id=${encodeURIComponent(id)}`) } }, icon("trash"), "Revoke"));
   }
 
   permission({ key, allow }) {
     return el("li", { class: "card permission" },
       el("span", { class: `badge ${allow ? "badge-success" : "badge-error"}`, text: allow ? "allow" : "deny" }),
       el("code", { text: key }),
-      el("button", { class: "btn btn-sm btn-danger", "aria-label": `Revoke ${key}`, on: { click: () => this.revoke(key) } }, icon("trash"), "Revoke"));
+      el("button", { class: "btn btn-sm btn-danger", "aria-label": `Revoke ${key}`, on: { click: () => this.revoke(`/api/permissions?key=${encodeURIComponent(key)}`) } }, icon("trash"), "Revoke"));
   }
 
-  async revoke(key) {
+  async revoke(address) {
     try {
-      await this.ctx.api(`/api/permissions?key=${encodeURIComponent(key)}`, { method: "DELETE" });
+      await this.ctx.api(address, { method: "DELETE" });
     } catch (error) {
       this.ctx.toast(error.message, "error");
     }

@@ -1,22 +1,24 @@
 // One question that waits: what, why, on which picture, until when; and the answer with what it may bring.
 
 import { el } from "../../desk/element.js";
+import { allowance, allowed } from "../../desk/approvals.js";
 import { icon } from "../../desk/icons.js";
 import { openTab, picture } from "../../desk/pictures.js";
 import { countdown, spaced } from "../words.js";
 
-/** `answer({approve, remember?, data?, note?})` is called once. */
+/** `answer({approve, remember?, minutes?, times?, data?, note?})` is called once. */
 export function request(one, answer) {
   const isAuth = one.kind === "human_auth";
   const data = isAuth ? dataField(one) : null;
-  const remember = one.may_remember && one.may_remember !== "never" ? rememberBox(one.may_remember) : null;
+  const remember = ["session", "always"].includes(one.may_remember) ? rememberBox(one.may_remember) : null;
+  const often = one.may_allow ? allowance() : null;
   const note = el("input", { class: "input", "aria-label": "Note to the agent", placeholder: "A word to the agent (optional)", maxlength: "500" });
   const buttons = el("div", { class: "buttons" });
   const send = (approve) => {
     for (const button of buttons.children) button.disabled = true;
     answer({
       approve,
-      ...(remember?.querySelector("input").checked ? { remember: one.may_remember } : {}),
+      ...(remember?.querySelector("input").checked ? { remember: one.may_remember } : approve && often ? allowed(often.value) : {}),
       ...(approve && data?.querySelector("input").value ? { data: data.querySelector("input").value } : {}),
       ...(note.value ? { note: note.value } : {}),
     });
@@ -29,7 +31,8 @@ export function request(one, answer) {
       el("header", {}, el("span", { class: "badge badge-warning", text: isAuth ? one.capability : spaced(one.action.type) }), clock(one.expires)),
       el("h2", { text: one.instruction }),
       one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
-      facts(one), data, remember, note, buttons),
+      facts(one), data, remember,
+      often && el("label", { class: "field" }, el("span", { text: `Allow ${one.may_allow}` }), often), note, buttons),
     shot(one));
 }
 
