@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,13 @@ from PIL import Image
 from handrail.cli.options import DeviceOptions, device_from
 from handrail.cli.watch import _news
 from handrail.config import Config
+from handrail.flow import report
+from handrail.flow.document import loads
+from handrail.flow.evidence import ReportEvidence
+from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime
 from tests.attacks.echo_app import Main
-from tests.attacks.leak_judge import boxes_with, leaks_in
+from tests.attacks.leak_judge import boxes_with, leaks_in, leaks_in_files
 from tests.attacks.leak_moves import ALLOW_ALL, PACKAGE, Siege, begin, siege
 from tests.scenario.world import play, until
 
@@ -62,7 +68,7 @@ def test_a_restart_ends_no_taint_also_when_the_value_is_gone(tmp_path: Path, kee
     play(story())
 
 
-@pytest.mark.parametrize("helper", ["none", "u2"])
+@pytest.mark.parametrize("helper", ["none", pytest.param("u2", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("way", ["clear_text", "clear", "delete keys"])
 def test_a_field_that_was_seen_empty_is_an_ordinary_one_again(tmp_path: Path, helper: str, way: str) -> None:
     async def story() -> None:
@@ -241,5 +247,36 @@ def test_an_approval_does_not_count_once_a_hidden_field_holds_something_else(tmp
                 done = await saving
                 assert done.failure_code == "ACTION_REJECTED", done.to_json()
                 assert held(s, "title") == VALUE[:-1]
+
+    play(story())
+
+
+@pytest.mark.slow
+def test_the_report_of_a_flow_tells_nothing_and_its_when_asks_nothing(tmp_path: Path) -> None:
+    """A step that is done only if a guess is right would tell by being done."""
+    flow = {
+        "name": "echo",
+        "steps": [
+            {"type_text": {"text": "${secret:WORD}", "target": WORD}},
+            {"press_key": "delete"},
+            {"when": {"text": {"target": WORD, "contains": VALUE[:3]}}, "then": [{"tap": {"id": "log"}}]},
+            {"when": {"text": {"target": WORD, "equals": HIDDEN}}, "then": [{"tap": {"id": "log"}}]},
+            {"get_logs": {}},
+            {"screenshot": {}},
+        ],
+    }
+
+    async def story() -> None:
+        async with siege(tmp_path / "home", VALUE) as s, s.opened():
+            s.phone.start_activity(f"{PACKAGE}/.Main")
+            runner = FlowRunner({"phone": s.session}, s.clock, evidence=ReportEvidence())
+            record = await runner.run(loads(json.dumps(flow)))
+            assert record.outcome == "passed", record.error
+            page = report.write([record], tmp_path / "report").read_text()
+            written = [line.text for line in s.phone.log.lines if line.tag == "Echo"]
+            assert written == [f"said {VALUE[:-1]}"], "once, by the step after the placeholder"
+        assert HIDDEN in page
+        assert not leaks_in(re.sub(r"base64,[\w+/=]+", "", page), VALUE)
+        assert not leaks_in_files(tmp_path / "home", VALUE)
 
     play(story())
