@@ -5,16 +5,10 @@ An approval is for one exact action on one screen: the screen is read and the ta
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
-from handrail.engine.approval import Answer, Approvals, Request, digest_of, mark_screenshot
-from handrail.engine.approval.grants import grant_id
-from handrail.engine.approval.row import State, new_id
+from handrail.engine.approval import Answer, Approvals, Request, digest_of
 from handrail.engine.approval.wording import NOTHING, Scope, question, types_password
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look, sure
@@ -22,27 +16,24 @@ from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.policy import Resolved, Subject, Verdict
 from handrail.engine.policy.permissions import Gate
 from handrail.engine.pressed import Felt, submitted
+from handrail.engine.questions import Questions
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Redact, Secrets
 from handrail.engine.taint.screen import judged
-from handrail.errors import ActionRejected, HandrailError, TargetError
+from handrail.errors import ActionRejected, TargetError
 from handrail.protocol.device import TypeText
-from handrail.protocol.envelope import Approval
 from handrail.protocol.observe import RequestHumanAuth
-from handrail.protocol.traits import Capability, Pressed
-from handrail.surface.capabilities import has
+from handrail.protocol.traits import Pressed
 from handrail.tree.element.find import elements
 from handrail.tree.fingerprint import idle_fingerprint
-from handrail.tree.node import Node, Screen
-from handrail.waiting import uninterrupted
+from handrail.tree.mention import touchable
+from handrail.tree.node import Bounds, Node, Screen
 
 Again = Callable[[], list[Resolved]]
 """What would be touched on the screen that is there now."""
 Reveal = Callable[[Run, str | None], None]
 """Called when it is known whether the text of an action may be written down, with what stands for it."""
 
-Hear = Callable[[], Awaitable[Answer]]
-"""Waits for a person's answer."""
 SHORTEST_TYPED = 3
 """Characters. What is shorter is kept out of the journal, and not looked for on every screen."""
 
@@ -68,7 +59,7 @@ class Permit:
         """
         self._gate = gate
         self._approvals = approvals
-        self._journal = journal
+        self._questions = Questions(approvals, journal, secrets, device)
         self._secrets = secrets
         self._redact = redact or secrets.redact
         self._device = device
@@ -91,7 +82,8 @@ class Permit:
         self._reveal(run, self._hidden(subject))
         verdict = self._decided(run, subject)
         if verdict.kind == "ask":
-            await self._ask(stage, subject, verdict, lambda: self._named(stage))
+            marks = [one.touched.bounds for one in run.aims.values()]
+            await self._ask(stage, subject, verdict, lambda: self._named(stage), next(iter(marks), None))
         run.rule = verdict.rule
         run.permitted |= set(_names(subject.touched or ()))
         if subject.url_host:
@@ -156,7 +148,7 @@ class Permit:
             if run.life.state != "resolved":
                 raise _on_the_way(subject, self._redact(subject.label))
             run.before = stage.looks.last
-            await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt))
+            await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt), _mark(stage, felt))
         run.permitted |= set(_names(subject.touched or ()))
 
     def _felt(self, stage: Stage, felt: Felt) -> list[Resolved]:
@@ -199,35 +191,29 @@ class Permit:
 
     # asking
 
-    async def _ask(self, stage: Stage, subject: Subject, verdict: Verdict, again: Again) -> None:
+    async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:
+        """`request_human_auth`: the same mechanism, asked for by the agent itself."""
+        return await self._questions.ask_person(run, action, fingerprint, self._asker(run))
+
+    async def _ask(
+        self, stage: Stage, subject: Subject, verdict: Verdict, again: Again, mark: Bounds | None
+    ) -> None:
         run = stage.run
-        if verdict.remember != "never" and await self._is_granted(run, subject):
+        if verdict.remember != "never" and await self._questions.is_granted(run, subject, self._asker(run)):
             return
         asked_on = run.before
-        request = self._request(run, subject, verdict, await self._picture(stage))
-        async with self._question(run, request) as hear:
+        request = self._request(run, subject, verdict, await self._questions.picture(stage, mark))
+        async with self._questions.put(run, request) as hear:
             async with stage.turn.yielded():
                 with run.phase("approval"):
                     answer = await hear()
-            self._note(run, answer, remembered=self._remember(run, subject, verdict, answer))
+            self._questions.note(run, answer, remembered=self._remember(run, subject, verdict, answer))
             if not answer.approved:
                 raise answer.rejection()
             await self._same_again(stage, subject, again)
             self._decided(run, subject)  # the rules may have become stricter while a person thought
             digest = digest_of(run.action, self._device, _binding(asked_on), password=types_password(subject))
             await self._approvals.consume(answer.id, digest, self._asker(run))
-
-    async def _is_granted(self, run: Run, subject: Subject) -> bool:
-        """Whether a person allowed the like of it for a time; it is counted, and written down."""
-        scope = Scope.of(subject)
-        grants = self._approvals.grants
-        used = await grants.use(scope.key, self._device, self._asker(run)) if scope else None
-        if used is None:
-            return False
-        run.approval = Approval(id=used.id, decision="approved", by=used.granted_by, remembered=True)
-        told = {"actor": {"kind": "person", "id": used.granted_by}, "grant": used.id, "left": used.left}
-        self._journal.note(self._told(run, used.id, "approved") | told)
-        return True
 
     def _remember(self, run: Run, subject: Subject, verdict: Verdict, answer: Answer) -> bool:
         """Whether the answer will count again; one about a secret is not written into a file."""
@@ -260,38 +246,6 @@ class Permit:
             screenshot=picture,
         )
 
-    @asynccontextmanager
-    async def _question(self, run: Run, request: Request) -> AsyncIterator[Hear]:
-        """Ask it, or wait on for the one that a process asked before it died.
-
-        An answer that the act has not used when it leaves the block is void, for whatever reason it leaves.
-        """
-        earlier = await self._approvals.left_behind(request.digest, request.asker)
-        id_ = earlier or new_id()
-        with self._approvals.taken(id_):
-            try:
-                yield (
-                    partial(self._approvals.resume, earlier)
-                    if earlier
-                    else partial(self._approvals.ask, request, id_)
-                )
-            finally:
-                if await uninterrupted(self._approvals.end(id_)) == "void":
-                    self._journal.note(self._told(run, id_, "void"))
-
-    async def _picture(self, stage: Stage) -> str | None:
-        """What would be touched, marked; nothing where there is no screen, or it may not be shown."""
-        if not has(stage.surface, Capability.LOOK):
-            return None
-        marks = [one.touched.bounds for one in stage.run.aims.values()]
-        try:
-            png = await stage.looks.eyes.screenshot()
-            marked = await asyncio.to_thread(mark_screenshot, png, marks[0]) if marks else png
-        except HandrailError as error:
-            stage.run.diagnostics.append(f"[approval] no picture: {error.message}")
-            return None
-        return await self._journal.put_blob(marked, "image/png", no_secret=not self._secrets.used)
-
     async def _same_again(self, stage: Stage, asked: Subject, again: Again) -> None:
         """The screen may have moved on while a person thought about it, or been moved on."""
         run = stage.run
@@ -307,48 +261,6 @@ class Permit:
         if not is_same or not set(_names(asked.touched or ())) <= set(_names(now.touched or ())):
             raise _moved_on()
 
-    def _note(self, run: Run, answer: Answer, *, remembered: bool = False) -> None:
-        told = {"id": answer.id, "decision": answer.decision, "by": answer.by or None}
-        run.approval = Approval.model_validate({**told, "remembered": remembered or None})
-        actor = {"kind": "person", "id": answer.by} if answer.by else None
-        more: dict[str, Any] = {"actor": actor, "remembered": remembered}
-        if answer.remember == "time":
-            more["grant"] = grant_id(answer.id)
-        self._journal.note(self._told(run, answer.id, answer.decision) | more)
-
-    def _told(self, run: Run, id_: str, decision: State) -> dict[str, Any]:
-        return {
-            "kind": "approval",
-            "action_id": run.id,
-            "device": self._device,
-            "approval": id_,
-            "decision": decision,
-            "policy": run.policy,
-        }
-
-    async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:
-        """`request_human_auth`: the same mechanism, asked for by the agent itself."""
-        request = Request.of(
-            action,
-            kind="human_auth",
-            device=self._device,
-            fingerprint=fingerprint,
-            instruction=action.instruction,
-            reason=action.reason or "",
-            capability=action.capability,
-            door=run.caller.door,
-            asked_by=run.caller.id,
-            asker=self._asker(run),
-            timeout_ms=action.timeout_sec * 1000,
-        )
-        async with self._question(run, request) as hear:
-            with run.phase("approval"):
-                answer = await hear()
-            self._note(run, answer)
-            if answer.approved:
-                await self._approvals.consume(answer.id, request.digest, request.asker)
-            return answer
-
 
 def _judged(stage: Stage, seen: Look) -> tuple[Screen, Callable[[Node], str]]:
     """The screen that rules are about, and its labels: what is there, not what may be told of it."""
@@ -357,6 +269,12 @@ def _judged(stage: Stage, seen: Look) -> tuple[Screen, Callable[[Node], str]]:
         return screen, stage.looks.registry.label_of
     labels = {one.node: one.label for one in elements(screen, seen.reading.labels)}
     return screen, lambda node: labels.get(node, "")
+
+
+def _mark(stage: Stage, felt: Felt) -> Bounds | None:
+    """Where it would be felt; of several places, the one that takes touches."""
+    nodes = sorted(felt(sure(stage.looks.last).screen), key=lambda node: not touchable(node))
+    return nodes[0].bounds if nodes else None
 
 
 def _binding(seen: Look | None) -> str:
