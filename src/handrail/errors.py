@@ -29,6 +29,7 @@ HandrailError                  UNKNOWN
 │  ├─ AppNotInstalled          APP_NOT_INSTALLED
 │  ├─ TreeParseError           TREE_PARSE_ERROR            position in the dump
 │  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
+│  ├─ PictureUnreadable        PICTURE_UNREADABLE          too large to be opened, or damaged
 │  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
 │  └─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
 ├─ StoreUnusable               STORE_UNUSABLE              what is kept on this machine can't be used
@@ -301,6 +302,13 @@ class SecureScreen(DeviceError):
 
     code = "SECURE_SCREEN"
     hint = "Use get_ui_tree, or ask the person to look."
+
+
+class PictureUnreadable(DeviceError):
+    """A picture is damaged, or so large that opening it would fill the memory."""
+
+    code = "PICTURE_UNREADABLE"
+    hint = "Use get_ui_tree, or take it again; if it stays so, look at what sends the pictures."
 
 
 class GrpcConnectionError(DeviceError):

@@ -179,6 +179,11 @@ class Runtime:
         desk = self.session_on_desk
         return cast("WindowsCapability", desk.surface.capability(Capability.WINDOWS)) if desk else None
 
+    async def stop(self) -> int:
+        """End everything that is in flight in this process; how much that was. Each answers for itself."""
+        desk = [self.session_on_desk] if self.session_on_desk else []
+        return sum([await session.stop() for session in [*self._sessions.values(), *desk]])
+
     async def close(self) -> None:
         """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
         desk = [self.session_on_desk] if self.session_on_desk else []

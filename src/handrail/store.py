@@ -91,6 +91,11 @@ def _is_full(folder: Path) -> bool:
 
 def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
     """Bring one part's tables up to date: `steps` only ever grows, each step runs once in a store's life."""
+    with reading(db):
+        _migrate(db, part, steps)
+
+
+def _migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT")
     with_version = "SELECT version FROM parts WHERE name = ?"
     row = db.execute(with_version, (part,)).fetchone()
@@ -107,7 +112,7 @@ def migrate(db: sqlite3.Connection, part: str, steps: Sequence[str]) -> None:
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """All of it or nothing. A full disk ends a transaction by itself: then there is nothing to take back."""
-    try:
+    with reading(db):
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -116,10 +121,18 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
+
+
+@contextmanager
+def reading(db: sqlite3.Connection) -> Iterator[None]:
+    """What a disk or a damaged database raises inside gets its name."""
+    try:
+        yield
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise  # a defect of ours, not of the disk
     except sqlite3.DatabaseError as error:
-        raise store_error(error, "the store can't be written", _path(db)) from None
+        path = _path(db)
+        raise store_error(error, f"{path or 'the store'} can't be used", path) from None
 
 
 def _path(db: sqlite3.Connection) -> Path | None:
@@ -151,12 +164,8 @@ class Store:
         return await asyncio.get_running_loop().run_in_executor(self._worker, self._transact, work)
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        try:
+        with reading(self._db):
             return work(self._db)
-        except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-            raise
-        except sqlite3.DatabaseError as error:
-            raise store_error(error, f"{self.path} can't be read", self.path) from None
 
     def keep(self, companion: Companion) -> None:
         """Have it written soon: with the journal's next commit, before what is answered next."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 from collections.abc import Awaitable, Callable
 
 from handrail.adb.shell import DeviceShell, Script
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES
 from handrail.errors import AdbCommandError, SecureScreen
+from handrail.surface.picture import opened
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"IEND\xaeB`\x82"
@@ -63,9 +63,7 @@ def whole_png(stdout: bytes, stderr: bytes = b"") -> bytes:
 
 def is_black(png: bytes) -> bool:
     """True for a picture in which nothing but the status bar may be seen."""
-    from PIL import Image  # noqa: PLC0415  (most actions take no picture)
-
-    with Image.open(io.BytesIO(png)) as image:
+    with opened(png) as image:
         width, height = image.size
         below = image.convert("L").reduce(4).crop((0, height // 4 // 12, width // 4, height // 4))
         return below.point(lambda value: value > _BLACK).getbbox() is None

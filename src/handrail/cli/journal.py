@@ -20,7 +20,8 @@ from handrail.config import Config
 from handrail.engine.journal import Journal
 from handrail.engine.journal.journal import witness_of
 from handrail.engine.journal.query import ActionRow
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import InvalidAction
+from handrail.store import store_error
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine output.")
 
@@ -49,9 +50,7 @@ def written_home() -> Iterator[Config]:
     try:
         yield config
     except sqlite3.DatabaseError as error:
-        raise HandrailError(
-            f"{config.db} is damaged: {error}", hint="`handrail journal verify` says how far it can be read."
-        ) from None
+        raise store_error(error, f"{config.db} can't be read", config.db) from None
 
 
 class _Since(click.ParamType[int]):

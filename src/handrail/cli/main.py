@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import click
 
 from handrail import __version__
 from handrail.cli.index import ACTION_COMMANDS
-from handrail.errors import FAMILIES, HandrailError
+from handrail.errors import Cancelled, HandrailError, InvalidAction
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -114,17 +116,62 @@ def cli() -> None:
 
 def main() -> None:
     """The console script: every failure ends with a message, a hint and the exit code of its family."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
+            signal.signal(number, _as_ctrl_c)
     try:
         ended = cli(standalone_mode=False)  # click returns the code of `ctx.exit(code)` here
         sys.exit(ended if isinstance(ended, int) else 0)
     except click.Abort:
-        sys.exit(FAMILIES["cancelled"].exit_code)
+        _fail(Cancelled("it was stopped"), quiet=True)
     except click.ClickException as error:
         error.show()
-        sys.exit(FAMILIES["invalid"].exit_code)
+        _fail(InvalidAction(error.format_message()), quiet=True)
     except HandrailError as error:
+        _fail(error)
+    except Exception as error:
+        _fail(_unforeseen(error))
+
+
+def _as_ctrl_c(*_: object) -> None:
+    """A closed terminal and a service manager mean the same: stop, say so, leave nothing that waits."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+
+def _fail(error: HandrailError, *, quiet: bool = False) -> NoReturn:
+    """Tell it, as one JSON object where that was asked for. `quiet`: a person has been told already."""
+    options = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    if "--json" in options:
+        from handrail.cli.output import print_json  # noqa: PLC0415
+
+        print_json(error.to_dict())
+    elif not quiet:
         click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
-        sys.exit(error.exits.exit_code)
+    sys.exit(error.exits.exit_code)
+
+
+def _unforeseen(error: Exception) -> HandrailError:
+    """A disk that failed has a name; for anything else the log has the traceback."""
+    import logging  # noqa: PLC0415  (what most commands do not need)
+
+    from handrail.config import Config  # noqa: PLC0415
+    from handrail.store import disk_failure, store_error  # noqa: PLC0415
+
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
+        error = error.exceptions[0]
+    if isinstance(error, HandrailError):
+        return error
+    if named := disk_failure(error):
+        return named
+    if isinstance(error, OSError) and error.filename is not None:
+        place, home = Path(os.fsdecode(error.filename)), Config.from_env(os.environ).home
+        if place == home or home in place.parents:
+            return store_error(error, f"{place} can't be used")
+        return HandrailError(f"{place}: {error.strerror}", hint="Check that path.")
+    logging.getLogger("handrail.cli").error("failed in a way nobody foresaw", exc_info=error)
+    return HandrailError(f"{type(error).__name__}: {error}")
 
 
 if __name__ == "__main__":

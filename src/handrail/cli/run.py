@@ -16,7 +16,7 @@ import click
 
 from handrail.cli.output import print_json
 from handrail.cli.run_devices import Pool, Wanted, open_pool
-from handrail.errors import FAMILIES, InvalidAction
+from handrail.errors import FAMILIES, HandrailError, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.engine.approval import AskedApproval
@@ -126,15 +126,19 @@ async def _main(options: RunOptions) -> int:
     loop = asyncio.get_running_loop()
     if task is not None:
         loop.add_signal_handler(signal.SIGTERM, task.cancel)  # Ctrl-C does the same by itself
-    code = 0
+    code, failure = 0, None
     try:
         if plans:
             code = await _on_phones(plans, options, records)
     except asyncio.CancelledError:
         code = FAMILIES["cancelled"].exit_code
+    except HandrailError as error:
+        code, failure = error.exits.exit_code, error
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
-        _publish(records, options)
+        _publish(records, options, failure)
+    if failure is not None and not options.as_json:
+        raise failure
     if not plans:
         click.echo("No flow has these tags, or this share of them is empty.", err=options.as_json)
     return code
@@ -296,8 +300,8 @@ def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
     runtime.approvals.notify = ask
 
 
-def _publish(records: list[FlowRecord], options: RunOptions) -> None:
-    """Also after an interruption: what is known is written."""
+def _publish(records: list[FlowRecord], options: RunOptions, failure: HandrailError | None) -> None:
+    """Also after an interruption or a failure: what is known is written, as one document."""
     from handrail.flow import report  # noqa: PLC0415
     from handrail.flow.report import junit  # noqa: PLC0415
     from handrail.flow.report.summary import summary  # noqa: PLC0415
@@ -309,7 +313,8 @@ def _publish(records: list[FlowRecord], options: RunOptions) -> None:
         page = report.write(records, options.report)
         click.echo(f"report: {page}", err=options.as_json)
     if options.as_json:
-        print_json({"flows": [_told(record) for record in records]})
+        told: dict[str, Any] = {"flows": [_told(record) for record in records]}
+        print_json(told | (failure.to_dict() if failure else {}))
     elif records:
         click.echo(summary(records))
 

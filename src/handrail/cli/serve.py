@@ -174,6 +174,7 @@ async def _serve(
         if options.open_:
             await asyncio.to_thread(webbrowser.open, link)
         await stop.wait()
+        await app.state.context.leave()
 
 
 async def _mcp(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -> Sequence[BaseRoute]:

@@ -16,6 +16,7 @@ from handrail.engine.session import Session
 from handrail.flow.run_record import Picture
 from handrail.protocol.envelope import Envelope, SystemDialog
 from handrail.protocol.observe import GetLogs, GetUiTree, Screenshot
+from handrail.surface.picture import opened
 from handrail.tree.node import Screen
 from handrail.tree.signs import system_dialogs
 
@@ -64,10 +65,8 @@ def _scale(session: Session) -> float:
 
 def _compact(png: bytes) -> bytes:
     """As JPEG where that is smaller."""
-    from PIL import Image  # noqa: PLC0415  (30 ms that a run without a report need not pay)
-
     written = io.BytesIO()
-    with Image.open(io.BytesIO(png)) as image:
+    with opened(png) as image:
         image.convert("RGB").save(written, "JPEG", quality=QUALITY)
     return min(png, written.getvalue(), key=len)
 

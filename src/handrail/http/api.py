@@ -5,6 +5,7 @@ An action whose client leaves before it is done is stopped.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from functools import cache
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from handrail.config import canonical
 from handrail.engine.events import Caller
 from handrail.engine.leases import Held
 from handrail.engine.session import Session
-from handrail.errors import FAMILIES, InvalidAction
+from handrail.errors import FAMILIES, Cancelled, InvalidAction
 from handrail.http.context import Context
 from handrail.http.responses import number, status_of
 from handrail.protocol.act import DeskAct
@@ -129,15 +130,28 @@ def _device(found: Found, session: Session | None, held: Held | None) -> dict[st
 
 async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What came of it. The body has to be read before: after it only the end of the line is heard."""
-    doing, _ = await first(work, _left(request))
-    if doing.cancelled():
-        raise HTTPException(FAMILIES["cancelled"].http_status, "The client left before it was done.")
-    return doing.result()
+    leaving: asyncio.Event = request.app.state.context.leaving
+    doing, left = await first(work, _left(request, leaving))
+    if not doing.cancelled():
+        return doing.result()
+    if not left.cancelled() and left.result():
+        raise Cancelled("the server was stopped", hint="Start it again, then ask again.", retryable=True)
+    raise HTTPException(FAMILIES["cancelled"].http_status, "The client left before it was done.")
 
 
-async def _left(request: Request) -> None:
+async def _left(request: Request, leaving: asyncio.Event) -> bool:
+    """Returns when the client has gone, or when we go: True for the latter."""
+    await first(_disconnected(request), _set(leaving))
+    return leaving.is_set()
+
+
+async def _disconnected(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 ROUTES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ class Context:
         self.rendered = Rendered()
         self.console = ConsoleMessages(runtime.clock)
         desk.on_publish.append(self._published)
+        self.leaving = asyncio.Event()
+        """Set when the server is about to end: whoever waits for something is told so."""
         self.on_interrupt: list[Callable[[], object]] = []
         """Called first when a person stops everything: whoever would begin the next action."""
 
@@ -52,13 +55,16 @@ class Context:
         for stop in self.on_interrupt:
             stop()
         runtime, caller = self.runtime, visitor.caller()
-        ended = sum([await session.stop() for session in runtime.sessions.values()])
-        if runtime.session_on_desk is not None:
-            ended += await runtime.session_on_desk.stop()
+        ended = await runtime.stop()
         await Stops(runtime.store).ask(None, caller.id, runtime.clock.now_ms())
         actor = {"kind": caller.actor, "id": caller.id}
         await runtime.journal.seal({"kind": "stop", "device": None, "actor": actor, "door": caller.door})
         return ended
+
+    async def leave(self) -> None:
+        """Everybody who waits for an answer gets one, before the doors close."""
+        await self.runtime.stop()
+        self.leaving.set()
 
     async def close(self) -> None:
         await self.phones.close()

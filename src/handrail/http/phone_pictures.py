@@ -22,6 +22,7 @@ from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
+from handrail.surface.picture import opened
 from handrail.waiting import Background, wait_for_event
 
 FASTEST_MS = 80.0
@@ -180,12 +181,10 @@ class SmallPicture:
 
 def shrink(png: bytes) -> SmallPicture:
     """By a whole factor: each pixel is the mean of a square, so that small letters stay readable."""
-    from PIL import Image  # noqa: PLC0415  (30 ms that a server without watchers need not pay)
-
-    with Image.open(io.BytesIO(png)) as opened:
-        width, height = opened.size
+    with opened(png) as whole:
+        width, height = whole.size
         factor = max(1, max(width, height) // LONG_SIDE)
-        small = opened.reduce(factor) if factor > 1 else opened
+        small = whole.reduce(factor) if factor > 1 else whole
         written = io.BytesIO()
         small.convert("RGB").save(written, "JPEG", quality=QUALITY)
     return SmallPicture(written.getvalue(), width, height)

@@ -14,6 +14,7 @@ from starlette.types import Message, Send
 from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
 from handrail.http.origin import HttpRefusal
 from handrail.protocol.read import read_json
+from handrail.store import disk_failure
 
 _log = logging.getLogger(__name__)
 CSP = "content-security-policy"
@@ -72,8 +73,9 @@ async def on_http(_: Request, error: Exception) -> JSONResponse:
 async def on_unknown(request: Request, error: Exception) -> JSONResponse:
     """A failure without a name: its words stay in the log. Sent from outside the guard, hence the headers."""
     _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    told = HandrailError("Something failed that has no name; the server's log says more.").to_dict()
-    return JSONResponse(told, 500, DEFAULTS)
+    nameless = HandrailError("Something failed that has no name; the server's log says more.")
+    told = disk_failure(error) or nameless
+    return JSONResponse(told.to_dict(), told.exits.http_status, DEFAULTS)
 
 
 async def json_object(request: Request) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import zipfile
 from pathlib import Path
 
@@ -252,3 +253,16 @@ def test_manifests_are_read_compiled_and_plain(tmp_path: Path) -> None:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("AndroidManifest.xml", compiled_manifest("org.example.binary", 42)[:cut])
         assert read_manifest(path) is None
+
+
+def test_an_archive_that_unpacks_to_more_than_the_memory_holds_is_no_apk(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.apk"
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("AndroidManifest.xml", "w") as file,
+    ):
+        for _ in range(300):
+            file.write(b"<" + bytes(1_000_000))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert read_manifest(path) is None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000, "kilobytes"

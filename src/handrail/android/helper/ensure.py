@@ -23,6 +23,7 @@ from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
 from handrail.waiting import first
 
+MOST_MANIFEST = 16_000_000
 _STRINGS, _RESOURCES, _TAG = 0x0001, 0x0180, 0x0102
 _UTF8_POOL = 1 << 8
 _VERSION_CODE = 0x0101021B
@@ -41,6 +42,8 @@ def read_manifest(apk: Path) -> Manifest | None:
     """None for what is no APK."""
     try:
         with zipfile.ZipFile(apk) as archive:
+            if archive.getinfo("AndroidManifest.xml").file_size > MOST_MANIFEST:
+                return None  # a few bytes may unpack to more than the memory holds
             data = archive.read("AndroidManifest.xml")
         return _from_text(data) if data.lstrip().startswith(b"<") else _from_binary(data)
     except (OSError, zipfile.BadZipFile, zlib.error, struct.error, LookupError, ValueError, RuntimeError):

@@ -15,6 +15,7 @@ from handrail.engine.look.looks import Look, sure
 from handrail.engine.run import Outcome, Stage
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
+from handrail.surface.picture import opened, size_of
 from handrail.tree.diff import diff_text
 from handrail.tree.exports import full_text, outline
 from handrail.tree.node import Bounds, Node, Screen
@@ -214,13 +215,13 @@ def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> 
     """By the given factor, else so that the long side fits; marks are in screen pixels."""
     from PIL import Image  # noqa: PLC0415  (30 ms that most actions need not pay)
 
-    with Image.open(io.BytesIO(png)) as opened:
-        width, height = opened.size
-        factor = min(1.0, LONG_SIDE / max(width, height)) if scale is None else scale
-        if factor >= 1.0 and not marks:
-            return ShownPicture(png, width, height, 1.0)
-        size = max(1, round(width * factor)), max(1, round(height * factor))
-        image: Picture = opened.convert("RGB")
+    width, height = size_of(png)
+    factor = min(1.0, LONG_SIDE / max(width, height)) if scale is None else scale
+    if factor >= 1.0 and not marks:
+        return ShownPicture(png, width, height, 1.0)
+    size = max(1, round(width * factor)), max(1, round(height * factor))
+    with opened(png) as picture:
+        image: Picture = picture.convert("RGB")
     if size != image.size:
         image = image.resize(size, Image.Resampling.LANCZOS)
     if marks:

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from handrail.engine.approval.wording import NOTHING, Scope
 from handrail.engine.secrets import Redact, redact_data
-from handrail.errors import DeviceError
 from handrail.protocol.act import Act
 from handrail.protocol.observe import HumanCapability
 from handrail.protocol.traits import Span
+from handrail.surface.picture import opened
 
 Purpose = Literal["policy", "human_auth"]
 TIMEOUT_MS = 300_000
@@ -115,13 +115,10 @@ _WIDEST = 720  # pixels of the result
 
 def mark_screenshot(png: bytes, bounds: tuple[int, int, int, int] | None) -> bytes:
     """`bounds` is left, top, right, bottom; without any visible part of them the whole screen is shown."""
-    from PIL import Image, ImageDraw, UnidentifiedImageError  # noqa: PLC0415  (few actions ask anybody)
+    from PIL import ImageDraw  # noqa: PLC0415  (few actions ask anybody)
 
-    try:
-        with Image.open(io.BytesIO(png)) as opened:
-            picture = opened.convert("RGB")
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError) as error:
-        raise DeviceError(f"The screenshot can't be read: {error}", hint="Ask without a picture.") from None
+    with opened(png) as whole:
+        picture = whole.convert("RGB")
     frame = _clip(bounds, picture.size) if bounds else None
     if frame is not None:
         width = max(4, picture.width // 180)

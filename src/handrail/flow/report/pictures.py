@@ -15,9 +15,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from handrail.errors import PictureUnreadable
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.summary import walk
 from handrail.flow.run_record import FlowRecord, Picture, StepRecord
+from handrail.surface.picture import opened
 from handrail.tree.node import Bounds
 
 if TYPE_CHECKING:
@@ -151,12 +153,10 @@ def _uri(png: bytes, grade: Grade) -> str | None:
 
 
 def _opened(png: bytes) -> Image | None:
-    from PIL import Image as Images  # noqa: PLC0415  (a run without pictures need not pay for it)
-
     try:
-        with Images.open(io.BytesIO(png)) as opened:
-            return opened.convert("RGB")
-    except (OSError, ValueError, SyntaxError, Images.DecompressionBombError, Images.DecompressionBombWarning):
+        with opened(png) as picture:
+            return picture.convert("RGB")
+    except PictureUnreadable:
         return None
 
 
