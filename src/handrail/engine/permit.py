@@ -25,7 +25,7 @@ from handrail.protocol.device import TypeText
 from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.traits import Pressed
 from handrail.tree.element.find import elements
-from handrail.tree.fingerprint import idle_fingerprint
+from handrail.tree.fingerprint import content_fingerprint
 from handrail.tree.mention import touchable
 from handrail.tree.node import Bounds, Node, Screen
 
@@ -279,7 +279,7 @@ def _mark(stage: Stage, felt: Felt) -> Bounds | None:
 
 def _binding(seen: Look | None) -> str:
     """What an approval is bound to: what is shown, and what fields hold; '' where no screen plays a part."""
-    return "" if seen is None else f"{seen.fingerprint}.{idle_fingerprint(seen.screen)[:12]}"
+    return "" if seen is None else f"{seen.fingerprint}.{content_fingerprint(seen.screen)[:12]}"
 
 
 def _find_again(stage: Stage, old: Aim) -> Aim:

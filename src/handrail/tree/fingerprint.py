@@ -6,6 +6,10 @@ counts is which elements are shown, in which order and state. Two borders remain
 are: an element that an edge cuts counts as shown from 8 visible pixels on, and content that begins above or
 left of its scroll container counts by steps of 256 px, from 48 px on. Shorter moves in which nothing comes or
 goes are for `at_rest`, which compares two screens node by node.
+
+One screen has one `screen_fingerprint` and one `content_fingerprint`, whoever read it. Plain adb, u2 and the
+HTTP helper see the active window alike; only some of them see the windows around it, hints, states, tooltips,
+titles of panes and the values of sliders. So these two take what all of them tell.
 """
 
 from __future__ import annotations
@@ -27,12 +31,13 @@ from handrail.tree.node import (
     Node,
     Screen,
 )
-from handrail.tree.windows import is_input_method, is_system_bar, is_toast
+from handrail.tree.windows import front, is_system_bar
 from handrail.tree.words import is_clock_like
 
 __all__ = [
     "JITTER_PX",
     "at_rest",
+    "content_fingerprint",
     "idle_fingerprint",
     "is_clock_like",
     "screen_fingerprint",
@@ -57,14 +62,18 @@ def idle_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str
 
 
 def screen_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str:
-    """Six characters: as the idle fingerprint, but blind to fields' content, keyboard and toasts."""
-    shown = _shown(screen, ignore, with_guests=False)
-    number = int.from_bytes(_digest(map(_screen_part, shown)).digest(), "big")
+    """Six characters for the window in front: as the idle fingerprint, but blind to what fields hold."""
+    number = int.from_bytes(_digest(map(_screen_part, _shown_in_front(screen, ignore))).digest(), "big")
     characters = []
     for _ in range(6):
         number, digit = divmod(number, 36)
         characters.append(_DIGITS[digit])
     return "".join(characters)
+
+
+def content_fingerprint(screen: Screen, ignore: Collection[Node] = _NOTHING) -> str:
+    """As the screen fingerprint, and what fields hold counts: what a person was asked about."""
+    return _digest(map(_content_part, _shown_in_front(screen, ignore))).hexdigest()
 
 
 def state_signature(screen: Screen) -> str:
@@ -92,18 +101,28 @@ def _digest(parts: Iterable[str]) -> blake2b:
     return blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
 
 
-def _shown(screen: Screen, ignore: Collection[Node], *, with_guests: bool = True) -> list[Node]:
+def _shown(screen: Screen, ignore: Collection[Node]) -> list[Node]:
     """What tells this screen from another, in document order: visible, and labelled, active or with an id."""
     shown: list[Node] = []
     for window in screen.windows:
-        if not with_guests and (is_input_method(window.package_name) or is_toast(screen, window)):
-            continue
         if not is_system_bar(screen, window):
             _collect(screen, window, ignore, shown)
     return shown or [node for node in screen.nodes if not node.flags & HIDDEN and node not in ignore]
 
 
-def _collect(screen: Screen, window: Node, ignore: Collection[Node], shown: list[Node]) -> None:
+def _shown_in_front(screen: Screen, ignore: Collection[Node]) -> list[Node]:
+    """As `_shown`, of the window in front alone."""
+    window = front(screen)
+    shown: list[Node] = []
+    _collect(screen, window, ignore, shown, told_by_all=True)
+    inside = (window, *screen.inside(window))
+    return shown or [node for node in inside if not node.flags & HIDDEN and node not in ignore]
+
+
+def _collect(
+    screen: Screen, window: Node, ignore: Collection[Node], shown: list[Node], *, told_by_all: bool = False
+) -> None:
+    says = _says_to_all if told_by_all else _says_something
     nodes = screen.nodes
     clips = [(window.end, screen.bounds)]
     at = window.order
@@ -117,29 +136,22 @@ def _collect(screen: Screen, window: Node, ignore: Collection[Node], shown: list
         clip = clips[-1][1]
         at += 1
         scrolls = node.flags & SCROLLABLE or node.role in _SCROLLERS
-        if not node.flags & HIDDEN and (
-            _is_named(node) or ((scrolls or _says_something(node)) and _is_inside(node.bounds, clip))
-        ):
-            shown.append(node)
+        if not node.flags & HIDDEN:
+            speaks = says(node)
+            # Known by its id and nothing else: an icon, a pane, a divider. Counts wherever it is.
+            is_named = node.resource_id and not speaks
+            if is_named or ((scrolls or speaks) and _is_inside(node.bounds, clip)):
+                shown.append(node)
         if scrolls and node.end > at:
             clips.append((node.end, node.bounds.intersect(clip)))
 
 
-def _is_named(node: Node) -> bool:
-    """Known by its id and nothing else: an icon, a pane, a divider. Counts wherever it is."""
-    return bool(node.resource_id) and not _says_something(node)
-
-
 def _says_something(node: Node) -> bool:
-    return bool(
-        node.text
-        or node.description
-        or node.flags & _ACTIVE
-        or node.state_description
-        or node.hint_text
-        or node.pane_title
-        or node.role in _TELLING
-    )
+    return bool(_says_to_all(node) or node.state_description or node.hint_text or node.pane_title)
+
+
+def _says_to_all(node: Node) -> bool:
+    return bool(node.text or node.description or node.flags & _ACTIVE or node.role in _TELLING)
 
 
 def _is_inside(bounds: Bounds, clip: Bounds) -> bool:
@@ -155,19 +167,28 @@ def _is_between(low: int, high: int, start: int, end: int) -> bool:
 
 
 def _idle_part(node: Node) -> str:
-    return f"{_common_part(node)}\x1f{_steady(node.text)}\x1f{node.hint_text}"
+    return (
+        f"{_common_part(node)}\x1f{_steady(node.text)}\x1f{node.hint_text}"
+        f"\x1f{_steady(node.state_description)}\x1f{node.pane_title}\x1f{node.tooltip_text}"
+    )
 
 
 def _screen_part(node: Node) -> str:
-    if node.role == "text_field" or node.flags & PASSWORD:
+    if node.role in _TELLING or node.flags & PASSWORD:
         return _common_part(node)
-    return _idle_part(node)
+    return f"{_common_part(node)}\x1f{_steady(node.text)}"
+
+
+def _content_part(node: Node) -> str:
+    if node.role == "slider":
+        return _common_part(node)
+    return f"{_common_part(node)}\x1f{_steady(node.text)}"
 
 
 def _common_part(node: Node) -> str:
     return (
         f"{node.role}\x1f{node.resource_id}\x1f{_steady(node.description)}\x1f{node.flags & _STATES}"
-        f"\x1f{_steady(node.state_description)}\x1f{node.pane_title}\x1f{node.tooltip_text}{_scrolled(node)}"
+        f"{_scrolled(node)}"
     )
 
 

@@ -200,6 +200,8 @@ class Screen:
     package: str
     rotation: int = 0
     warnings: list[str] = field(default_factory=list)
+    active: Node | None = None
+    """The root of the window that has the input focus, where the dump tells it."""
 
     @property
     def bounds(self) -> Bounds:

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from handrail.tree.node import CHECKABLE, CLICKABLE, HIDDEN, LONG_CLICKABLE, SCROLLABLE, Bounds, Node, Screen
+from handrail.tree.node import (
+    CHECKABLE,
+    CLICKABLE,
+    FOCUSED,
+    HIDDEN,
+    LONG_CLICKABLE,
+    SCROLLABLE,
+    Bounds,
+    Node,
+    Screen,
+)
 
 _BAR = 10  # of the screen's height: what is lower is a bar, not a dialog
 _NEAR_PX = 24
@@ -73,12 +83,18 @@ def _is_low(screen: Screen, window: Node) -> bool:
 
 def _hangs_on_field(screen: Screen, window: Node) -> bool:
     """Suggestions under or over the field that has the focus; typing goes on beside them."""
-    field = next((one for one in screen.nodes if one.focused and one.role == "text_field"), None)
-    if field is None or field.is_inside(window):
+    field = _field_in_use(screen, window)
+    if field is None:
         return False
     one, other = field.bounds, window.bounds
     meets = min(abs(other.top - one.bottom), abs(one.top - other.bottom)) <= _NEAR_PX
     return meets and other.left < one.right and one.left < other.right
+
+
+def _field_in_use(screen: Screen, window: Node) -> Node | None:
+    """The field that somebody types into, if it is in another window."""
+    field = next((one for one in screen.nodes if one.focused and one.role == "text_field"), None)
+    return None if field is None or field.is_inside(window) else field
 
 
 SYSTEM_UI = "com.android.systemui"
@@ -111,11 +127,61 @@ def is_backdrop(package: str) -> bool:
     return package == SYSTEM_UI or is_input_method(package)
 
 
+_DIALOG_IDS = frozenset({"alertTitle", "parentPanel", "design_bottom_sheet", "touch_outside"})
+_STAGE = 3  # an app's own window takes more than this part of the screen; a picture in a picture takes less
+
+
+def height_of(screen: Screen, window: Node) -> tuple[int, int, bool, bool]:
+    """What tells how high a window is drawn where no layer does; ascending.
+
+    Apps are below the keyboard, and that is below what the system draws. Among apps the smaller window is
+    above: a dialog over its activity, a menu over the dialog. Of two that are equally large the one that is
+    built as a dialog or holds the focus is above.
+    """
+    package = window.package_name
+    rank = 2 if package == SYSTEM_UI else int(is_input_method(package))
+    parts = (window, *screen.inside(window))
+    is_dialog = any(one.resource_id and one.id_tail in _DIALOG_IDS for one in parts)
+    return rank, -window.bounds.area, is_dialog, any(one.flags & FOCUSED for one in parts)
+
+
 def front(screen: Screen) -> Node:
-    """The topmost window of the app in front; overlays of others float above it and do not count."""
-    windows = app_windows(screen)
-    own = [window for window in windows if window.package_name == screen.package]
-    return (own or windows or screen.windows)[-1]
+    """The window that a person works in, and that alone a helper can see: the active one.
+
+    Where the dump does not tell it, it is the topmost that takes touches and is no guest: no toast, no
+    picture in a picture, no suggestions under a field, no bar with Cut and Copy.
+    """
+    if screen.active is not None:
+        return screen.active
+    windows = screen.windows
+    if len(windows) == 1:
+        return windows[0]
+    hosts = [window for window in windows if not is_input_method(window.package_name)]
+    for window in reversed(hosts):
+        if window.package_name == SYSTEM_UI:
+            if not is_system_bar(screen, window) and _has_content(screen, window):
+                return window
+        elif not _is_guest(screen, window, hosts[0]):
+            return window
+    return (hosts or windows)[0]
+
+
+def _is_guest(screen: Screen, window: Node, ground: Node) -> bool:
+    """Floats above the window that a person works in."""
+    if window is ground:
+        return False
+    if is_toast(screen, window) or _hangs_on_field(screen, window):
+        return True
+    if _is_low(screen, window) and _field_in_use(screen, window):
+        return True
+    own = window.package_name == ground.package_name or window.package_name in SYSTEM_DIALOGS
+    return not own and window.bounds.area * _STAGE < screen.bounds.area
+
+
+def _has_content(screen: Screen, window: Node) -> bool:
+    """A shade or a lock screen; the system also lays empty windows over everything."""
+    parts = (window, *screen.inside(window))
+    return any(one.flags & _TOUCHED or one.text or one.description for one in parts)
 
 
 def app_windows(screen: Screen) -> list[Node]:

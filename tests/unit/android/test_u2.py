@@ -7,11 +7,10 @@ import pytest
 from PIL import Image
 
 from handrail.android.u2 import open_u2, server
-from handrail.android.u2.channel import U2Channel, restack
+from handrail.android.u2.channel import U2Channel
 from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
 from handrail.sim.channels.u2.rpc import METHODS, JavaError, Overload
 from handrail.sim.channels.u2.server import Server
-from handrail.tree.parse import parse
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 
@@ -128,19 +127,6 @@ def test_a_look_sees_every_window_the_topmost_last() -> None:
         await channel.close()
 
     play(story)
-
-
-def test_an_activity_under_its_dialog_is_below_it_and_a_popup_is_above() -> None:
-    dump = """<hierarchy rotation="0">
-      <node package="app" class="Dialog" bounds="[100,800][980,1600]" text="in front" />
-      <node package="com.android.systemui" class="Bar" bounds="[0,0][1080,63]" text="12:00" />
-      <node package="app" class="Popup" bounds="[300,900][800,1100]" text="suggestion" />
-      <node package="app" class="Activity" bounds="[0,0][1080,2400]" text="behind" />
-    </hierarchy>"""
-    screen = restack(parse(dump))
-    assert [window.text for window in screen.windows] == ["behind", "in front", "suggestion", "12:00"]
-    assert [node.order for node in screen.nodes] == list(range(len(screen.nodes)))
-    assert screen.package == "app"
 
 
 def test_fingers_and_keys_arrive() -> None:

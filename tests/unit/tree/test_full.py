@@ -42,8 +42,8 @@ def test_every_window_has_its_heading() -> None:
     bar = node("FrameLayout", package="com.android.systemui", box=(0, 0, 1080, 80))
     lines = full_text(parse(hierarchy(bar, node("FrameLayout")))).splitlines()
     assert [line for line in lines if line.startswith("Window")] == [
-        "Window: com.android.systemui",
         f"Window: {APP}",
+        "Window: com.android.systemui",
     ]
 
 

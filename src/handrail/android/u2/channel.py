@@ -18,8 +18,9 @@ from handrail.android.screen import SIZE_GUESSED, LastScreen, fit
 from handrail.android.u2.server import CALL_TIMEOUT_MS, ServiceLost, U2Server, find_jar
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, HandrailError
-from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.parse.build import ScreenDraft, WindowDraft, complete
+from handrail.tree.node import Node, Screen
+from handrail.tree.parse import parse
+from handrail.tree.parse.build import STACK_GUESSED, put_in_front
 
 STEP_MS = 5
 """One step of a gesture, as androidx.test.uiautomator makes it."""
@@ -37,7 +38,8 @@ class U2Channel(Channel):
     def __init__(self, server: U2Server, clock: Clock) -> None:
         self._server = server
         self._clock = clock
-        self._screens = Stacked()
+        self._last = LastScreen()
+        self._settled: tuple[Screen, Screen] | None = None  # as it was read, and with its active window
         self._depth = MAX_DEPTH
 
     async def look(self) -> Screen:
@@ -51,11 +53,20 @@ class U2Channel(Channel):
 
     async def _look(self, known: int) -> Screen:
         dump = str(await self._dump(known))
-        screen = await self._screens.read(dump.encode("utf-8", "replace"))
+        screen = await self._last.read(dump.encode("utf-8", "replace"))
+        if STACK_GUESSED in screen.warnings:
+            screen = await self._with_active(screen, known)
         if any(warning.startswith(SIZE_GUESSED) for warning in screen.warnings):
             told = await self._info(known)
             fit(screen, (told.get("displayWidth", screen.width), told.get("displayHeight", screen.height)))
         return screen
+
+    async def _with_active(self, screen: Screen, known: int) -> Screen:
+        """Of two windows of one size nothing in the dump tells which is above: the server is asked."""
+        if self._settled is None or self._settled[0] is not screen:
+            alone = await self._read("dumpWindowHierarchy", False, self._depth, True, known=known)
+            self._settled = (screen, with_active(screen, parse(str(alone))))
+        return self._settled[1]
 
     async def get_clipboard(self) -> str:
         return str(await self._read("getClipboard") or "")
@@ -156,46 +167,16 @@ def _steps(duration_ms: int) -> int:
     return max(2, duration_ms // STEP_MS)
 
 
-class Stacked:
-    """Reads dumps; the same bytes again give the same object, as `LastScreen` promises."""
-
-    def __init__(self) -> None:
-        self._last = LastScreen()
-        self._parsed: Screen | None = None
-        self._stacked: Screen | None = None
-
-    async def read(self, raw: bytes) -> Screen:
-        parsed = await self._last.read(raw)
-        if self._stacked is None or parsed is not self._parsed:
-            self._parsed, self._stacked = parsed, restack(parsed)
-        return self._stacked
+def with_active(screen: Screen, alone: Screen) -> Screen:
+    """The screen with the window in front that was dumped alone; as it was where none is surely that one."""
+    faces = [(window, _face(screen, window)) for window in screen.windows]
+    found = [window for window, face in faces if face == _face(alone, alone.root)]
+    return put_in_front(screen, found[0]) if len(found) == 1 else screen
 
 
-def restack(screen: Screen) -> Screen:
-    """The same windows as they are drawn; the active one says which app is in front."""
-    windows = screen.windows
-    if len(windows) < 2:
-        return screen
-    active, others = windows[0], windows[:0:-1]
-    below = [window for window in others if _covers(window.bounds, active.bounds)]
-    above = [window for window in others if window not in below]
-    stack = [
-        WindowDraft(root, focused=root is active, layer=layer)
-        for layer, root in enumerate([*below, active, *above])
-    ]
-    return complete(_draft(screen, stack))
-
-
-def _covers(outer: Bounds, inner: Bounds) -> bool:
-    """What spans the active window lies under it; bars, keyboard and pop-ups do not, and are above."""
-    return outer.intersect(inner) == inner
-
-
-def _draft(screen: Screen, stack: list[WindowDraft]) -> ScreenDraft:
-    nodes: list[Node] = screen.nodes[1:]
-    for window in stack:
-        window.root.parent = None
-    return ScreenDraft(stack, nodes, screen.width, screen.height, screen.rotation, warnings=screen.warnings)
+def _face(screen: Screen, window: Node) -> list[object]:
+    inside = [(node.class_name, node.text, node.description) for node in screen.inside(window)]
+    return [window.package_name, window.bounds, window.class_name, inside]
 
 
 _FOCUSED, _INSTANCE = 0x20000, 0x1000000

@@ -100,7 +100,7 @@ def part_of(screen: Screen, node: Node | None) -> Screen:
         copy, around = nodes[one.order - node.order], nodes[sure(one.parent).order - node.order]
         copy.parent = around
         around.children.append(copy)
-    return replace(screen, root=nodes[0], nodes=nodes)
+    return replace(screen, root=nodes[0], nodes=nodes, active=None)
 
 
 async def what_changed(stage: Stage, action: WhatChanged) -> Outcome:

@@ -18,7 +18,7 @@ from handrail.surface.capabilities import LookCapability, RestCapability, Surfac
 from handrail.tree.compact import CompactOptions, CompactResult
 from handrail.tree.diff import Diff, diff
 from handrail.tree.element.find import elements
-from handrail.tree.fingerprint import at_rest, idle_fingerprint, screen_fingerprint, state_signature
+from handrail.tree.fingerprint import at_rest, content_fingerprint, screen_fingerprint, state_signature
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.node import Node, Screen
 from handrail.tree.refs import Registry
@@ -207,7 +207,7 @@ class Looks:
     def is_idle_between(self, one: Screen, other: Screen) -> bool:
         """The same content, wherever it came from: nothing differs but what is known to be restless."""
         ignore = self.restless.nodes(one) | self.restless.nodes(other)
-        return idle_fingerprint(one, ignore) == idle_fingerprint(other, ignore)
+        return content_fingerprint(one, ignore) == content_fingerprint(other, ignore)
 
     def learn_endless(self, seen: Look, since_ms: float) -> None:
         """What has moved again and again since then; what of it may be left out is from now on."""

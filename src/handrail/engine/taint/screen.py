@@ -46,6 +46,7 @@ def redacted(raw: Screen, hidden: Mapping[int, str], redact: RedactNode) -> Scre
     shown = RedactedScreen(raw.root, [], raw.width, raw.height, raw.package, raw.rotation, list(raw.warnings))
     shown.nodes = _copies(raw, changes)
     shown.root = shown.nodes[raw.root.order]
+    shown.active = shown.nodes[raw.active.order] if raw.active is not None else None
     shown.raw = raw
     shown.boxes = tuple(dict.fromkeys(raw.nodes[order].bounds for order in changes))
     return shown

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from handrail.sim.screen.dump import is_important, is_scrollable, resource_id, text_of
 from handrail.sim.screen.windows import Window
@@ -65,10 +66,8 @@ def tree(window: Window, *, compressed: bool = False) -> Node:
 
 
 def roots(phone: Phone, *, compressed: bool = False) -> list[Node]:
-    """Every window's tree: the active one first, then from the topmost down."""
-    active = active_window(phone)
-    windows = [window for window in reversed(phone.windows()) if window is not active]
-    shown = ([active] if active is not None else []) + windows
+    """Every window's tree, in no order: the server that asks collects them in a hash set."""
+    shown = sorted(phone.windows(), key=lambda window: crc32(f"{window.number} {window.title}".encode()))
     return [tree(window, compressed=compressed) for window in shown]
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from handrail.errors import TreeParseError
 from handrail.tree.node import (
@@ -24,7 +25,7 @@ from handrail.tree.node import (
     Node,
     Screen,
 )
-from handrail.tree.windows import is_backdrop
+from handrail.tree.windows import front, height_of, is_backdrop
 
 MAX_BYTES = 8 * 1024 * 1024  # a screen of 10,000 nodes takes about 4 MB of XML
 MAX_NODES = 50_000
@@ -34,9 +35,12 @@ _ROWLIKE = frozenset({"container", "unknown"})  # roles that become list_item di
 _COMMON_WIDTHS = (480, 540, 600, 720, 768, 800, 1080, 1200, 1440, 1600, 2160)  # portrait, in pixels
 
 
+STACK_GUESSED = "which of two equally large windows is in front is a guess"
+
+
 @dataclass(slots=True)
 class WindowDraft:
-    """One window as a dump lists it; the last one in the list is drawn on top."""
+    """One window as a dump lists it. The place in the list says nothing; the highest layer is on top."""
 
     root: Node
     focused: bool = False
@@ -81,19 +85,30 @@ def complete(draft: ScreenDraft) -> Screen:
     windows = _shown_windows(draft)
     if not windows:
         raise TreeParseError("The dump holds no UI node", offset=0)
+    width, height = _display_size(draft, [window.root for window in windows])
+    screen = _assemble(draft, windows, width, height)
+    if len(windows) > 1 and len({window.layer for window in windows}) < len(windows):
+        screen = _stacked(draft, windows, screen)
+    active = [window.root for window in windows if window.focused]
+    screen.active = active[0] if len(active) == 1 else None
+    screen.package = draft.package or _package(draft, screen)
+    if not screen.root.class_name and not screen.root.package_name:
+        screen.root.package_name = screen.package
+    return screen
+
+
+def _assemble(draft: ScreenDraft, windows: list[WindowDraft], width: int, height: int) -> Screen:
     roots = [window.root for window in windows]
     for position, root in enumerate(roots):
         root.position = position
-    width, height = _display_size(draft, roots)
-    package = _package(draft, windows)
-    root = roots[0] if len(roots) == 1 else _virtual_root(roots, Bounds(0, 0, width, height), package)
+    root = roots[0] if len(roots) == 1 else _virtual_root(roots, Bounds(0, 0, width, height))
     is_whole = len(roots) == len(draft.windows) == 1
     nodes = draft.nodes if is_whole else _number(root)
-    return Screen(root, nodes, width, height, package, draft.rotation, draft.warnings)
+    return Screen(root, nodes, width, height, "", draft.rotation, draft.warnings)
 
 
 def _shown_windows(draft: ScreenDraft) -> list[WindowDraft]:
-    """The windows of the main display, the topmost last."""
+    """The windows of the main display, the topmost last where layers tell it."""
     windows = draft.windows
     displays = {window.display for window in windows}
     if len(displays) > 1:
@@ -104,8 +119,41 @@ def _shown_windows(draft: ScreenDraft) -> list[WindowDraft]:
     return sorted(windows, key=lambda window: window.layer)
 
 
-def _virtual_root(roots: list[Node], bounds: Bounds, package: str) -> Node:
-    root = Node("", "", "", "", package, bounds, 0, "container", 0, children=roots)
+def _stacked(draft: ScreenDraft, windows: list[WindowDraft], screen: Screen) -> Screen:
+    """The same windows in the order in which they are drawn, by what they are.
+
+    Where a dump tells no layers, its order says nothing: some servers collect windows in a hash set.
+    """
+    heights = {id(window): (window.layer, *height_of(screen, window.root)) for window in windows}
+    windows.sort(key=lambda window: (heights[id(window)], _face(screen, window.root)))
+    for below, above in pairwise(windows):
+        if heights[id(below)] == heights[id(above)] and below.root.bounds.intersect(above.root.bounds).area:
+            draft.warn(STACK_GUESSED)
+    return _assemble(draft, windows, screen.width, screen.height)
+
+
+def _face(screen: Screen, root: Node) -> tuple[object, ...]:
+    """Makes the order of equals the same in every dump."""
+    said = [one.text or one.description for one in screen.inside(root) if one.text or one.description]
+    return root.package_name, root.bounds, root.class_name, said
+
+
+def put_in_front(screen: Screen, window: Node) -> Screen:
+    """The same screen with this window known as the active one, and drawn above what is as large."""
+    others = [one for one in screen.windows if one is not window]
+    above = [one for one in others if height_of(screen, one)[:2] > height_of(screen, window)[:2]]
+    below = [one for one in others if one not in above]
+    draft = ScreenDraft(nodes=screen.nodes[1:], rotation=screen.rotation, warnings=screen.warnings)
+    draft.windows = [WindowDraft(one) for one in (*below, window, *above)]
+    draft.warnings = [warning for warning in screen.warnings if warning != STACK_GUESSED]
+    stacked = _assemble(draft, draft.windows, screen.width, screen.height)
+    stacked.active = window
+    stacked.package = _package(draft, stacked)
+    return stacked
+
+
+def _virtual_root(roots: list[Node], bounds: Bounds) -> Node:
+    root = Node("", "", "", "", "", bounds, 0, "container", 0, children=roots)
     for child in roots:
         child.parent = root
     return root
@@ -142,21 +190,18 @@ def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
     return width, top + bottom if centred else bottom
 
 
-def _package(draft: ScreenDraft, windows: list[WindowDraft]) -> str:
-    """The app in front: the focused window's, else that of most nodes; bars and keyboards only if alone."""
-    if draft.package:
-        return draft.package
-    for window in reversed(windows):
-        if window.focused and window.root.package_name and not is_backdrop(window.root.package_name):
-            return window.root.package_name
+def _package(draft: ScreenDraft, screen: Screen) -> str:
+    """The app in front: the active window's, else that of most nodes; bars and keyboards only if alone."""
+    windows = screen.windows
+    if len(windows) > 1:
+        found = front(screen).package_name
+        if not is_backdrop(found) and found:
+            return found
+        hosts = [window.package_name for window in windows if not is_backdrop(window.package_name)]
+        if hosts and hosts[-1]:
+            return hosts[-1]
     counts = Counter(node.package_name for node in draft.nodes)
     counts.pop("", None)
-    if len(counts) > 1:
-        focused = [
-            n.package_name for n in draft.nodes if n.flags & FOCUSED and not is_backdrop(n.package_name)
-        ]
-        if focused and focused[-1]:
-            return focused[-1]
     ranked = [name for name, _ in counts.most_common()]
     if not ranked:
         return _package_of_ids(draft.nodes)

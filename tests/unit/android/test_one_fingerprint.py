@@ -1,0 +1,118 @@
+"""One screen has one fingerprint, whichever channel read it: adb, u2 and the HTTP helper, in every app."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from handrail.android.screen import fit
+from handrail.android.u2.channel import with_active
+from handrail.sim.apps import APPS, DEFAULT
+from handrail.sim.channels.helper import describe
+from handrail.sim.channels.u2.hierarchy import write
+from handrail.sim.phone import Phone
+from handrail.sim.screen.accessibility import active_root, active_window, roots
+from handrail.sim.screen.dump import HEADER, all_windows
+from handrail.tree.fingerprint import content_fingerprint, screen_fingerprint
+from handrail.tree.node import Screen
+from handrail.tree.parse import parse
+from handrail.tree.parse.build import STACK_GUESSED
+from tests.unit.sim.hand import Hand
+
+STEPS = 12
+BACK = 4
+
+
+def by_adb(phone: Phone) -> Screen:
+    return parse(HEADER + all_windows(phone.windows(), phone.display.rotation, active_window(phone)))
+
+
+def by_u2(phone: Phone) -> Screen:
+    rotation = phone.display.rotation
+    screen = parse(write(roots(phone), rotation, 100))
+    if STACK_GUESSED in screen.warnings:
+        root = active_root(phone)
+        assert root is not None
+        screen = with_active(screen, parse(write([root], rotation, 100)))
+    return screen
+
+
+def by_helper(phone: Phone) -> Screen:
+    root = active_root(phone)
+    assert root is not None
+    return parse(json.dumps({"ok": True, "packageName": root.package, "tree": describe(root)}))
+
+
+def told(screen: Screen, phone: Phone) -> tuple[str, str, str]:
+    fit(screen, (phone.display.width, phone.display.height))
+    return screen_fingerprint(screen), content_fingerprint(screen), screen.package
+
+
+def agreed(phone: Phone) -> str:
+    """The fingerprint that all three tell."""
+    readings = {read.__name__: told(read(phone), phone) for read in (by_adb, by_u2, by_helper)}
+    assert len(set(readings.values())) == 1, readings
+    return readings["by_adb"][0]
+
+
+@pytest.mark.parametrize("app", DEFAULT)
+def test_adb_u2_and_the_helper_agree_wherever_one_taps_in(app: str) -> None:
+    async def story() -> None:
+        hand, rng = Hand(), Random(app)
+        package = APPS[app].package
+        hand.phone.start_activity(package=package)
+        seen = set()
+        for _ in range(STEPS):
+            await hand.settle(2_000.0)
+            seen.add(agreed(hand.phone))
+            places = [one.centre for one in hand.see() if one["clickable"] == "true"]
+            if rng.random() < 0.15 or not places:
+                hand.phone.key(BACK)
+                await hand.wait(400.0)
+            else:
+                await hand.tap_at(*rng.choice(places))
+        assert len(seen) > 1
+
+    asyncio.run(story())
+
+
+async def typing_in_a_field() -> Hand:
+    hand = Hand()
+    hand.phone.start_activity(package="com.android.contacts")
+    await hand.settle()
+    await hand.tap("Create new contact")
+    await hand.tap("First name")
+    await hand.type("Ada")
+    return hand
+
+
+def test_a_keyboard_a_toast_and_what_a_field_holds_are_no_other_screen() -> None:
+    async def story() -> None:
+        hand = await typing_in_a_field()
+        with_keyboard = agreed(hand.phone)
+        hand.phone.key(BACK)
+        await hand.settle()
+        assert agreed(hand.phone) == with_keyboard
+
+    asyncio.run(story())
+
+
+def test_the_order_of_windows_in_a_dump_says_nothing() -> None:
+    """The u2 server collects windows in a hash set."""
+
+    async def story() -> None:
+        hand = await typing_in_a_field()
+        trees = roots(hand.phone)
+        assert len(trees) >= 4
+        stacks = set()
+        for shuffled in permutations(trees):
+            screen = parse(write(list(shuffled), 0, 100))
+            stacks.add(tuple((one.package_name, one.bounds) for one in screen.windows))
+            assert screen.package == "com.android.contacts"
+        assert len(stacks) == 1
+
+    asyncio.run(story())
