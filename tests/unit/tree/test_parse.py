@@ -9,6 +9,7 @@ import pytest
 from handrail.errors import TreeParseError
 from handrail.tree.node import HIDDEN, Bounds, Screen
 from handrail.tree.parse import parse
+from tests.unit.tree.drawn import body
 from tests.unit.tree.stock_dumps import APP, WHOLE, hierarchy, node, screen
 
 BAR = node("FrameLayout", box=(0, 0, 1080, 80), package="com.android.systemui")
@@ -244,6 +245,35 @@ def test_a_droidbot_state_is_read_from_its_flat_list() -> None:
     assert one.nodes[1].password
     assert one.nodes[2].flags & HIDDEN
     assert one.warnings == ["views left out, without a parent: 1"]
+
+
+@pytest.mark.parametrize(
+    ("header", "root", "size"),
+    [
+        ((1920, 1080), [[0, 0], [1080, 1776]], (1080, 1920)),  # swapped: everything below 1080 was lost
+        ((1080, 1920), [[0, 0], [1920, 1080]], (1920, 1080)),
+        ((1080, 1920), [[0, 0], [1080, 1776]], (1080, 1920)),
+        ((1920, 1080), [[0, 0], [1920, 1008]], (1920, 1080)),
+        ((1080, 1776), [[0, 0], [1080, 1920]], (1080, 1920)),  # without its navigation bar
+        ((411, 731), [[0, 0], [1080, 1920]], (1080, 1920)),  # in other units
+        ((1080, 1920), [[900, 100], [1300, 800]], (1080, 1920)),  # a small window may reach over an edge
+        ((1080, 1920), [[100, 500], [900, 1200]], (1080, 1920)),
+    ],
+)
+def test_windows_know_the_displays_size_better_than_a_header(
+    header: tuple[int, int], root: list[list[int]], size: tuple[int, int]
+) -> None:
+    view = {"class": "android.widget.FrameLayout", "bounds": root, "parent": -1, "children": [1]}
+    low = {"class": "android.widget.Button", "text": "Low", "clickable": True, "parent": 0, "children": []}
+    low["bounds"] = [[root[0][0], root[1][1] - 100], [root[0][0] + 100, root[1][1]]]
+    state = {"width": header[0], "height": header[1], "views": [view, low]}
+    screen = parse(json.dumps(state))
+    assert (screen.width, screen.height) == size
+    if size != header:
+        assert body(screen) == ["@b1 Low"]
+        assert screen.warnings == [
+            f"the header says {header[0]}x{header[1]}, and the windows {size[0]}x{size[1]}"
+        ]
 
 
 def test_a_rico_tree_tells_roles_by_superclasses() -> None:

@@ -174,9 +174,9 @@ def _number(root: Node) -> list[Node]:
 
 
 def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
-    if draft.width > 0 and draft.height > 0:
-        return draft.width, draft.height
     boxes = [root.bounds for root in roots if root.bounds.area]
+    if draft.width > 0 and draft.height > 0:
+        return _true_size(draft, boxes)
     if not boxes:
         boxes = [node.bounds for node in draft.nodes if node.bounds.area] or [Bounds(0, 0, 0, 0)]
     left, top = min(box.left for box in boxes), min(box.top for box in boxes)
@@ -188,6 +188,27 @@ def _display_size(draft: ScreenDraft, roots: list[Node]) -> tuple[int, int]:
     width = next((common for common in _COMMON_WIDTHS if common >= right), right)
     centred = abs(left + right - width) <= 8
     return width, top + bottom if centred else bottom
+
+
+def _true_size(draft: ScreenDraft, boxes: list[Bounds]) -> tuple[int, int]:
+    """What the header says, unless a window that begins in the corner goes beyond it.
+
+    Some exporters swap the sides of a turned phone, leave out a bar, or count in other units.
+    """
+    width, height = draft.width, draft.height
+    whole = [box for box in boxes if box.left <= 0 and box.top <= 0]
+    right, bottom = (
+        max((box.right for box in whole), default=0),
+        max((box.bottom for box in whole), default=0),
+    )
+    if right <= width and bottom <= height:
+        return width, height
+    if right <= height and bottom <= width:
+        size = height, width
+    else:
+        size = max(width, right), max(height, bottom)
+    draft.warn(f"the header says {width}x{height}, and the windows {size[0]}x{size[1]}")
+    return size
 
 
 def _package(draft: ScreenDraft, screen: Screen) -> str:
