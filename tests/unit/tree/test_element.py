@@ -105,6 +105,20 @@ def test_a_row_and_a_switch_that_do_different_things_are_two_elements() -> None:
     assert shown == ["@i1 Wi-Fi", ' @c1 "Wi-Fi" off']
 
 
+def test_a_card_that_opens_and_its_heart_that_toggles_are_two_elements() -> None:
+    """`row > clickable > checkable`: the heart has a tap of its own, so the row is not the heart."""
+    heart = node("View", box=(950, 210, 1050, 310), flags="checkable")
+    zone = node("View", heart, box=(930, 200, 1080, 350), flags="clickable")
+    shown = body(screen(node("View", text("Blue kettle"), zone, box=row(0), flags="clickable")))
+    assert shown == ["@i1 Blue kettle", ' @c1 "Blue kettle" off']
+
+
+@pytest.mark.parametrize(("left", "count"), [(0, 1), (300, 2), (700, 2)])
+def test_a_box_is_its_check_only_where_that_fills_it(left: int, count: int) -> None:
+    check = node("CheckBox", content_desc="Pin", box=row(0, left=left), flags="clickable checkable")
+    assert len(elements(screen(node("FrameLayout", check, box=row(0), flags="clickable")))) == count
+
+
 def test_nested_boxes_of_one_size_are_one_element() -> None:
     inner = node("Button", text="Pay", box=row(0), flags="clickable")
     assert (

@@ -145,6 +145,8 @@ def _is_selected(node: Node) -> bool:
 
 
 _SAME_SHARE = 0.5  # of the box's area; a smaller button in a box is another target than the box
+_WHOLE_SHARE = 0.8  # the same for what does something else than the box when it is tapped
+_OTHER_ACTS = frozenset({"c", "v"})
 
 
 def merge_wrappers(found: list[Element]) -> list[Element]:
@@ -176,12 +178,13 @@ def _is_one(box: Element, element: Element) -> bool:
     its, _ = own_label(element.node)
     if element.kind != "f" and mine and its and mine != its:
         return False
-    if not element.node.flags & CLICKABLE:
-        return not element.inner
+    if not (element.node.flags | element.outer.flags) & CLICKABLE:
+        return not element.inner  # a tap on it is a tap on the box
     if box.texts and element.kind != "f":
         return False
     common = element.outer.bounds.intersect(box.node.bounds)
-    return common.area >= box.node.bounds.area * _SAME_SHARE
+    share = _WHOLE_SHARE if element.kind in _OTHER_ACTS else _SAME_SHARE
+    return common.area >= box.node.bounds.area * share
 
 
 def _scrolls(element: Element) -> bool:
