@@ -121,8 +121,19 @@ def test_a_password_is_masked() -> None:
     assert body(drawn) == ['@f1 "Password" = "••••" password']
 
 
-def test_a_password_is_masked_when_it_could_be_the_placeholder() -> None:
-    drawn = screen(node("EditText", text="hunter2", hint="hunter2", box=row(0), flags="clickable password"))
+def test_an_empty_password_field_that_shows_its_hint_is_empty_and_named_by_it() -> None:
+    """The dump tells the hint apart, so it is no secret; Android reports it as the text of an empty field."""
+    drawn = screen(
+        node("EditText", text="Password", hint="Password", box=row(0), flags="clickable password"),
+        node("EditText", text="Password", hint="PIN", box=row(2), flags="clickable password"),
+    )
+    assert body(drawn) == ['@f1 "Password" empty password', '@f2 "PIN" = "••••" password']
+
+
+def test_a_password_is_masked_where_the_description_repeats_it() -> None:
+    drawn = screen(
+        node("EditText", text="hunter2", content_desc="hunter2", box=row(0), flags="clickable password")
+    )
     assert "hunter2" not in compact(drawn).text
 
 

@@ -192,3 +192,32 @@ def test_a_private_use_glyph_is_no_name() -> None:
 def test_a_current_tab_that_cannot_be_tapped_is_marked() -> None:
     tab = node("FrameLayout", text("Home"), box=row(0), flags="selected")
     assert body(screen(tab)) == ['"Home" selected']
+
+
+def test_a_field_is_not_named_by_the_complaint_below_it() -> None:
+    field = node(
+        "EditText", box=(0, 500, 1080, 620), flags="clickable", resource_id="com.example.app:id/code"
+    )
+    error = node("TextView", text="Too short", box=(0, 630, 1080, 690))
+    box = (0, 400, 1080, 700)
+    assert body(screen(node("LinearLayout", field, error, box=box))) == ["@f1 #code empty", '"Too short"']
+    above = node("TextView", text="Code", box=(0, 420, 1080, 490))
+    assert body(screen(node("LinearLayout", above, field, error, box=box))) == [
+        '@f1 "Code" empty',
+        '"Too short"',
+    ]
+
+
+def test_the_mark_of_an_error_is_no_check_box() -> None:
+    """Material's icons report that they are checkable; this one can't be toggled."""
+    mark = node("ImageButton", content_desc="Error", box=(900, 210, 1000, 310), flags="checkable")
+    eye = node(
+        "ImageButton", content_desc="Show password", box=(900, 360, 1000, 460), flags="checkable clickable"
+    )
+    assert body(screen(mark, eye)) == ["@b1 Error", '@c1 "Show password" off']
+
+
+def test_a_heart_in_a_clickable_zone_is_a_check() -> None:
+    heart = node("ImageButton", content_desc="Like", box=(910, 220, 990, 300), flags="checkable checked")
+    zone = node("FrameLayout", heart, box=(900, 210, 1000, 310), flags="clickable")
+    assert body(screen(zone)) == ['@c1 "Like" on']

@@ -7,7 +7,7 @@ Names come from `naming`, numbers are given in `refs`, and lines are written in 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from statistics import median
 
 from handrail.tree.element.labels import own_label, says
@@ -209,6 +209,8 @@ _ACTIONABLE = _TAPPABLE | CHECKABLE | SCROLLABLE
 _BY_ROLE = {"text_field": "f", "slider": "v"}
 _BUTTONS = {"button", "image_button"}
 _CHECKS = {"check_box", "switch", "radio_button"}
+_PICTURES = {"image", "image_button"}
+_ZONES = 3  # boxes around a check in which a tap on it may land
 _SCROLLERS = {"list", "scroll_view", "web_view"}
 _SAID_BY_STATES = {"on", "off", "checked", "not checked", "unchecked", "selected", "not selected"}
 _ROW_SHAPE = 3  # width to height
@@ -226,7 +228,7 @@ def first_kind(node: Node) -> str | None:
         return kind
     if not flags & _ACTIONABLE:
         return "b" if role in _BUTTONS and not flags & ENABLED and (node.text or node.description) else None
-    if flags & CHECKABLE or role in _CHECKS:
+    if (flags & CHECKABLE and not _is_sign(node)) or role in _CHECKS:
         return "c"
     if flags & SCROLLABLE and (
         not flags & CLICKABLE or role in _SCROLLERS or not (node.text or node.description)
@@ -235,6 +237,13 @@ def first_kind(node: Node) -> str | None:
     if role in _BUTTONS:
         return "b"
     return "l" if role == "text_view" and flags & CLICKABLE else ""
+
+
+def _is_sign(node: Node) -> bool:
+    """A picture that nobody can toggle, whatever its class reports: the mark of an error beside a field."""
+    if node.flags & CLICKABLE or node.role not in _PICTURES:
+        return False
+    return not any(up.flags & CLICKABLE for up in islice(node.ancestors(), _ZONES))
 
 
 def settle_kind(element: Element) -> None:

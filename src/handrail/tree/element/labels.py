@@ -44,8 +44,10 @@ def label_beside_value(node: Node, external: str = "") -> tuple[str, str]:
 
 
 def _is_secret(node: Node, label: str) -> bool:
-    """A password field may show its placeholder as text; nobody can tell, so its text is never said."""
-    return bool(node.flags & PASSWORD) and label == clean(node.text)
+    """What a password field holds is never said, under no other name. A text equal to the hint is the hint."""
+    if not node.flags & PASSWORD:
+        return False
+    return label == clean(node.text) != clean(node.hint_text)
 
 
 def check_label(node: Node, external: str = "") -> tuple[str, str]:
@@ -65,9 +67,9 @@ def field_value(node: Node) -> tuple[str, str]:
     """(value, hint) of a field: a text equal to the hint is the placeholder, not a value."""
     hint = clean(node.hint_text)
     text = clean(node.text)
-    if node.flags & PASSWORD:
-        return (MASK if text else ""), ("" if hint == text else hint)
-    return ("" if text == hint else text), hint
+    if text == hint:
+        return "", hint
+    return (MASK if node.flags & PASSWORD and text else text), hint
 
 
 def slider_value(node: Node) -> str:

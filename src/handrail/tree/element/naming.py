@@ -98,6 +98,7 @@ def _passive_check(element: Element) -> list[str]:
 
 _ROW_SHARE = 0.15  # of the screen's height; a taller box is not a row
 _PIECES = 4
+_SLACK = 4  # px
 
 
 def adopt(found: list[Element], texts: list[Text], screen: Screen) -> None:
@@ -138,7 +139,7 @@ class _Neighbourhood:
         while box is not None and box.order > limit and not box.flags & SCROLLABLE:
             if self._elements_in(box) > 1 or box.bounds.height > tallest:
                 return []
-            texts = [text for text in self._texts_in(box) if not text.taken]
+            texts = [text for text in self._texts_in(box) if not text.taken and _may_name(element, text)]
             if texts:
                 fits = len(texts) <= _PIECES and sum(len(text.text) for text in texts) <= LABEL
                 return texts if fits else []
@@ -182,6 +183,11 @@ class _Neighbourhood:
         if index >= len(self._texts) or self._texts[index].taken or self._texts_at[index] > ceiling:
             return None
         return self._texts[index]
+
+
+def _may_name(element: Element, text: Text) -> bool:
+    """What stands below a field explains it or complains about it; its name is above, beside or in it."""
+    return element.kind != "f" or text.node.bounds.top < element.node.bounds.bottom - _SLACK
 
 
 def _same_line(one: Bounds, other: Bounds) -> bool:
