@@ -200,22 +200,38 @@ def layout(
     elements: Elements, refs: Sequence[str], *, within: Node | None = None, only_interactive: bool = False
 ) -> list[Line]:
     """All lines of a screen, or of one node's inside with its labels uncut."""
-    page = _Page(whole=within is not None)
     first, end = (within.order, within.end) if within else (0, 1 << 60)
-    texts = iter(() if only_interactive else elements.texts)
-    text = next(texts, None)
-    for ref, element in zip(refs, elements, strict=True):
-        order = element.node.order
-        while text is not None and text.node.order < order:
-            if first <= text.node.order < end:
-                page.text(text)
-            text = next(texts, None)
-        if first <= order < end:
-            page.element(ref, element)
-    while text is not None:
-        if first <= text.node.order < end:
-            page.text(text)
-        text = next(texts, None)
+    parts: list[Part] = [(text.node.order, "", text) for text in ([] if only_interactive else elements.texts)]
+    parts.extend((one.node.order, ref, one) for ref, one in zip(refs, elements, strict=True))
+    parts = sorted((part for part in parts if first <= part[0] < end), key=_place_of)
+    whole = within is not None
+    layers = [] if whole else elements.behind
+    front = [part for part in parts if not any(one.order <= part[0] < one.end for one in layers)]
+    if not layers or not front or len(front) == len(parts):
+        return _lines(parts, whole=whole)
+    hidden = [part for part in parts if any(one.order <= part[0] < one.end for one in layers)]
+    below = [(level + 1, text) for level, text in _lines(hidden, whole=whole)]
+    return [*_lines(front, whole=whole), (0, BEHIND), *below]
+
+
+BEHIND = "behind:"
+"""The line before what another layer is drawn over."""
+Part = tuple[int, str, Element | Text]
+"""Where it stands in the screen, its ref, and what it is."""
+
+
+def _place_of(part: Part) -> tuple[int, bool]:
+    """In document order; an element comes before a text of its own node."""
+    return part[0], not part[1]
+
+
+def _lines(parts: list[Part], *, whole: bool) -> list[Line]:
+    page = _Page(whole=whole)
+    for _, ref, one in parts:
+        if isinstance(one, Element):
+            page.element(ref, one)
+        else:
+            page.text(one)
     page.flush()
     return page.lines
 

@@ -22,6 +22,7 @@ LONG_CLICKABLE = 1 << 7
 PASSWORD = 1 << 8
 FOCUSABLE = 1 << 9
 HIDDEN = 1 << 10  # visible-to-user="false" or displayed="false"
+ACTIONABLE = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
 
 MASK = "••••"
 """Stands for what a password field holds; its length says nothing."""

@@ -12,7 +12,7 @@ from handrail.errors import ElementNotInteractable
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
 from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
-from handrail.tree.windows import SYSTEM_UI, is_input_method, modal_above, paint_order
+from handrail.tree.windows import SYSTEM_UI, is_input_method, is_web_veil, modal_above, paint_order
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height
@@ -98,7 +98,7 @@ def _covers(screen: Screen, node: Node) -> bool:
         return not node.children or (is_window(node) and node.bounds.height < screen.height * _KEYBOARD_SHARE)
     if is_window(node):
         return node.package_name != SYSTEM_UI  # its overlays span the screen and let touches through
-    return touchable(node) and not node.flags & SCROLLABLE
+    return touchable(node) and not node.flags & SCROLLABLE and not is_web_veil(screen, node)
 
 
 def is_window(node: Node) -> bool:
@@ -144,15 +144,18 @@ def _cuts(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
 def element_at(screen: Screen, x: int, y: int) -> Node | None:
     """What a touch there would reach: the topmost node that takes touches, else the deepest one there."""
     deepest: Node | None = None
+    veil: Node | None = None
     for node in reversed(paint_order(screen)):
         if not node.bounds.holds(x, y) or node.flags & HIDDEN or not visible_part(screen, node).holds(x, y):
             continue
         if touchable(node):
-            return node
+            if not is_web_veil(screen, node):
+                return node
+            veil = veil or node
         deepest = deepest or node
         if is_window(node) and node.package_name != SYSTEM_UI:
             break
-    return deepest
+    return veil or deepest
 
 
 def felt_at(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
@@ -173,7 +176,8 @@ def felt_at(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
             is_beside = max(abs(near.x - x), abs(near.y - y)) <= slop and near != point
             if part.area and is_beside and node is not hit and _over(above, near) is None:
                 found.append(node)
-            above.append(node)
+            if not is_web_veil(screen, node):
+                above.append(node)
         if is_window(node) and node.package_name != SYSTEM_UI and node.bounds.holds(x, y):
             break
     return found

@@ -5,8 +5,10 @@ Knows the keyboard, the bars at the edges, the toast and the dialog above an app
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
+from handrail.tree.layers import behind
 from handrail.tree.node import (
     CHECKABLE,
     CLICKABLE,
@@ -205,9 +207,15 @@ _CROWD = 64  # coverers looked at per band; keeps 10,000 stacked nodes linear
 
 def visible(screen: Screen) -> bytearray:
     """One byte per node by `order`: 1 for what is on the screen, has a size and is not covered."""
+    return seen(screen)[0]
+
+
+def seen(screen: Screen) -> tuple[bytearray, list[Node]]:
+    """What is visible, and the parts of it that lie behind another layer of their window."""
     shown = on_screen(screen)
-    _drop_covered(screen, shown)
-    return shown
+    layers = behind(screen, shown)
+    _drop_covered(screen, shown, layers)
+    return shown, [layer for layer in layers if any(shown[layer.order : layer.end])]
 
 
 def on_screen(screen: Screen) -> bytearray:
@@ -245,18 +253,29 @@ def _drop_system_bars(screen: Screen, shown: bytearray) -> None:
             shown[order] = 0
 
 
-def _drop_covered(screen: Screen, shown: bytearray) -> None:
-    """Clears what lies fully under a clickable of another branch that is drawn later."""
+def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> None:
+    """Clears what lies fully under a clickable of another branch that is drawn later.
+
+    A layer counts as a whole: what covers only a part of it covers nothing.
+    """
     cover = Cover()
+    layer_at = {order: layer for layer in layers for order in range(layer.order, layer.end)}
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
             continue
-        over = cover.over(node)
+        over = cover.over(node, layer_at.get(node.order))
         if over is not None:
             if node.flags & _TAKES_TOUCH or not _is_glass(over, screen):
                 shown[node.order] = 0
-        elif node.flags & CLICKABLE and not node.flags & SCROLLABLE:
+        elif node.flags & CLICKABLE and not node.flags & SCROLLABLE and not is_web_veil(screen, node):
             cover.add(node)
+
+
+def is_web_veil(screen: Screen, node: Node) -> bool:
+    """A part of a web page that says nothing: a backdrop. In a web page later in the tree is not above."""
+    if node.text or node.description or not any(up.role == "web_view" for up in node.ancestors()):
+        return False
+    return not any(one.text or one.description for one in screen.inside(node))
 
 
 def _is_glass(over: Node, screen: Screen) -> bool:
@@ -304,8 +323,8 @@ class Cover:
             if len(band) < _CROWD:
                 band.append(entry)
 
-    def over(self, node: Node) -> Node | None:
-        """A clickable that hides the whole of `node` and is not inside it."""
+    def over(self, node: Node, layer: Node | None = None) -> Node | None:
+        """A clickable that hides the whole of `node`, or the whole of its layer, and is not inside it."""
         left, top, right, bottom = node.bounds
         band = self._bands.get(top >> _BAND_SHIFT, self._tall)
         for entries in (band, self._tall) if self._tall and band is not self._tall else (band,):
@@ -316,6 +335,9 @@ class Cover:
                     and its_left <= left
                     and its_right >= right
                     and not node.order < order < node.end
+                    and (
+                        layer is None or layer.order <= order < layer.end or over.bounds.covers(layer.bounds)
+                    )
                 ):
                     return over
         return None

@@ -28,22 +28,23 @@ from handrail.tree.node import (
     Screen,
 )
 from handrail.tree.quote import clean
-from handrail.tree.windows import is_input_method, visible
+from handrail.tree.windows import is_input_method, seen
 
 __all__ = ["Element", "Elements", "Text", "elements", "fresh_refs"]
 
 
 def elements(screen: Screen, external_labels: Mapping[str, str] | None = None) -> Elements:
     """Everything that gets a ref, in document order. `external_labels` are a framework's names by node id."""
-    found, texts = gather(screen, visible(screen))
+    shown, layers = seen(screen)
+    found, texts = gather(screen, shown)
     found = merge_wrappers(found)
     for element in found:
         name(element, external_labels or {}, screen)
     adopt(found, texts, screen)
     for element in found:
         settle_kind(element)
-    stand_in(found, texts, screen)
-    return Elements(found, [text for text in texts if not text.taken])
+    stand_in(found, texts, screen, layers)
+    return Elements(found, [text for text in texts if not text.taken], layers)
 
 
 def fresh_refs(elements: Sequence[Element]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from handrail.tree.element.labels import (
     AGGREGATE,
@@ -210,8 +210,16 @@ _BESIDE = ("(right of", "(left of")
 Anchor = tuple[int, Bounds, str]
 
 
-def stand_in(found: list[Element], texts: list[Text], screen: Screen) -> None:
-    """Says which one it is for every element that has no label; scroll containers need none."""
+def stand_in(found: list[Element], texts: list[Text], screen: Screen, layers: Sequence[Node] = ()) -> None:
+    """Says which one it is for every element that has no label; scroll containers need none.
+
+    A neighbour in another layer is none.
+    """
+    if layers:
+        for one in (True, False):
+            mine = [element for element in found if _is_in(layers, element.node) is one]
+            stand_in(mine, [text for text in texts if _is_in(layers, text.node) is one], screen)
+        return
     nameless = [element for element in found if not element.pieces and element.kind != "s"]
     if not nameless:
         return
@@ -231,6 +239,10 @@ def stand_in(found: list[Element], texts: list[Text], screen: Screen) -> None:
             place = near or _place(element.node.bounds, screen)
             twins[element.parent, place] += 1
             element.stand_in = _told_apart(place, twins[element.parent, place])
+
+
+def _is_in(layers: Sequence[Node], node: Node) -> bool:
+    return any(layer.order <= node.order < layer.end for layer in layers)
 
 
 def _is_told_by_value(element: Element) -> bool:

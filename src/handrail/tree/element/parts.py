@@ -70,10 +70,16 @@ class Element:
 
 
 class Elements(list[Element]):
-    """The elements of one screen in document order; `texts` are the visible texts that none of them says."""
+    """The elements of one screen in document order; `texts` are the visible texts that none of them says.
 
-    __slots__ = ("texts",)
+    `behind` are the parts of the screen over which another layer is drawn.
+    """
 
-    def __init__(self, found: Sequence[Element] = (), texts: Sequence[Text] = ()) -> None:
+    __slots__ = ("behind", "texts")
+
+    def __init__(
+        self, found: Sequence[Element] = (), texts: Sequence[Text] = (), behind: Sequence[Node] = ()
+    ) -> None:
         super().__init__(found)
         self.texts = list(texts)
+        self.behind = list(behind)
