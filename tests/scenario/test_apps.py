@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from handrail.protocol.envelope import Envelope
+from handrail.sim.phone import Phone
 from tests.scenario.world import FastClock, play, world
 
 SETTINGS = "com.android.settings"
@@ -147,5 +148,30 @@ def test_gestures_aim_at_elements_and_at_points(tmp_path: Path) -> None:
             assert twice.delivery == "delivered"
             dragged = await w.session.drag("540,1800", "540,900")
             assert dragged.delivery == "delivered"
+
+    play(story())
+
+
+def test_an_app_whose_screens_carry_another_package_is_started(tmp_path: Path) -> None:
+    """A recorded screen says what it said; which app is in front is the phone's to tell."""
+    recorded = tmp_path / "recorded"
+    recorded.mkdir()
+    button = (
+        '<node index="0" text="Letters" class="android.widget.Button" package="com.example.walk"'
+        ' clickable="true" enabled="true" bounds="[0,300][1080,480]" />'
+    )
+    (recorded / "1.xml").write_text(
+        '<hierarchy rotation="0"><node index="0" class="android.widget.FrameLayout"'
+        f' package="com.example.walk" enabled="true" bounds="[0,0][1080,2400]">{button}</node></hierarchy>'
+    )
+
+    async def story() -> None:
+        clock = FastClock(10)
+        phone = Phone(clock=clock, apps=["launcher", "settings", f"replay:{recorded}"])
+        async with world(tmp_path / "home", clock=clock, phone=phone) as w:
+            for _ in range(2):
+                done = await w.session.start_app("com.handrail.replay")
+                assert done.success, done.to_json()
+            assert (await w.session.expect_visible("Letters")).success
 
     play(story())

@@ -82,13 +82,13 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case system.StartApp():
             async with run.dispatching():
                 await stage.apps.start(action.package, action.activity)
-            return Outcome(proof=in_front(action.package, START_BUDGET_MS))
+            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.looks.eyes.foreground))
         case system.StopApp():
             return await programs.stop_app(stage, action)
         case system.RestartApp():
             async with run.dispatching():
                 await stage.apps.restart(action.package)
-            return Outcome(proof=in_front(action.package, START_BUDGET_MS))
+            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.looks.eyes.foreground))
         case system.ResetApp():
             async with run.dispatching():
                 await stage.apps.reset(action.package)

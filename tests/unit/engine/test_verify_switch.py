@@ -65,3 +65,35 @@ def test_a_neighbours_switch_in_a_list_sorted_anew_is_not_mine(
     after: tuple[tuple[str, bool], ...], turned: bool
 ) -> None:
     assert has_turned(switches(*OLD), "Cable", switches(*after)) is turned
+
+
+def choices(kind: str, *rows: tuple[str, bool]) -> Screen:
+    """A dialog's list of which one is chosen, or several."""
+    drawn = [
+        node(kind, text=name, box=row(n), flags="checkable clickable" + (" checked" if is_on else ""))
+        for n, (name, is_on) in enumerate(rows)
+    ]
+    return screen(TITLE, node("ListView", *drawn, box=(0, 200, 1080, 200 + 150 * len(rows))))
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "met"),
+    [
+        ("CheckedTextView", [True, False, False], True),
+        ("android.view.View", [True, False, False], True),
+        ("RadioButton", [True, False, False], True),
+        ("CheckedTextView", [False, True, False], False),  # it should have been chosen now
+        ("CheckedTextView", [True, True, False], False),  # several may be on: it should have been turned off
+        ("CheckBox", [True, False, False], False),
+        ("Switch", [True, False, False], False),
+    ],
+)
+def test_a_tap_on_the_row_that_is_chosen_already_changes_nothing(
+    kind: str, chosen: list[bool], met: bool
+) -> None:
+    drawn = choices(kind, *zip(("Small", "Medium", "Large"), chosen, strict=True))
+    first = next(one for one in drawn.nodes if one.text == "Small")
+    aim = Aim(Selector(text="Small"), FoundElement(drawn, first, "exact", NO_HANDLES), None, None, "Small")
+    proof = toggled(look(drawn), aim)
+    assert proof is not None
+    assert proof.met(look(drawn)) is met

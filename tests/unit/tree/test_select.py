@@ -311,3 +311,14 @@ def test_keys_of_the_keyboard_are_no_candidates() -> None:
     with pytest.raises(ElementNotFound) as failure:
         find(drawn, Selector(text="ed"))
     assert [one["label"] for one in failure.value.details["candidates"]] == ["Edit"]
+
+
+def test_a_search_bar_and_the_field_in_it_are_no_riddle() -> None:
+    field = node("EditText", hint="Search", box=(100, 210, 900, 340), flags="clickable")
+    bar = node(
+        "androidx.appcompat.widget.Toolbar", field, content_desc="Search", box=row(0), flags="clickable"
+    )
+    assert find(screen(bar), Selector(text="Search")).node.role == "text_field"
+    other = node("Button", content_desc="Search", box=row(3), flags="clickable")
+    with pytest.raises(AmbiguousTarget):
+        find(screen(bar, other), Selector(text="Search"))

@@ -7,7 +7,7 @@ This is the loop, which looks, asks and sleeps. What to do next is decided by `j
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from handrail.clock import Clock
@@ -24,6 +24,8 @@ LOADING_WAIT_MS = 8_000.0
 """A spinner is waited for as long on top of the settle budget."""
 HELPER_MS = 250.0
 """A helper that hears events for so long is not asked again: only looks can tell what is restless."""
+ASK_MS = 1_000.0
+"""A screen that has not shown by then what it should is not asked alone any more."""
 WAKE_MS = 0.05
 """A sleeper may wake a moment early; a look that began then would not count."""
 
@@ -56,6 +58,7 @@ class Settling:
         before: Look | None,
         *,
         met: Met = never,
+        ask: Callable[[Look], Awaitable[None]] | None = None,
         budget_ms: float = FULL_MS,
         loading_ms: float = LOADING_WAIT_MS,
         patience_ms: float = 0.0,
@@ -63,6 +66,7 @@ class Settling:
         self._looks, self._listener, self._clock = looks, looks.rest, clock
         self._before = before
         self._met = met
+        self._ask = ask
         self._judged: tuple[Screen, bool] | None = None
         start = clock.monotonic_ms()
         self._known = Waiting(start, start + budget_ms, loading_ms, start + patience_ms, before is not None)
@@ -76,6 +80,7 @@ class Settling:
         while True:
             seen = await self._looks.look()
             self._reads += 1
+            await self._ask_device(seen)
             if self._listener is not None:
                 self._listener.notice(seen.screen)
             self._known, decision = judge(self._known, self._evidence(seen, is_vouched))
@@ -103,6 +108,14 @@ class Settling:
             is_endless=bool(looks.motion.endless(seen.ended_ms - RECENT_MS)),
             waits_for_idle=looks.eyes.waits_for_idle,
         )
+
+    async def _ask_device(self, seen: Look) -> None:
+        """Once, after a while, where the screen alone does not show what it should."""
+        if self._ask is None or seen.ended_ms - self._known.start_ms < ASK_MS or self._is_met(seen):
+            return
+        ask, self._ask = self._ask, None
+        await ask(seen)
+        self._judged = None
 
     def _is_met(self, seen: Look) -> bool:
         """Asked once for each screen, however often it is looked at."""

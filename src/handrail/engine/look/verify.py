@@ -5,7 +5,7 @@ A proof looks at one screen and says whether it holds there; waiting for it is `
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from handrail.engine.look.conditions import Holds, holds
@@ -14,6 +14,7 @@ from handrail.engine.look.resolve import Aim
 from handrail.errors import HandrailError, NavigationNoChange, VerificationFailed
 from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
+from handrail.surface.values import Foreground
 from handrail.tree.match.matching import match
 from handrail.tree.node import Node
 from handrail.tree.signs import ScreenDialog
@@ -24,7 +25,14 @@ EXPECT_MS = 5_000.0
 TOGGLE_MS = 1_500.0
 """How long a switch may take to turn: radios and servers are asked first. Only a failure costs this."""
 
+_SWITCHES = frozenset({"switch", "check_box"})
+_ROW_DEPTH = 3
+"""Boxes between a choice and the group that it belongs to."""
 _PROMPTS = frozenset({"permission", "chooser", "installer"})
+
+
+Ask = Callable[[Look], Awaitable[None]]
+AskForeground = Callable[[], Awaitable[Foreground]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,9 @@ class Proof:
     """How long to go on looking once the screen is quiet."""
     decides: bool = True
     """Once it holds, the rest need not be waited for. Mere change decides nothing: it may go on."""
+
+    ask: Ask | None = None
+    """Asks the device itself, where a screen at rest does not show what it should; `check` knows it then."""
 
     def met(self, seen: Look) -> bool:
         return self.check(seen).met
@@ -90,7 +101,37 @@ def toggled(before: Look, aim: Aim) -> Proof | None:
 
 
 def _is_chosen(node: Node) -> bool:
-    return node.role == "radio_button" and node.checked
+    """One of several, and the one that is chosen: a tap on it changes nothing.
+
+    Not only radio buttons: a row of a list of choices is a checked text, a segment of Compose a checked view.
+    """
+    if not node.checked:
+        return False
+    return node.role == "radio_button" or (node.role not in _SWITCHES and bool(_rivals(node)))
+
+
+def _rivals(node: Node) -> list[Node]:
+    """Checkables of its kind in the same group, none of which is on."""
+    group = node.parent
+    for _ in range(_ROW_DEPTH):
+        if group is None:
+            return []
+        others = [one for one in _checkables(group) if one is not node and one.class_name == node.class_name]
+        if others:
+            return [] if any(one.checked for one in others) else others
+        group = group.parent
+    return []
+
+
+def _checkables(group: Node) -> list[Node]:
+    found, stack = [], [(group, 0)]
+    while stack:
+        node, depth = stack.pop()
+        if node.checkable:
+            found.append(node)
+        if depth < _ROW_DEPTH:
+            stack.extend((child, depth + 1) for child in node.children)
+    return found
 
 
 def _state(node: Node) -> str:
@@ -133,14 +174,23 @@ def moved(before: Look, looks: Looks) -> Proof:
     return Proof("built_in", check, failure, decides=False)
 
 
-def in_front(package: str, budget_ms: float) -> Proof:
-    """The app is there, or what the system asks on its behalf before it may show itself."""
+def in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:
+    """The app is there, or what the system asks on its behalf before it may show itself.
+
+    A screen may carry other packages than its app: it is made of another one's parts, or is a recording.
+    """
+    carried: set[str] = set()
+
+    async def ask(seen: Look) -> None:
+        if foreground is not None and (await foreground()).package == package:
+            carried.add(seen.screen.package)
 
     def check(seen: Look) -> Holds:
         prompt = _prompt_for(seen, package)
         if prompt is not None:
             return Holds(True, package, f"a {prompt.kind} prompt of {package}")
-        return Holds(seen.screen.package == package, package, seen.screen.package)
+        there = seen.screen.package == package or seen.screen.package in carried
+        return Holds(there, package, package if there else seen.screen.package)
 
     def failure(verdict: Holds) -> HandrailError:
         return VerificationFailed(
@@ -150,7 +200,7 @@ def in_front(package: str, budget_ms: float) -> Proof:
             observed=verdict.observed,
         )
 
-    return Proof("built_in", check, failure, budget_ms)
+    return Proof("built_in", check, failure, budget_ms, ask=ask)
 
 
 def _prompt_for(seen: Look, package: str) -> ScreenDialog | None:

@@ -44,7 +44,7 @@ def label_beside_value(node: Node, external: str = "") -> tuple[str, str]:
 
 
 def _is_secret(node: Node, label: str) -> bool:
-    """What a password field holds is never said, under no other name. A text equal to the hint is the hint."""
+    """What a password field holds is never said, by any name. A text equal to the hint is the hint."""
     if not node.flags & PASSWORD:
         return False
     return label == clean(node.text) != clean(node.hint_text)

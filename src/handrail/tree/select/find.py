@@ -138,7 +138,7 @@ def _only_one(screen: Screen, selector: Selector, matches: _Matches, handles: Ha
     good = [node for node, rank in zip(nodes, ranks, strict=True) if rank == best]
     for anchor in matches.anchors.values():
         good = _closest(good, anchor)
-    good = _one_per_receiver(good)
+    good = _fields_in_boxes(_one_per_receiver(good))
     if len(good) > 1:
         raise ambiguous(selector, good, nodes, handles)
     return good[0]
@@ -165,6 +165,12 @@ def _closest(nodes: list[Node], anchor: Node) -> list[Node]:
     return [node for node, pixels in zip(nodes, far, strict=True) if pixels == min(far)]
 
 
+def _fields_in_boxes(nodes: list[Node]) -> list[Node]:
+    """A search bar and the field in it have one name; whoever says it means the field."""
+    fields = [node for node in nodes if node.role in _TYPED]
+    return [node for node in nodes if node.role in _TYPED or not any(one.is_inside(node) for one in fields)]
+
+
 def _one_per_receiver(nodes: list[Node]) -> list[Node]:
     """A row and the text in it are one target; the innermost says best where to touch."""
     kept: dict[Node, Node] = {}
@@ -176,6 +182,7 @@ def _one_per_receiver(nodes: list[Node]) -> list[Node]:
     return list(kept.values())
 
 
+_TYPED = frozenset({"text_field"})
 LabelOf = Callable[[Node], str]
 
 EXACT, BY_LABEL, PARTLY, LOOSE = range(4)
