@@ -1,25 +1,34 @@
-"""How much of a screen its compact text keeps, judged from the parsed screen and the printed text alone.
+"""How much of a screen its compact text keeps, judged from the dump's own bytes and the printed text.
 
-Nothing of the renderer is used here, so that it can't mark its own work.
+Nothing of `handrail` is used here, so that it can't mark its own work: the dump is read by `raw_dump`, what
+is seen is found by brute force, and a ref is known by class, id and bounds.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from handrail.tree.compact import CompactResult
-from handrail.tree.node import CHECKABLE, CLICKABLE, HIDDEN, LONG_CLICKABLE, SCROLLABLE, Node, Screen
+from bench.raw_dump import Box, Raw, area, common, covers
 
-_ACTIONABLE = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
+_ACTS = ("clickable", "long-clickable", "checkable", "scrollable")
+_FIELDS = re.compile(r"(EditText|TextField|AutoCompleteTextView|SearchAutoComplete)$")
+_SLIDERS = re.compile(r"(SeekBar|RatingBar|Slider)$")
+_KEYBOARD = re.compile(r"inputmethod|keyboard|honeyboard|swiftkey|\.ime$|\.input$", re.IGNORECASE)
+_SYSTEM = "com.android.systemui"
 _LINE = re.compile(r"^ *@([a-z])([\d,-]+)(?: (.*))?$")
-_STAND_IN = re.compile(
-    r"#[\w.$:/-]+"
-    r"|\((?:(?:right|left) of|above|below) \"(?:[^\"\\]|\\.)*\"(?:, \d+\w\w)?\)"
-    r"|\([a-z ]+(?:, \d+\w\w)?\)"
-    r"|\d+× \S+"
+_ID = re.compile(r"#[\w.$:/-]+|\d+× [A-Za-z_]\S*")
+_PLACE = re.compile(
+    r"\((?:(?:right|left) of|above|below) \"(?:[^\"\\]|\\.)*\"(?:, \d+\w\w)?\)"
+    r"|\((?:top|middle|bottom|left|right|whole)[a-z ]*(?:, \d+\w\w)?\)|\d+×"
 )
 _STATES = {"on", "off", "selected", "focused", "disabled", "password", "long-press", "empty"}
+_ROOMY = 0.5  # of a box: what is smaller is another target
+_WHOLE = 0.8  # for what does something else than the box
+
+Refs = Mapping[str, tuple[str, str, Box]]
+"""Class, id and bounds of each ref's node."""
 
 
 @dataclass
@@ -32,7 +41,9 @@ class Quality:
     kept: int = 0
     refs: int = 0
     unlabelled: int = 0
+    """Without a label; an id may stand for it."""
     nameless: int = 0
+    """With neither a label nor an id: a position is none."""
     missed: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
@@ -40,27 +51,31 @@ class Quality:
         return Quality(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
 
-def judge(screen: Screen, result: CompactResult) -> Quality:
+def judge(nodes: list[Raw], text: str, refs: Refs) -> Quality:
     """Strict recall, text kept and nameless refs of one rendering."""
-    seen = seen_nodes(screen)
-    printed = {result.ref_map[ref].order for ref in printed_refs(result.text)}
-    wanted = [node for node in seen if node.enabled and _is_actionable(node)]
-    missed = [node for node in wanted if node.order not in printed and not _wraps_one(node, printed, screen)]
-    said = _visible_text(re.sub(r"\\([\"\\<`])", r"\1", result.text))
+    seen = seen_nodes(nodes)
+    printed = {refs[ref] for ref in printed_refs(text)}
+    wanted = [node for node in seen if node.has("enabled") and acts(node)]
+    missed = [node for node in wanted if node.key not in printed and not _wraps_one(node, printed, nodes)]
+    said = visible_text(re.sub(r"\\([\"\\<`])", r"\1", text))
     pieces = text_pieces(seen)
     lost = sorted(piece for piece in pieces if piece[:60].strip() not in said)
-    refs, unlabelled, nameless = name_counts(result.text)
+    count, unlabelled, nameless = name_counts(text)
     return Quality(
         wanted=len(wanted),
         reached=len(wanted) - len(missed),
         pieces=len(pieces),
         kept=len(pieces) - len(lost),
-        refs=refs,
+        refs=count,
         unlabelled=unlabelled,
         nameless=nameless,
-        missed=tuple(repr(node) for node in missed),
+        missed=tuple(f"{node.cls} {node.text or node.desc!r} {node.box}" for node in missed),
         lost=tuple(lost),
     )
+
+
+def acts(node: Raw) -> bool:
+    return node.has(*_ACTS) or bool(_FIELDS.search(node.cls) or _SLIDERS.search(node.cls))
 
 
 def printed_refs(text: str) -> list[str]:
@@ -74,101 +89,119 @@ def printed_refs(text: str) -> list[str]:
     return refs
 
 
-def seen_nodes(screen: Screen) -> list[Node]:
+def seen_nodes(nodes: list[Raw]) -> list[Raw]:
     """What a person sees, by brute force."""
-    inside = [node for node in screen.nodes if _is_on_screen(node, screen)]
-    apps = [node for node in inside if node.package_name != "com.android.systemui"]
-    nodes = apps or inside
-    painted = {node.order: _paint_key(node) for node in nodes}
-    covers = [node for node in nodes if node.flags & CLICKABLE and not node.flags & SCROLLABLE]
-    return [
+    roots = [node for node in nodes if node.parent is None]
+    display = (0, 0, max(root.box[2] for root in roots), max(root.box[3] for root in roots))
+    inside = [node for node in nodes if _is_on_screen(node, display)]
+    nodes = [node for node in inside if node.package != _SYSTEM] or inside
+    tops = {id(node): _top(node) for node in nodes}
+    veils = [
         node
         for node in nodes
-        if not any(
-            painted[over.order] > painted[node.order]
-            and not over.is_inside(node)
-            and over.bounds.covers(node.bounds)
-            for over in covers
+        if node.has("clickable") and not node.has("scrollable") and not _is_web_veil(node)
+    ]
+
+    def is_hidden(node: Raw) -> bool:
+        mine = _painted(node)
+        return any(
+            tops[id(over)] is tops[id(node)]
+            and covers(over.box, node.box)
+            and not node.at < over.at < node.end
+            and _painted(over) > mine
+            for over in veils
         )
-    ]
+
+    return [node for node in nodes if not is_hidden(node)]
 
 
-def _is_on_screen(node: Node, screen: Screen) -> bool:
+def _top(node: Raw) -> Raw:
+    """The window. Without layers a dump does not tell which of two is above, so none hides another."""
+    return ([node, *node.up()])[-1]
+
+
+def _is_web_veil(node: Raw) -> bool:
+    if not any(up.cls.endswith("WebView") for up in node.up()):
+        return False
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        if one.text or one.desc:
+            return False
+        stack.extend(one.children)
+    return True
+
+
+def _is_on_screen(node: Raw, display: Box) -> bool:
     """With a size, and a part of it inside the display and inside every scroll container around it."""
-    if (not node.class_name and node.children) or node.flags & HIDDEN or not node.bounds.area:
+    if node.hidden or not area(node.box) or (not node.cls and node.children):
         return False
-    part = screen.bounds
-    for up in node.ancestors():
-        if up.scrollable and up.bounds.area:
-            part = part.intersect(up.bounds)
-    return node.bounds.intersect(part).area > 0
+    part = display
+    for up in node.up():
+        if up.has("scrollable") and area(up.box):
+            part = common(part, up.box)
+    return area(common(node.box, part)) > 0
 
 
-def _paint_key(node: Node) -> tuple[tuple[int, int], ...]:
-    path = [node, *node.ancestors()]
-    return tuple((one.drawing_order, one.position) for one in reversed(path))
+def _painted(node: Raw) -> list[tuple[int, int]]:
+    path = [node, *node.up()]
+    return [(one.drawn, one.at) for one in reversed(path)]
 
 
-def _is_actionable(node: Node) -> bool:
-    return bool(node.flags & _ACTIONABLE) or node.role in ("text_field", "slider")
-
-
-def _wraps_one(node: Node, printed: set[int], screen: Screen) -> bool:
-    """A tappable box around exactly one outermost ref, which fills it or can't be tapped itself."""
-    if node.flags & (SCROLLABLE | CHECKABLE):
+def _wraps_one(node: Raw, printed: Collection[tuple[str, str, Box]], nodes: list[Raw]) -> bool:
+    """A tappable box around exactly one ref that does the same, with nothing else to tap between them."""
+    if node.has("scrollable", "checkable"):
         return False
-    outermost = [
-        one
-        for one in screen.inside(node)
-        if one.order in printed
-        and not any(up.order in printed for up in one.ancestors() if up.is_inside(node))
-    ]
-    if len(outermost) != 1 or (outermost[0].scrollable and outermost[0].role != "text_field"):
+    found = [one for one in nodes[node.at + 1 : node.end] if one.key in printed]
+    outermost = [one for one in found if not any(up in found for up in one.up())]
+    if len(outermost) != 1:
         return False
-    return not outermost[0].clickable or outermost[0].bounds.area * 2 >= node.bounds.area
+    inner = outermost[0]
+    if inner.has("scrollable") and not _FIELDS.search(inner.cls):
+        return False
+    zone = next((one for one in (inner, *inner.up()) if one is node or one.has("clickable")), node)
+    if zone is node:
+        return True
+    share = _WHOLE if inner.has("checkable") or _SLIDERS.search(inner.cls) else _ROOMY
+    return area(common(zone.box, node.box)) >= share * area(node.box)
 
 
-def text_pieces(seen: list[Node]) -> set[str]:
+def text_pieces(seen: list[Raw]) -> set[str]:
     """The distinct texts and descriptions on the screen, without passwords and screen-reader aggregates."""
     pieces: set[str] = set()
-    speaking = {id(up) for node in seen if node.text or node.description for up in node.ancestors()}
+    speaking = {id(up) for node in seen if node.text or node.desc for up in node.up()}
     for node in seen:
-        if node.text and not node.password:
-            pieces.add(_visible_text(node.text))
-        description = _visible_text(node.description)
-        if not (len(description) > 80 and id(node) in speaking):
-            pieces.add(description)
+        if node.text and not node.has("password") and not _KEYBOARD.search(node.package):
+            pieces.add(visible_text(node.text))
+        said = visible_text(node.desc)
+        if not (len(said) > 80 and id(node) in speaking) and not _KEYBOARD.search(node.package):
+            pieces.add(said)
     return pieces - {""}
 
 
-def _visible_text(text: str) -> str:
+def visible_text(text: str) -> str:
     return " ".join(
         "".join(char if char.isprintable() else " " if char.isspace() else "" for char in text).split()
     )
 
 
 def name_counts(text: str) -> tuple[int, int, int]:
-    """(non-scroll refs, those without a label, those without even an id or a labelled row around them)."""
+    """(non-scroll refs, those without a label, those with neither a label nor an id)."""
     refs = unlabelled = nameless = 0
-    labelled_above: dict[int, bool] = {}
     for line in text.splitlines()[1:]:
         match = _LINE.match(line)
-        if not match:
+        if not match or match[1] == "s":
             continue
-        level, rest = len(line) - len(line.lstrip()), match[3] or ""
-        labelled_above[level] = has_label = _has_label(match[1], rest)
-        if match[1] == "s":
-            continue
+        rest = match[3] or ""
         count = len(printed_refs("\n" + line))
         refs += count
-        if not has_label:
+        if not _has_label(match[1], _ID.sub("", rest)):
             unlabelled += count
-            in_row = re.match(r"\((?:left|middle|right)[,)]", rest) and labelled_above.get(level - 1)
-            nameless += 0 if in_row or rest.startswith("#") or re.match(r"\d+× \w", rest) else count
+            nameless += 0 if _ID.match(rest) else count
     return refs, unlabelled, nameless
 
 
 def _has_label(letter: str, rest: str) -> bool:
     amount = r"|-?[\d.,]+%?" if letter == "v" else ""
     empty = re.compile(r"\d+x\d+|=|\"••••\"|[←→↑↓↔↕]+" + amount)
-    return any(word not in _STATES and not empty.fullmatch(word) for word in _STAND_IN.sub("", rest).split())
+    return any(word not in _STATES and not empty.fullmatch(word) for word in _PLACE.sub("", rest).split())

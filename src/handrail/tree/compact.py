@@ -144,6 +144,8 @@ def _floats(window: Node, screen: Screen) -> bool:
 
 
 PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
+ECHO = 16  # characters of a label that the line above says whole
+_ECHO_SLACK = 8
 _NUMERIC = re.compile(r"-?\d+(?:[.,]\d+)?%?")
 
 
@@ -165,6 +167,9 @@ def _label(element: Element, whole: bool) -> str:
     pieces = element.pieces
     if whole or not pieces:
         return JOIN.join(pieces)
+    if element.source == "echo":
+        label = pieces[0]
+        return label if len(label) <= ECHO + _ECHO_SLACK else f"{label[:ECHO].rstrip()}…"
     if len(pieces) == 1:
         return cut(pieces[0], LABEL if len(pieces[0]) <= LABEL else PIECE)
     return cut(JOIN.join([cut(piece, PIECE) for piece in pieces]), LABEL)
@@ -190,6 +195,8 @@ def _after(element: Element, whole: bool) -> list[str]:
 
 _TIGHT = 0.8  # of a line's height
 _SLACK = 4  # px
+_LOOSE = 2.5  # of a line's height, between short texts
+_WORD = 32  # characters of a short text; a longer one is a paragraph
 _ORNAMENT = 4  # characters of a line of stars or dashes
 _LOOK_BACK = 8  # pieces of a row that a new one is compared with
 Line = tuple[int, str]
@@ -247,6 +254,8 @@ class _Page:
         self._row_length = 0
         self._row_bounds = Bounds(0, 0, 0, 0)
         self._row_item: Node | None = None
+        self._row_chosen: Node | None = None
+        self._told_chosen: Node | None = None  # what was said to be selected last
         self._run: list[tuple[str, Element]] = []
         self._level = 0
         self._said = ""  # the label of the last element, which a text after it need not repeat
@@ -277,22 +286,25 @@ class _Page:
             return
         bounds = text.node.bounds
         row = self._row
-        if self._run or text.is_selected or (row and (level != self._level or self._is_new_row(text))):
+        if self._run or (row and (level != self._level or self._is_new_row(text))):
             self.flush()
         self._level = level
-        self._row_bounds, self._row_item = bounds, text.item
+        self._row_bounds, self._row_item, self._row_chosen = bounds, text.item, text.chosen
         if any(says(piece, text.text) for piece in row[-_LOOK_BACK:]):
             return
         row.append(text.text if _has_words(text.text) else self._cut(text.text, _ORNAMENT))
-        self._row_length += len(text.text)
+        self._row_length += len(text.text) + len(JOIN)
         self._said = ""
-        if text.is_selected:
-            self.flush(after=" selected")
 
     def _is_new_row(self, text: Text) -> bool:
         if self._row_length + len(text.text) > PLAIN or text.item is not self._row_item:
             return True
-        return text.item is None and not _joined(self._row_bounds, text.node.bounds)
+        if text.chosen is not self._row_chosen:
+            return True
+        if text.item is not None:
+            return False
+        are_words = len(text.text) <= _WORD and len(self._row[-1]) <= _WORD
+        return not _joined(self._row_bounds, text.node.bounds, are_words)
 
     def _level_at(self, order: int) -> int:
         around = self._around
@@ -300,8 +312,10 @@ class _Page:
             around.pop()
         return len(around)
 
-    def flush(self, after: str = "") -> None:
+    def flush(self) -> None:
         if self._row:
+            after = " selected" if self._row_chosen is not self._told_chosen and self._row_chosen else ""
+            self._told_chosen = self._row_chosen
             self.lines.append((self._level, quoted(self._cut(JOIN.join(self._row))) + after))
             self._row.clear()
             self._row_length = 0
@@ -324,8 +338,11 @@ def _has_words(text: str) -> bool:
     return text.isalnum() or any(char.isalnum() for char in text)
 
 
-def _joined(one: Bounds, other: Bounds) -> bool:
-    """On one line, or the next line of the same block: tight below it, with the same left edge or middle."""
+def _joined(one: Bounds, other: Bounds, are_words: bool) -> bool:
+    """On one line, or the next line of the same block: tight below it, with the same left edge or middle.
+
+    Words of a few letters need not be so tight: a number and what it counts.
+    """
     lower = min(one.bottom - one.top, other.bottom - other.top)
     overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
     if overlap * 2 > lower:
@@ -334,7 +351,7 @@ def _joined(one: Bounds, other: Bounds) -> bool:
         abs(one.left - other.left) <= _SLACK
         or abs(one.left + one.right - other.left - other.right) <= 2 * _SLACK
     )
-    return aligned and -lower <= other.top - one.bottom <= lower * _TIGHT
+    return aligned and -lower <= other.top - one.bottom <= lower * (_LOOSE if are_words else _TIGHT)
 
 
 SHORTEST = 3

@@ -1,8 +1,8 @@
 """Layers within one window: a player over the page that opened it, a drawer over a list.
 
-Dumps tell no opacity. But a person can't read two texts at one place. So where what is drawn later fills a part
-of the screen and writes over what that part says, the part is behind, as a whole. Web content tells nothing:
-there the order of the tree is not the order of drawing.
+Dumps tell no opacity. But a person can't read two texts at one place. So where what is drawn later fills a
+part of the screen and writes over what that part says, the part is behind, as a whole. Web content tells
+nothing: there the order of the tree is not the order of drawing.
 """
 
 from __future__ import annotations

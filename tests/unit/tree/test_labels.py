@@ -143,8 +143,13 @@ def test_an_obfuscated_id_is_no_name(tail: str) -> None:
 
 def test_an_arrow_is_named_by_its_id_and_its_neighbour() -> None:
     month = node("TextView", text="August", box=(400, 200, 680, 300))
-    arrow = icon((700, 200, 800, 300), resource_id="com.example.app:id/top_right_arrow")
-    assert body(screen(month, arrow))[1] == '@b1 #top_right_arrow (right of "August")'
+    arrows = [
+        icon((left, 200, left + 100, 300), resource_id="com.example.app:id/arrow") for left in (280, 700)
+    ]
+    assert body(screen(arrows[0], month, arrows[1])) == [
+        '@b1 #arrow (left of "August")', '"August"', '@b2 #arrow (right of "August")',
+    ]  # fmt: skip
+    assert body(screen(month, arrows[1]))[1] == "@b1 #arrow"  # the id alone tells it
 
 
 def test_a_nameless_element_is_named_by_its_neighbour() -> None:
@@ -166,7 +171,7 @@ def test_a_nameless_button_of_a_named_row_is_placed_in_the_row() -> None:
     line = node(
         "LinearLayout", text("photo.png", box=(20, 220, 600, 330)), more, box=row(0), flags="clickable"
     )
-    assert body(screen(line))[1] == " @b1 (right)"
+    assert body(screen(line))[1] == ' @b1 "photo.png" (right)'
 
 
 def test_two_nameless_buttons_of_one_row_are_told_apart() -> None:
@@ -175,7 +180,7 @@ def test_two_nameless_buttons_of_one_row_are_told_apart() -> None:
 
     words = text("photo.png", box=(20, 220, 600, 330))
     line = node("LinearLayout", words, more(800), more(980), box=row(0), flags="clickable")
-    assert body(screen(line))[1:] == [" @b1 (right)", " @b2 (right, 2nd)"]
+    assert body(screen(line))[1:] == [' @b1 "photo.png" (right)', ' @b2 "photo.png" (right, 2nd)']
 
 
 def test_a_pane_title_is_not_adopted_as_a_name() -> None:
@@ -221,3 +226,77 @@ def test_a_heart_in_a_clickable_zone_is_a_check() -> None:
     heart = node("ImageButton", content_desc="Like", box=(910, 220, 990, 300), flags="checkable checked")
     zone = node("FrameLayout", heart, box=(900, 210, 1000, 310), flags="clickable")
     assert body(screen(zone)) == ['@c1 "Like" on']
+
+
+def zone(box: tuple[int, int, int, int], **more: str) -> str:
+    return node("android.view.View", box=box, flags="clickable", **more)
+
+
+def test_a_zone_takes_the_words_that_lie_on_it() -> None:
+    """A click zone is laid over its words, or under them, and neither is inside the other."""
+    place, filters = (20, 200, 500, 280), (600, 200, 1000, 280)
+    words = [text("All regions", box=(40, 210, 400, 270)), text("Filters", box=(700, 210, 900, 270))]
+    bar = node("FrameLayout", zone(place), *words, zone(filters), box=(0, 190, 1080, 290))
+    assert body(screen(bar)) == ["@b1 All regions", "@b2 Filters"]
+
+
+def test_words_on_two_zones_belong_to_the_smaller() -> None:
+    words = text("Filters", box=(700, 210, 900, 270))
+    bar = node(
+        "FrameLayout", zone((0, 190, 1080, 290)), zone((600, 200, 1000, 280)), words, box=(0, 190, 1080, 290)
+    )
+    assert "@b1 Filters" in body(screen(bar))
+
+
+def test_an_icon_is_called_by_the_caption_below_it() -> None:
+    icons = [zone((100 + 300 * n, 400, 220 + 300 * n, 520)) for n in range(2)]
+    captions = [
+        text(said, box=(90 + 300 * n, 530, 230 + 300 * n, 570)) for n, said in enumerate(("Scan", "Pay"))
+    ]
+    both = [part for pair in zip(icons, captions, strict=True) for part in pair]
+    assert body(screen(node("FrameLayout", *both, box=(0, 380, 1080, 600)))) == ["@b1 Scan", "@b2 Pay"]
+
+
+def test_a_heading_below_a_picture_is_no_caption() -> None:
+    picture = zone((0, 200, 1080, 800))
+    heading = text("Recently played", box=(20, 820, 500, 880))
+    assert body(screen(node("FrameLayout", picture, heading))) == [
+        '@g1 (above "Recently played")', '"Recently played"',
+    ]  # fmt: skip
+
+
+def test_the_icon_before_the_title_leads_back_or_opens_the_menu() -> None:
+    up, title = zone((0, 80, 140, 220)), text("Termux", box=(160, 100, 600, 200))
+    assert body(screen(up, title))[0] == "@g1 back or menu (top left)"
+    more = zone((940, 80, 1080, 220))
+    assert body(screen(title, more))[1] == '@g1 (right of "Termux")'
+
+
+def test_a_switch_in_a_named_row_repeats_the_beginning_of_the_name() -> None:
+    words = text("Let people find me by my address", box=(20, 220, 700, 330))
+    switch = node("Switch", box=(900, 220, 1060, 330), flags="clickable checkable")
+    line = node("LinearLayout", words, switch, box=row(0), flags="clickable")
+    assert body(screen(line)) == ["@i1 Let people find me by my address", ' @c1 "Let people find…" off']
+
+
+def test_a_slider_is_known_by_its_scale() -> None:
+    bar = node("SeekBar", box=(40, 500, 1040, 560))
+    times = [text("0:04", box=(40, 570, 100, 600)), text("4:28", box=(980, 570, 1040, 600))]
+    assert body(screen(bar, *times)) == ["@v1 0:04 · 4:28"]
+
+
+def test_selected_is_said_once_and_only_where_it_tells_something() -> None:
+    """Android hands the mark on to everything inside what is selected."""
+
+    def cells(number: int, flags: str) -> str:
+        inside = [
+            node(
+                "TextView", text=f"{name}{number}", box=row(number, left=left, right=left + 300), flags=flags
+            )
+            for name, left in (("A", 0), ("B", 300), ("C", 600))
+        ]
+        return node("TableRow", *inside, box=row(number), flags=flags)
+
+    table = [cells(n, "selected" if n == 1 else "") for n in range(3)]
+    assert body(screen(*table)) == ['"A0 · B0 · C0"', '"A1 · B1 · C1" selected', '"A2 · B2 · C2"']
+    assert body(screen(*(cells(n, "selected") for n in range(2)))) == ['"A0 · B0 · C0"', '"A1 · B1 · C1"']

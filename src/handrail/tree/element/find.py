@@ -11,8 +11,9 @@ from itertools import islice, pairwise
 from statistics import median
 
 from handrail.tree.element.labels import own_label, says
-from handrail.tree.element.naming import adopt, name, stand_in
+from handrail.tree.element.naming import adopt, name
 from handrail.tree.element.parts import Element, Elements, Text
+from handrail.tree.element.stand_ins import stand_in
 from handrail.tree.node import (
     CHECKABLE,
     CHECKED,
@@ -107,7 +108,7 @@ class _Walk:
         said = _said(node)
         if not said or self._is_said_around(node, said):
             return
-        text = Text(node, said, is_selected=_is_selected(node))
+        text = Text(node, said, chosen=_chosen(node))
         if self._item is not None and node.order < self._item.end:
             text.item = self._item
         if node.children:
@@ -140,9 +141,19 @@ def _said(node: Node) -> str:
     return said
 
 
-def _is_selected(node: Node) -> bool:
-    """The current tab is often not tappable, and only the box around its text is marked."""
-    return bool((node.flags | (node.parent.flags if node.parent else 0)) & SELECTED)
+def _chosen(node: Node) -> Node | None:
+    """The selected one of several that a text belongs to.
+
+    The current tab is often not tappable, and only the box around its text is marked. Android hands the mark
+    on to everything inside; and where all are marked it tells nothing.
+    """
+    if not (node.flags | (node.parent.flags if node.parent else 0)) & SELECTED:
+        return None
+    chosen = node if node.flags & SELECTED else node.parent or node
+    while chosen.parent is not None and chosen.parent.flags & SELECTED:
+        chosen = chosen.parent
+    others = [one for one in chosen.parent.children if one is not chosen] if chosen.parent else []
+    return chosen if not others or any(not one.flags & SELECTED for one in others) else None
 
 
 _SAME_SHARE = 0.5  # of the box's area; a smaller button in a box is another target than the box
@@ -201,8 +212,8 @@ def _merge(box: Element, element: Element) -> None:
 
 
 def _is_inert(box: Element) -> bool:
-    """A disabled box that says nothing only keeps touches from what is behind it."""
-    return not box.node.flags & ENABLED and not box.texts and own_label(box.node) == ("", "")
+    """A disabled box that says nothing itself only keeps touches from what is behind it."""
+    return not box.node.flags & ENABLED and own_label(box.node) == ("", "")
 
 
 _TAPPABLE = CLICKABLE | LONG_CLICKABLE
@@ -279,7 +290,8 @@ def _states(element: Element) -> tuple[str, ...]:
     if kind == "c" and flags & (CHECKABLE | CHECKED):
         words.append("on" if flags & CHECKED else "off")
     if kind != "s":
-        if flags & SELECTED or any(text.taken and text.is_selected for text in element.texts):
+        is_own = flags & SELECTED and not (element.parent and element.parent.node.flags & SELECTED)
+        if is_own or any(text.taken and text.chosen for text in element.texts):
             words.append("selected")
         if flags & FOCUSED:
             words.append("focused")

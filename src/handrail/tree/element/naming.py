@@ -1,20 +1,18 @@
 """An element's name, from the surest source to the weakest.
 
-First what it says itself, then the texts inside it, then those beside it (a switch takes its row's title).
-Last come stand-ins: the tail of its id, a labelled neighbour, or its place on the screen.
+First what it says itself, then the texts inside it, then those on or beside it: a switch takes its row's
+title. What is still nameless gets a stand-in from `stand_ins`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from handrail.tree.element.labels import (
     AGGREGATE,
     check_label,
     field_value,
-    id_name,
     label_beside_value,
     own_label,
     says,
@@ -23,7 +21,6 @@ from handrail.tree.element.labels import (
 )
 from handrail.tree.element.parts import LABEL, Element, Text
 from handrail.tree.node import CLICKABLE, SCROLLABLE, Bounds, Node, Screen
-from handrail.tree.quote import quoted
 
 _CROWD = 4  # elements; what holds more is a region of the screen, not a thing with a name
 _REGION_SHARE = 0.5  # of the screen's area
@@ -99,6 +96,13 @@ def _passive_check(element: Element) -> list[str]:
 _ROW_SHARE = 0.15  # of the screen's height; a taller box is not a row
 _PIECES = 4
 _SLACK = 4  # px
+_CONTROLS = ("c", "f", "v")
+_ZONE_SHARE = 8  # a zone that takes more than this part of the screen is a region
+_BOXES = 2  # around an element, in which its texts may be
+_CROWDED = 16  # texts or elements in a box: more are a list
+_CAPTION_GAP = 0.04  # of the screen's width
+_CAPTION_WIDTH = 1.6  # of the icon's
+_ICON_WIDTH = 0.34  # of the screen's
 
 
 def adopt(found: list[Element], texts: list[Text], screen: Screen) -> None:
@@ -110,16 +114,16 @@ def adopt(found: list[Element], texts: list[Text], screen: Screen) -> None:
         if element.pieces or element.kind == "s":
             continue
         taken = neighbourhood.row(element)
-        if not taken and element.kind in ("c", "f", "v"):
-            taken = neighbourhood.beside(at)
+        if not taken:
+            taken = neighbourhood.beside(at) if element.kind in _CONTROLS else neighbourhood.on(element)
         for text in taken:
             text.taken = True
             element.pieces.append(text.text)
-        row = element.parent
-        if not taken and element.kind in ("c", "v") and row and row.pieces and len(row.inner) == 1:
-            element.pieces.append(row.pieces[0])
         if element.pieces:
             element.source = "row"
+        elif element.kind in ("c", "v") and (row := element.parent) and row.pieces and len(row.inner) == 1:
+            element.pieces.append(row.pieces[0])
+            element.source = "echo"
 
 
 class _Neighbourhood:
@@ -165,7 +169,76 @@ class _Neighbourhood:
             return [right]
         if on_line or element.kind == "c":
             return on_line
-        return [text for text in before[-1:] if _just_above(text.node.bounds, bounds)]
+        above = [text for text in before[-1:] if _just_above(text.node.bounds, bounds)]
+        return above or (self._scale(at) if element.kind == "v" else [])
+
+    def _scale(self, at: int) -> list[Text]:
+        """What stands just below a slider from end to end: where it is, and how far it goes."""
+        element = self._found[at]
+        left, top, right, bottom = element.outer.bounds
+        first = bisect_left(self._texts_at, element.outer.end)
+        ceiling = self._elements_at[at + 1] if at + 1 < len(self._found) else 1 << 60
+        low = bottom + max(_SLACK, (bottom - top) // 2)
+        return [
+            text
+            for text in self._texts[first : first + 2]
+            if not text.taken and text.node.order < ceiling and left <= text.node.bounds.left
+            and text.node.bounds.right <= right and top <= text.node.bounds.top <= low
+        ]  # fmt: skip
+
+    def on(self, element: Element) -> list[Text]:
+        """Texts that lie on a tappable zone without being inside it, or the caption just below an icon."""
+        zone = element.outer.bounds
+        if element.inner or zone.area * _ZONE_SHARE > self._screen.bounds.area:
+            return []
+        near = self._around(element)
+        texts = [text for text in near if _holds(zone, text.node.bounds) and self._is_alone(element, text)]
+        if texts and len(texts) <= _PIECES and sum(len(text.text) for text in texts) <= LABEL:
+            return texts
+        below = [text for text in near if _is_caption(zone, text.node.bounds, self._screen.width)]
+        return below if len(below) == 1 and self._is_only_icon(element, below[0]) else []
+
+    def _around(self, element: Element) -> list[Text]:
+        """Free texts in the boxes around that hold no more than a few."""
+        box = element.outer.parent
+        for _ in range(_BOXES):
+            if box is None or (element.parent and box.order <= element.parent.node.order):
+                return []
+            first = bisect_left(self._texts_at, box.order)
+            last = bisect_left(self._texts_at, box.end)
+            if last - first > _CROWDED:
+                return []
+            if texts := [text for text in self._texts[first:last] if not text.taken]:
+                return texts
+            box = box.parent
+        return []
+
+    def _is_alone(self, element: Element, text: Text) -> bool:
+        """No smaller zone claims the text, and it is in no other element."""
+        if text in element.texts:
+            return True
+        place, mine = text.node.bounds, element.outer.bounds.area
+        for other in self._nearby(element):
+            if text.node.is_inside(other.outer) and not element.node.is_inside(other.outer):
+                return False
+            if other.outer.bounds.area < mine and _holds(other.outer.bounds, place):
+                return False
+        return True
+
+    def _is_only_icon(self, element: Element, text: Text) -> bool:
+        place = text.node.bounds
+        others = (other for other in self._nearby(element) if other.kind != "s")
+        return not any(
+            (text.node.is_inside(other.outer) and not element.node.is_inside(other.outer))
+            or other.outer.bounds.intersect(place).area
+            or _is_caption(other.outer.bounds, place, self._screen.width)
+            for other in others
+        )
+
+    def _nearby(self, element: Element) -> list[Element]:
+        at = bisect_left(self._elements_at, element.node.order)
+        near = self._found[max(0, at - _CROWDED) : at + _CROWDED]
+        return [other for other in near if other is not element]
 
     def _before(self, at: int) -> list[Text]:
         """Up to three free texts since the element before."""
@@ -190,6 +263,27 @@ def _may_name(element: Element, text: Text) -> bool:
     return element.kind != "f" or text.node.bounds.top < element.node.bounds.bottom - _SLACK
 
 
+def _holds(zone: Bounds, place: Bounds) -> bool:
+    return (
+        zone.left - _SLACK <= place.left
+        and zone.top - _SLACK <= place.top
+        and place.right <= zone.right + _SLACK
+        and place.bottom <= zone.bottom + _SLACK
+    )
+
+
+def _is_caption(icon: Bounds, place: Bounds, width: int) -> bool:
+    """Just below, in the same column, and not much wider."""
+    gap = place.top - icon.bottom
+    off = abs(icon.left + icon.right - place.left - place.right)
+    return (
+        -_SLACK <= gap <= width * _CAPTION_GAP
+        and off <= max(2 * _SLACK, icon.width // 4)
+        and place.width <= icon.width * _CAPTION_WIDTH
+        and icon.width <= width * _ICON_WIDTH
+    )
+
+
 def _same_line(one: Bounds, other: Bounds) -> bool:
     overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
     return overlap * 2 >= min(one.height, other.height)
@@ -198,119 +292,3 @@ def _same_line(one: Bounds, other: Bounds) -> bool:
 def _just_above(one: Bounds, below: Bounds) -> bool:
     gap = below.top - one.bottom
     return -below.height // 2 <= gap <= below.height and one.left < below.right and below.left < one.right
-
-
-_REACH = 8  # labelled things looked at on either side, in document order
-_BESIDE_SHARE = 0.7  # of the screen's width
-_NEAR_SHARE = 0.2  # of its height
-_WHOLE_SHARE = 0.8  # of the screen's area
-_ANCHOR = 20  # characters of a neighbour's label
-_BESIDE = ("(right of", "(left of")
-
-Anchor = tuple[int, Bounds, str]
-
-
-def stand_in(found: list[Element], texts: list[Text], screen: Screen, layers: Sequence[Node] = ()) -> None:
-    """Says which one it is for every element that has no label; scroll containers need none.
-
-    A neighbour in another layer is none.
-    """
-    if layers:
-        for one in (True, False):
-            mine = [element for element in found if _is_in(layers, element.node) is one]
-            stand_in(mine, [text for text in texts if _is_in(layers, text.node) is one], screen)
-        return
-    nameless = [element for element in found if not element.pieces and element.kind != "s"]
-    if not nameless:
-        return
-    anchors = _anchors(found, texts)
-    starts = [order for order, _, _ in anchors]
-    twins: Counter[tuple[Element | None, str]] = Counter()
-    for element in nameless:
-        at = bisect_left(starts, element.node.order)
-        near = _near(element, anchors[max(0, at - _REACH) : at + _REACH], screen)
-        tail = id_name(element.node) or (id_name(element.wrapper) if element.wrapper else "")
-        if tail:
-            element.source = "id"
-            beside = near if near.startswith(_BESIDE) and element.kind != "f" else ""
-            element.stand_in = f"#{tail} {beside}".rstrip()
-        elif not _is_told_by_value(element):
-            element.source = "near" if '"' in near else "place"
-            place = near or _place(element.node.bounds, screen)
-            twins[element.parent, place] += 1
-            element.stand_in = _told_apart(place, twins[element.parent, place])
-
-
-def _is_in(layers: Sequence[Node], node: Node) -> bool:
-    return any(layer.order <= node.order < layer.end for layer in layers)
-
-
-def _is_told_by_value(element: Element) -> bool:
-    """A field is known by its value, a slider by its value inside something with a name."""
-    return bool(element.value) and (element.kind == "f" or bool(element.parent and element.parent.pieces))
-
-
-def _told_apart(place: str, number: int) -> str:
-    """`(top right)`, then `(top right, 2nd)`."""
-    ending = {2: "nd", 3: "rd"}.get(number, "th")
-    return f"{place[:-1]}, {number}{ending})" if number > 1 else place
-
-
-def _anchors(found: list[Element], texts: list[Text]) -> list[Anchor]:
-    anchors = [(text.node.order, text.node.bounds, text.text) for text in texts if not text.is_pane]
-    anchors.extend(
-        (element.node.order, element.node.bounds, element.pieces[0])
-        for element in found
-        if element.pieces and element.kind != "s" and element.source not in ("inside", "row")
-    )
-    anchors.sort()
-    return anchors
-
-
-def _near(element: Element, anchors: list[Anchor], screen: Screen) -> str:
-    """Where it is in the row that holds it, else beside which label."""
-    bounds, parent = element.node.bounds, element.parent
-    if parent is not None and parent.pieces and parent.node.bounds.height <= 3 * bounds.height:
-        return _place_in_row(bounds, parent.node.bounds)
-    best, words = 1 << 60, ""
-    for _, its, label in anchors:
-        where, distance = _relation(bounds, its, screen)
-        if where and distance < best:
-            best, words = distance, f"({where} {quoted(_short(label))})"
-    return words
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= _ANCHOR else f"{label[:_ANCHOR].rstrip()}…"
-
-
-def _relation(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
-    """Where `bounds` is, seen from `its`; beside is nearer than above or below."""
-    if min(bounds.bottom, its.bottom) - max(bounds.top, its.top) > min(bounds.height, its.height) // 2:
-        reach = int(screen.width * _BESIDE_SHARE)
-        if -2 <= bounds.left - its.right <= reach:
-            return "right of", bounds.left - its.right
-        if -2 <= its.left - bounds.right <= reach:
-            return "left of", its.left - bounds.right
-    elif min(bounds.right, its.right) > max(bounds.left, its.left):
-        reach = int(screen.height * _NEAR_SHARE)
-        if 0 <= bounds.top - its.bottom + 2 <= reach:
-            return "below", 2 * (bounds.top - its.bottom) + screen.width
-        if 0 <= its.top - bounds.bottom + 2 <= reach:
-            return "above", 2 * (its.top - bounds.bottom) + screen.width
-    return "", 0
-
-
-def _place_in_row(bounds: Bounds, row: Bounds) -> str:
-    return ("(left)", "(middle)", "(right)")[
-        min(2, max(0, 3 * (bounds.center.x - row.left) // max(1, row.width)))
-    ]
-
-
-def _place(bounds: Bounds, screen: Screen) -> str:
-    if bounds.area > screen.bounds.area * _WHOLE_SHARE:
-        return "(whole screen)"
-    x, y = bounds.center
-    row = ("top", "middle", "bottom")[min(2, max(0, 3 * y // max(1, screen.height)))]
-    column = (" left", "", " right")[min(2, max(0, 3 * x // max(1, screen.width)))]
-    return f"({row}{column})"

@@ -22,7 +22,8 @@ class Text:
     text: str
     is_pane: bool = False
     """The title of a pane: a heading for what is inside its node."""
-    is_selected: bool = False
+    chosen: Node | None = None
+    """The box around it that is the selected one of several."""
     item: Node | None = None
     """The list item that holds it."""
     taken: bool = False
@@ -42,7 +43,8 @@ class Element:
     pieces: list[str] = field(default_factory=list)
     """The parts of the label: the own one, then what was hoisted or adopted."""
     source: str = ""
-    """text, description, hint, tooltip, external, pane, inside or row; for a stand-in id, near or place."""
+    """text, description, hint, tooltip, external, pane, inside or row; echo of its row's name; for a stand-in
+    id, near or place."""
     value: str = ""
     """What a field or a slider holds."""
     hint: str = ""
