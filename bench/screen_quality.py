@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from bench.raw_dump import Box, Raw, area, common, covers
 
@@ -72,6 +73,11 @@ def judge(nodes: list[Raw], text: str, refs: Refs) -> Quality:
         missed=tuple(f"{node.cls} {node.text or node.desc!r} {node.box}" for node in missed),
         lost=tuple(lost),
     )
+
+
+def known_by(ref_map: Mapping[str, Any]) -> Refs:
+    """What the judge is told of each ref: no more than the dump says of its node."""
+    return {ref: (node.class_name, node.resource_id, tuple(node.bounds)) for ref, node in ref_map.items()}
 
 
 def acts(node: Raw) -> bool:

@@ -9,9 +9,11 @@ import argparse
 import csv
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,7 +25,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.growth import growth  # noqa: E402
-from bench.screen_quality import Quality, judge  # noqa: E402
+from bench.raw_dump import read  # noqa: E402
+from bench.screen_quality import Quality, judge, known_by, printed_refs  # noqa: E402
+from bench.seed_outline import seed_outline  # noqa: E402
 
 from handrail.errors import TreeParseError  # noqa: E402
 from handrail.tree.compact import CompactOptions, CompactResult, render  # noqa: E402
@@ -38,11 +42,31 @@ from handrail.tree.parse import parse  # noqa: E402
 FOLDERS = {
     "uiautomator": ("uiautomator", "*.xml"),
     "pairs XML": ("pairs", "*.xml"),
+    "second": ("second", "*.xml"),
     "appium": ("appium", "*.xml"),
     "json": ("json", "*.json"),
 }
+GOALS = {"uiautomator": (150, 300), "pairs XML": (168, 245), "second": (160, 340)}
+WORST = 10
 FIXED = CompactOptions(fingerprint="aaaaaa", revision=12)  # where only the time of the text counts
 Row = dict[str, Any]
+
+
+@dataclass
+class Shown:
+    """One screen of the corpus, and what its texts cost."""
+
+    app: str
+    name: str
+    tokens: dict[str, int]
+    quality: Quality
+    refs: tuple[int, int]
+    """How many our text has, and how many the seed's outline."""
+
+    @property
+    def ratio(self) -> float:
+        """Our text to the seed's own outline; both without their headers, which say the same."""
+        return self.tokens["compact"] / max(1, self.tokens["seed"])
 
 
 def main() -> int:
@@ -53,16 +77,18 @@ def main() -> int:
             f"No corpus of dumps at {corpus}: set HANDRAIL_CORPUS or --corpus to its folder.", file=sys.stderr
         )
         return 2
-    tokens = openai.o200k_base().count
-    report: Row = {
-        name: folder(sorted((corpus / place).glob(pattern)), tokens, options.rounds)
-        for name, (place, pattern) in FOLDERS.items()
-    }
+    count = openai.o200k_base().count
+    report: Row = {}
+    screens: dict[str, list[Shown]] = {}
+    for name, (place, pattern) in FOLDERS.items():
+        files = sorted((corpus / place).glob(pattern))
+        screens[name] = [shown for file in files if (shown := measure(file, count))]
+        report[name] = summary(name, screens[name], len(files)) | times(files, options.rounds)
+    report["apps"] = {name: apps(found) for name, found in screens.items()}
+    report["dearer than the seed's outline"] = {name: dearer(found) for name, found in screens.items()}
     report["pairs compared"] = compared(corpus, options.rounds)
     report["growth"] = growth(options.rounds)
-    print(
-        json.dumps(report, indent=1) if options.json else "\n\n".join(table(*item) for item in report.items())
-    )
+    print(json.dumps(report, indent=1) if options.json else "\n\n".join(map(table, report, report.values())))
     return 0
 
 
@@ -74,40 +100,111 @@ def arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def folder(files: Iterable[Path], tokens: Callable[[str], int], rounds: int) -> Row:
-    sizes: dict[str, list[int]] = {"raw": [], "full": [], "outline": [], "compact": []}
+def measure(file: Path, count: Callable[[str], int]) -> Shown | None:
+    """None for what can't be read."""
+    raw = file.read_bytes()
+    try:
+        screen = parse(raw)
+    except TreeParseError:
+        return None
+    shown = compact(screen, CompactOptions(revision=12))
+    nodes = read(raw)
+    quality = judge(nodes, shown.text, known_by(shown.ref_map))
+    seed = seed_outline(nodes)
+    tokens = {
+        "raw": count(raw.decode("utf-8", "replace")),
+        "full": count(full_text(screen)),
+        "outline JSON": count(json.dumps(outline(screen), ensure_ascii=False, separators=(",", ":"))),
+        "seed": count(body(seed)),
+        "compact": count(body(shown.text)),
+        "whole": count(shown.text),
+    }
+    refs = len(printed_refs(shown.text)), len(printed_refs(seed))
+    return Shown(app_of(file), file.name, tokens, quality, refs)
+
+
+def body(text: str) -> str:
+    """Without the header."""
+    return text.partition("\n")[2]
+
+
+def app_of(file: Path) -> str:
+    """The recorded app, as far as file names tell: what stands before the number or the double line."""
+    return re.sub(r"_\d+$", "", file.name.partition("__")[0])
+
+
+def summary(name: str, screens: list[Shown], files: int) -> Row:
+    quality = sum((shown.quality for shown in screens), Quality())
+    sizes = {kind: [shown.tokens[kind] for shown in screens] for kind in screens[0].tokens} if screens else {}
+    row: Row = {
+        "screens": len(screens),
+        "not read": files - len(screens),
+        "tokens p50 / p90": {kind: [share(found, 0.5), share(found, 0.9)] for kind, found in sizes.items()},
+        **figures(quality),
+    }
+    if name in GOALS:
+        row["goal for the whole text"] = list(GOALS[name])
+    return row
+
+
+def figures(quality: Quality) -> Row:
+    return {
+        "strict recall": quality.reached / max(1, quality.wanted),
+        "actionable nodes missed": quality.wanted - quality.reached,
+        "text kept": quality.kept / max(1, quality.pieces),
+        "refs without a label": quality.unlabelled / max(1, quality.refs),
+        "refs with neither label nor id": quality.nameless / max(1, quality.refs),
+    }
+
+
+def apps(screens: list[Shown]) -> Row:
+    """Everything that could be bought with something else, app by app."""
+    found: dict[str, list[Shown]] = {}
+    for shown in screens:
+        found.setdefault(shown.app, []).append(shown)
+    head = f"{'screens':>8}{'p50':>6}{'p90':>6}{'recall':>9}{'text':>9}{'neither':>9}{'dearer':>9}"
+    rows: Row = {"": head}
+    for app, its in sorted(found.items()):
+        quality = sum((shown.quality for shown in its), Quality())
+        tokens = [shown.tokens["whole"] for shown in its]
+        told = figures(quality)
+        rows[app[:26]] = (
+            f"{len(its):>8}{share(tokens, 0.5):>6}{share(tokens, 0.9):>6}{told['strict recall']:>9.2%}"
+            f"{told['text kept']:>9.2%}{told['refs with neither label nor id']:>9.2%}"
+            f"{sum(shown.ratio > 1 for shown in its) / len(its):>9.1%}"
+        )
+    return rows
+
+
+def dearer(screens: list[Shown]) -> Row:
+    """The share of screens on which our text costs more than the seed's, and the worst of them."""
+    worst = sorted(screens, key=lambda shown: -shown.ratio)[:WORST]
+    return {
+        "share": sum(shown.ratio > 1 for shown in screens) / max(1, len(screens)),
+        "by more than 10 %": sum(shown.ratio > 1.1 for shown in screens) / max(1, len(screens)),
+        "the same where the seed has all refs": sum(
+            shown.ratio > 1.1 and shown.refs[1] >= shown.refs[0] for shown in screens
+        )
+        / max(1, len(screens)),
+        **{
+            shown.name[:60]: f"{shown.tokens['compact']:>4} to {shown.tokens['seed']:>4} tokens, "
+            f"{shown.refs[0]:>3} to {shown.refs[1]:>3} refs"
+            for shown in worst
+        },
+    }
+
+
+def times(files: list[Path], rounds: int) -> Row:
     costs: dict[str, list[float]] = {}
-    quality, unread = Quality(), 0
     for file in files:
         raw = file.read_bytes()
         try:
             screen = parse(raw)
         except TreeParseError:
-            unread += 1
             continue
-        shown = compact(screen, CompactOptions(revision=12))
-        quality = quality + judge(screen, shown)
-        sizes["raw"].append(tokens(raw.decode("utf-8", "replace")))
-        sizes["full"].append(tokens(full_text(screen)))
-        sizes["outline"].append(
-            tokens(json.dumps(outline(screen), ensure_ascii=False, separators=(",", ":")))
-        )
-        sizes["compact"].append(tokens(shown.text))
         for name, cost in (ratios(raw, screen, rounds) or {}).items():
             costs.setdefault(name, []).append(cost)
-    return {
-        "screens": len(sizes["raw"]),
-        "not read": unread,
-        "tokens p50 / p90": {
-            name: [share(counts, 0.5), share(counts, 0.9)] for name, counts in sizes.items()
-        },
-        "strict recall": quality.reached / max(1, quality.wanted),
-        "actionable nodes missed": quality.wanted - quality.reached,
-        "text kept": quality.kept / max(1, quality.pieces),
-        "refs without a label": quality.unlabelled / max(1, quality.refs),
-        "refs without any name": quality.nameless / max(1, quality.refs),
-        "median time": {name: round(median(found), 2) for name, found in costs.items()},
-    }
+    return {"median time": {name: round(median(found), 2) for name, found in costs.items()}}
 
 
 def compact(screen: Screen, options: CompactOptions) -> CompactResult:
@@ -170,7 +267,8 @@ def table(name: str, row: Row) -> str:
     for key, value in row.items():
         if isinstance(value, dict):
             lines.append(key)
-            lines.extend(f"  {inner:26} {said(number)}" for inner, number in value.items())
+            width = max((len(inner) for inner in value), default=0)
+            lines.extend(f"  {inner:{max(26, width)}} {said(number)}" for inner, number in value.items())
         else:
             lines.append(f"{key:28} {said(value)}")
     return "\n".join(lines)
@@ -179,6 +277,8 @@ def table(name: str, row: Row) -> str:
 def said(value: Any) -> str:
     if isinstance(value, list):
         return " / ".join(said(one) for one in value)
+    if isinstance(value, str):
+        return value
     return f"{value:,.4g}" if isinstance(value, float) else f"{value:,}"
 
 

@@ -6,16 +6,16 @@ The flag `secure` is not among these: only the device knows it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import cast
 
-from handrail.tree.element.labels import id_name, says
-from handrail.tree.element.parts import JOIN, LABEL, Element, Elements, Text
+from handrail.tree.element.labels import says
+from handrail.tree.element.parts import JOIN, Element, Elements, Text
 from handrail.tree.fingerprint import screen_fingerprint
+from handrail.tree.lines import PLAIN, SHORTEST, are_alike, can_fold, element_line, folded
 from handrail.tree.node import Bounds, Node, Screen
-from handrail.tree.quote import cut, plain_enough, quoted, safe_name
+from handrail.tree.quote import cut, quoted, safe_name
 from handrail.tree.signs import loading_indicators, system_dialogs
 from handrail.tree.windows import has_keyboard, is_backdrop
 
@@ -143,56 +143,6 @@ def _floats(window: Node, screen: Screen) -> bool:
     )
 
 
-PIECE, PLAIN = 80, 240  # characters of one part of a label, and of a plain line
-ECHO = 16  # characters of a label that the line above says whole
-_ECHO_SLACK = 8
-_NUMERIC = re.compile(r"-?\d+(?:[.,]\d+)?%?")
-
-
-def element_line(ref: str, element: Element, *, whole: bool = False) -> str:
-    """Such as `@f1 "First name" = "Ada" focused`; `whole` lifts the caps."""
-    after = _after(element, whole)
-    name = _label(element, whole)
-    if name and name == element.value:
-        name = ""
-    elif name:
-        name = name if not after and plain_enough(name) else quoted(name)
-    else:
-        name = element.stand_in
-    words = [ref, name, *after] if name else [ref, *after]
-    return " ".join(words)
-
-
-def _label(element: Element, whole: bool) -> str:
-    pieces = element.pieces
-    if whole or not pieces:
-        return JOIN.join(pieces)
-    if element.source == "echo":
-        label = pieces[0]
-        return label if len(label) <= ECHO + _ECHO_SLACK else f"{label[:ECHO].rstrip()}…"
-    if len(pieces) == 1:
-        return cut(pieces[0], LABEL if len(pieces[0]) <= LABEL else PIECE)
-    return cut(JOIN.join([cut(piece, PIECE) for piece in pieces]), LABEL)
-
-
-def _after(element: Element, whole: bool) -> list[str]:
-    words: list[str] = []
-    limit = 0 if whole else LABEL
-    if element.kind == "f":
-        words.append(f"= {quoted(cut(element.value, limit))}" if element.value else "empty")
-        if element.hint:
-            words.append(f"hint {quoted(cut(element.hint, limit and PIECE))}")
-    elif element.value:
-        bare = _NUMERIC.fullmatch(element.value)
-        words.append(element.value if bare else f"= {quoted(cut(element.value, limit))}")
-    words.extend(element.states)
-    if element.state:
-        words.append(f"state {quoted(cut(element.state, limit and PIECE))}")
-    if element.arrows:
-        words.append(element.arrows)
-    return words
-
-
 _TIGHT = 0.8  # of a line's height
 _SLACK = 4  # px
 _LOOSE = 2.5  # of a line's height, between short texts
@@ -207,18 +157,18 @@ def layout(
     elements: Elements, refs: Sequence[str], *, within: Node | None = None, only_interactive: bool = False
 ) -> list[Line]:
     """All lines of a screen, or of one node's inside with its labels uncut."""
-    first, end = (within.order, within.end) if within else (0, 1 << 60)
-    parts: list[Part] = [(text.node.order, "", text) for text in ([] if only_interactive else elements.texts)]
-    parts.extend((one.node.order, ref, one) for ref, one in zip(refs, elements, strict=True))
-    parts = sorted((part for part in parts if first <= part[0] < end), key=_place_of)
-    whole = within is not None
-    layers = [] if whole else elements.behind
-    front = [part for part in parts if not any(one.order <= part[0] < one.end for one in layers)]
-    if not layers or not front or len(front) == len(parts):
-        return _lines(parts, whole=whole)
+    parts = _parts(elements, refs, only_interactive=only_interactive)
+    if within is not None:
+        return _lines([part for part in parts if within.order <= part[0] < within.end], whole=True)
+    layers = elements.behind
+    if not layers:
+        return _lines(parts, whole=False)
     hidden = [part for part in parts if any(one.order <= part[0] < one.end for one in layers)]
-    below = [(level + 1, text) for level, text in _lines(hidden, whole=whole)]
-    return [*_lines(front, whole=whole), (0, BEHIND), *below]
+    if len(hidden) == len(parts):
+        return _lines(parts, whole=False)
+    taken = {part[0] for part in hidden}
+    below = [(level + 1, text) for level, text in _lines(hidden, whole=False)]
+    return [*_lines([part for part in parts if part[0] not in taken], whole=False), (0, BEHIND), *below]
 
 
 BEHIND = "behind:"
@@ -227,18 +177,30 @@ Part = tuple[int, str, Element | Text]
 """Where it stands in the screen, its ref, and what it is."""
 
 
-def _place_of(part: Part) -> tuple[int, bool]:
-    """In document order; an element comes before a text of its own node."""
-    return part[0], not part[1]
+def _parts(elements: Elements, refs: Sequence[str], *, only_interactive: bool) -> list[Part]:
+    """Elements and texts in document order; an element comes before a text of its own node."""
+    parts: list[Part] = []
+    texts = iter(() if only_interactive else elements.texts)
+    text = next(texts, None)
+    for ref, element in zip(refs, elements, strict=True):
+        order = element.node.order
+        while text is not None and text.node.order < order:
+            parts.append((text.node.order, "", text))
+            text = next(texts, None)
+        parts.append((order, ref, element))
+    while text is not None:
+        parts.append((text.node.order, "", text))
+        text = next(texts, None)
+    return parts
 
 
 def _lines(parts: list[Part], *, whole: bool) -> list[Line]:
     page = _Page(whole=whole)
     for _, ref, one in parts:
-        if isinstance(one, Element):
-            page.element(ref, one)
+        if ref:
+            page.element(ref, cast("Element", one))
         else:
-            page.text(one)
+            page.text(cast("Text", one))
     page.flush()
     return page.lines
 
@@ -352,61 +314,3 @@ def _joined(one: Bounds, other: Bounds, are_words: bool) -> bool:
         or abs(one.left + one.right - other.left - other.right) <= 2 * _SLACK
     )
     return aligned and -lower <= other.top - one.bottom <= lower * (_LOOSE if are_words else _TIGHT)
-
-
-SHORTEST = 3
-_FOLD_SLACK = 8  # px by which like elements may differ, because grids are rounded
-
-
-def can_fold(element: Element) -> bool:
-    """Keys of the keyboard, and what says nothing and holds nothing; a value or a state is worth its line."""
-    if element.is_key:
-        return True
-    return bool(element.stand_in) and not (element.inner or element.texts or element.value or element.state)
-
-
-def are_alike(one: Element, other: Element) -> bool:
-    """Same kind, class, id and states, in the same box, and of about the same size; or both keys."""
-    if one.kind != other.kind or one.is_key != other.is_key:
-        return False
-    mine, its = one.node, other.node
-    return one.is_key or (
-        one.parent is other.parent
-        and mine.class_name == its.class_name
-        and mine.resource_id == its.resource_id
-        and one.states == other.states
-        and abs(mine.bounds.width - its.bounds.width) <= _FOLD_SLACK
-        and abs(mine.bounds.height - its.bounds.height) <= _FOLD_SLACK
-    )
-
-
-def folded(run: Sequence[Element], refs: Sequence[str]) -> str:
-    """`@g3-44 42× month_view_background 7x6`, or `@b7-40 34× keyboard`."""
-    first = run[0]
-    words = [ref_range(refs), f"{len(run)}×"]
-    if first.is_key:
-        return " ".join([*words, "keyboard"])
-    name = id_name(first.node) or first.stand_in
-    return " ".join([*words, name, grid([element.node.bounds for element in run]), *first.states])
-
-
-def ref_range(refs: Sequence[str]) -> str:
-    """`@g3-9`, or `@g3-5,8-9` where numbers are missing; all refs share a letter."""
-    spans: list[list[int]] = []
-    for ref in refs:
-        number = int(ref[2:])
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return refs[0][:2] + ",".join(f"{low}-{high}" if high > low else f"{low}" for low, high in spans)
-
-
-def grid(places: Sequence[Bounds]) -> str:
-    """Columns x rows by the distinct left and top edges."""
-    return f"{_distinct([one.left for one in places])}x{_distinct([one.top for one in places])}"
-
-
-def _distinct(edges: list[int]) -> int:
-    edges.sort()
-    return 1 + sum(later - earlier > _FOLD_SLACK for earlier, later in pairwise(edges))

@@ -38,10 +38,11 @@ def behind(screen: Screen, shown: bytearray) -> list[Node]:
         children = node.children
         if len(children) < 2 or not node.class_name:
             continue
-        pages = [child for child in children if child.end - child.order > _FEW and child.bounds.area >= large]
-        for page in pages:
-            later = _later(page, children)
-            if any(one.bounds.intersect(page.bounds).area for one in later):
+        for page in children:
+            if page.end - page.order <= _FEW or page.bounds.area < large:
+                continue
+            later = _over(page, children)
+            if later and sum(one.end - one.order for one in later) > _FEW:
                 said = said or _Said(screen, shown)
                 if said.writes_over(page, later):
                     found.append(page)
@@ -49,9 +50,16 @@ def behind(screen: Screen, shown: bytearray) -> list[Node]:
     return found
 
 
-def _later(page: Node, children: Sequence[Node]) -> list[Node]:
-    mine = page.drawing_order, page.position
-    return [one for one in children if (one.drawing_order, one.position) > mine]
+def _over(page: Node, children: Sequence[Node]) -> list[Node]:
+    """Its siblings that are drawn later and reach into its bounds."""
+    left, top, right, bottom = page.bounds
+    mine, place = page.drawing_order, page.position
+    return [
+        one
+        for one in children
+        if one.bounds[0] < right and one.bounds[2] > left and one.bounds[1] < bottom and one.bounds[3] > top
+        and (one.drawing_order > mine or (one.drawing_order == mine and one.position > place))
+    ]  # fmt: skip
 
 
 class _Said:

@@ -259,15 +259,20 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
     A layer counts as a whole: what covers only a part of it covers nothing.
     """
     cover = Cover()
+    has_web = any(node.role == "web_view" for node in screen.nodes)
     layer_at = {order: layer for layer in layers for order in range(layer.order, layer.end)}
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
             continue
-        over = cover.over(node, layer_at.get(node.order))
+        over = cover.over(node, layer_at.get(node.order) if layer_at else None)
         if over is not None:
             if node.flags & _TAKES_TOUCH or not _is_glass(over, screen):
                 shown[node.order] = 0
-        elif node.flags & CLICKABLE and not node.flags & SCROLLABLE and not is_web_veil(screen, node):
+        elif (
+            node.flags & CLICKABLE
+            and not node.flags & SCROLLABLE
+            and not (has_web and is_web_veil(screen, node))
+        ):
             cover.add(node)
 
 

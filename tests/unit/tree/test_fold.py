@@ -1,7 +1,8 @@
 """Runs of nameless like elements."""
 
-from handrail.tree.compact import CompactOptions, ref_range, render
+from handrail.tree.compact import CompactOptions, render
 from handrail.tree.element import elements
+from handrail.tree.lines import ref_range
 from handrail.tree.parse import parse
 from tests.unit.tree.drawn import body, node, row, screen, windows
 

@@ -3,10 +3,12 @@
 import random
 
 import pytest
-from bench.screen_quality import judge
+from bench.raw_dump import read
+from bench.screen_quality import judge, known_by
 
 from handrail.tree.node import Screen
-from tests.unit.tree.drawn import Box, compact, node, screen
+from handrail.tree.parse import parse
+from tests.unit.tree.drawn import Box, compact, node, windows
 
 KINDS = (
     "FrameLayout", "Button", "TextView", "EditText", "Switch", "ListView", "ScrollView", "ImageView",
@@ -51,15 +53,20 @@ def grown(dice: random.Random, depth: int, box: Box) -> str:
     return node(dice.choice(KINDS), *children, box=box, flags=" ".join(flags), **said)
 
 
-def wild(seed: int) -> Screen:
+def wild_dump(seed: int) -> str:
     dice = random.Random(seed)
-    return screen(*(grown(dice, dice.randint(1, 5), (0, 0, 1080, 2400)) for _ in range(dice.randint(1, 3))))
+    grove = [grown(dice, dice.randint(1, 5), (0, 0, 1080, 2400)) for _ in range(dice.randint(1, 3))]
+    return windows(node("FrameLayout", *grove))
+
+
+def wild(seed: int) -> Screen:
+    return parse(wild_dump(seed))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_every_actionable_node_of_a_wild_screen_is_in_the_text(seed: int) -> None:
-    drawn = wild(seed)
-    assert judge(drawn, compact(drawn, max_lines=5000)).missed == ()
+    shown = compact(wild(seed), max_lines=5000)
+    assert judge(read(wild_dump(seed).encode()), shown.text, known_by(shown.ref_map)).missed == ()
 
 
 @pytest.mark.parametrize("seed", range(60))
