@@ -213,6 +213,24 @@ def test_a_field_is_not_named_by_the_complaint_below_it() -> None:
     ]
 
 
+@pytest.mark.parametrize("is_grouped", [True, False])
+def test_the_complaint_about_one_field_does_not_name_the_next(is_grouped: bool) -> None:
+    def field(top: int, name: str) -> str:
+        return node(
+            "EditText",
+            box=(0, top, 1080, top + 120),
+            flags="clickable",
+            resource_id=f"com.example.app:id/{name}",
+        )
+
+    error = node("TextView", text="Name is required", box=(0, 420, 1080, 460))
+    first = [field(300, "first"), error]
+    group = [node("LinearLayout", *first, box=(0, 300, 1080, 460))] if is_grouped else first
+    assert body(screen(node("ScrollView", *group, field(500, "last")))) == [
+        "@f1 #first empty", '"Name is required"', "@f2 #last empty",
+    ]  # fmt: skip
+
+
 def test_the_mark_of_an_error_is_no_check_box() -> None:
     """Material's icons report that they are checkable; this one can't be toggled."""
     mark = node("ImageButton", content_desc="Error", box=(900, 210, 1000, 310), flags="checkable")

@@ -247,7 +247,18 @@ class _Neighbourhood:
         texts = self._texts[max(0, index - 3) : index]
         while texts and (texts[0].taken or texts[0].node.order < floor):
             texts.pop(0)
-        return texts
+        return [text for text in texts if not self._is_of_another(at, text)]
+
+    def _is_of_another(self, at: int, text: Text) -> bool:
+        """In a box with another element, or nearer to the field above than to this one: that one's remark."""
+        element, box = self._found[at], text.node.parent
+        if box is not None and not element.node.is_inside(box) and self._elements_in(box):
+            return True
+        before = self._found[at - 1] if at else None
+        if before is None or before.kind != "f":
+            return False
+        place, above, here = text.node.bounds, before.outer.bounds, element.outer.bounds
+        return above.bottom - _SLACK <= place.top and place.top - above.bottom < here.top - place.bottom
 
     def _after(self, at: int) -> Text | None:
         end = self._found[at].outer.end
