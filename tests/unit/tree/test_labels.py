@@ -318,3 +318,28 @@ def test_selected_is_said_once_and_only_where_it_tells_something() -> None:
     table = [cells(n, "selected" if n == 1 else "") for n in range(3)]
     assert body(screen(*table)) == ['"A0 · B0 · C0"', '"A1 · B1 · C1" selected', '"A2 · B2 · C2"']
     assert body(screen(*(cells(n, "selected") for n in range(2)))) == ['"A0 · B0 · C0"', '"A1 · B1 · C1"']
+
+
+def test_a_card_of_many_parts_is_called_by_its_title() -> None:
+    parts = [
+        node("Button", text=f"Part {n}", box=(20, 420 + 90 * n, 500, 500 + 90 * n), flags="clickable")
+        for n in range(4)
+    ]
+    card = node(
+        "FrameLayout",
+        text("Contract", box=(20, 310, 900, 400)),
+        *parts,
+        box=(0, 300, 1080, 800),
+        flags="clickable",
+    )
+    assert body(screen(card))[:2] == ["@g1 Contract", " @b1 Part 0"]
+
+
+def test_sliders_of_one_card_say_whose_they_are() -> None:
+    bars = [
+        node("SeekBar", content_desc=f"{n}0%", box=(100 + 300 * n, 500, 300 + 300 * n, 900)) for n in (1, 2)
+    ]
+    card = node(
+        "Switch", *bars, content_desc="Equalizer", box=(0, 300, 1080, 1000), flags="clickable checkable"
+    )
+    assert body(screen(card)) == ['@c1 "Equalizer" off', ' @v1 "Equalizer" 10%', ' @v2 "Equalizer" (2nd) 20%']

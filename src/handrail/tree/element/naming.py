@@ -43,8 +43,11 @@ def name(element: Element, external_labels: Mapping[str, str], screen: Screen) -
     aggregate = source == "description" and len(label) > AGGREGATE and bool(element.texts or element.inner)
     if label and not aggregate:
         _call(element, label, source)
-    if kind != "s" and not _is_region(element, screen):
-        _hoist(element)
+    if kind != "s":
+        if not _is_region(element, screen):
+            _hoist(element)
+        elif not element.pieces and _is_card(element, screen):
+            _take_title(element)
     if aggregate and not element.pieces:
         _call(element, label, source)
 
@@ -64,6 +67,21 @@ def _is_region(element: Element, screen: Screen) -> bool:
     if len(inner) >= _CROWD or any(one.kind == "s" for one in inner):
         return True
     return element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
+
+
+def _is_card(element: Element, screen: Screen) -> bool:
+    """A region with many parts that is still one thing: it does not scroll and is no page."""
+    is_page = element.outer.bounds.area > screen.width * screen.height * _REGION_SHARE
+    return not is_page and not any(one.kind == "s" for one in element.inner)
+
+
+def _take_title(element: Element) -> None:
+    """The first text of a card, if it comes before its parts."""
+    first = element.texts[0] if element.texts else None
+    if first and len(first.text) <= LABEL and first.node.order < element.inner[0].outer.order:
+        first.taken = True
+        element.pieces.append(first.text)
+        element.source = "inside"
 
 
 def _hoist(element: Element) -> None:

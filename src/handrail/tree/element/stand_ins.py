@@ -18,7 +18,10 @@ _REACH = 8  # labelled things looked at on either side, in document order
 _BESIDE_SHARE = 0.7  # of the screen's width
 _NEAR_SHARE = 0.2  # of its height
 _WHOLE_SHARE = 0.8  # of the screen's area
+_PARTS = 3  # of a card
+_TALL = 3  # times as high as a part of it: not a row but a card
 _ANCHOR = 20  # characters of a neighbour's label
+_BRIEF = 10  # of a label that stands just above
 _BESIDE = ("(right of", "(left of")
 
 Anchor = tuple[int, Bounds, str]
@@ -49,7 +52,9 @@ def stand_in(found: list[Element], texts: list[Text], screen: Screen, layers: Se
             element.source = "id"
             beside = near if ids[tail] > 1 and near.startswith(_BESIDE) and element.kind != "f" else ""
             element.stand_in = f"#{tail} {beside}".rstrip()
-        elif not _is_told_by_value(element):
+        elif _is_told_by_value(element):
+            element.stand_in = _of_its_box(element, twins)
+        else:
             element.source = "near" if '"' in near else "place"
             place = near or _place(element.node.bounds, screen)
             if _is_navigation(element, near, found, screen):
@@ -112,8 +117,8 @@ def _anchors(found: list[Element], texts: list[Text]) -> list[Anchor]:
 def _near(element: Element, anchors: list[Anchor], screen: Screen) -> str:
     """Where it is in the row that holds it, else beside which label."""
     bounds, parent = element.node.bounds, element.parent
-    if parent is not None and parent.pieces and parent.node.bounds.height <= 3 * bounds.height:
-        return f"{quoted(_short(parent.pieces[0]))} {_place_in_row(bounds, parent.node.bounds)}"
+    if parent is not None and parent.pieces and _is_part_of(bounds, parent):
+        return f"{quoted(_short(parent.pieces[0], _BRIEF))} {_place_in(bounds, parent.node.bounds)}"
     best, words = 1 << 60, ""
     for _, its, label in anchors:
         where, distance = _relation(bounds, its, screen)
@@ -122,8 +127,13 @@ def _near(element: Element, anchors: list[Anchor], screen: Screen) -> str:
     return words
 
 
-def _short(label: str) -> str:
-    return label if len(label) <= _ANCHOR else f"{label[:_ANCHOR].rstrip()}…"
+def _is_part_of(bounds: Bounds, box: Element) -> bool:
+    """In a row, or in a card of few parts; a larger box has other neighbours that are nearer."""
+    return box.node.bounds.height <= _TALL * bounds.height or (box.kind != "s" and len(box.inner) <= _PARTS)
+
+
+def _short(label: str, most: int = _ANCHOR) -> str:
+    return label if len(label) <= most else f"{label[:most].rstrip()}…"
 
 
 def _relation(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
@@ -143,10 +153,24 @@ def _relation(bounds: Bounds, its: Bounds, screen: Screen) -> tuple[str, int]:
     return "", 0
 
 
-def _place_in_row(bounds: Bounds, row: Bounds) -> str:
-    return ("(left)", "(middle)", "(right)")[
-        min(2, max(0, 3 * (bounds.center.x - row.left) // max(1, row.width)))
-    ]
+def _place_in(bounds: Bounds, box: Bounds) -> str:
+    """In a row from left to right, in a tall card from top to bottom too."""
+    x, y = bounds.center
+    column = ("left", "middle", "right")[min(2, max(0, 3 * (x - box.left) // max(1, box.width)))]
+    if box.height <= _TALL * bounds.height:
+        return f"({column})"
+    row = ("top", "middle", "bottom")[min(2, max(0, 3 * (y - box.top) // max(1, box.height)))]
+    return f"({row})" if column == "middle" else f"({row} {column})"
+
+
+def _of_its_box(element: Element, twins: Counter[tuple[Element | None, str]]) -> str:
+    """A slider says its value, and whose it is; a field's value is enough."""
+    box = element.parent
+    if element.kind != "v" or box is None or not box.pieces:
+        return ""
+    twins[box, ""] += 1
+    number = f" {_told_apart('()', twins[box, ''])}" if twins[box, ""] > 1 else ""
+    return f"{quoted(_short(box.pieces[0], _BRIEF))}{number.replace('(, ', '(')}"
 
 
 def _place(bounds: Bounds, screen: Screen) -> str:
