@@ -57,7 +57,7 @@ def judge(nodes: list[Raw], text: str, refs: Refs) -> Quality:
     seen = seen_nodes(nodes)
     printed = {refs[ref] for ref in printed_refs(text)}
     wanted = [node for node in seen if node.has("enabled") and acts(node)]
-    missed = [node for node in wanted if node.key not in printed and not _wraps_one(node, printed, nodes)]
+    missed = [node for node in wanted if node.key not in printed and not _wraps_one(node, printed, seen)]
     said = visible_text(re.sub(r"\\([\"\\<`])", r"\1", text))
     pieces = text_pieces(seen)
     lost = sorted(piece for piece in pieces if piece[:60].strip() not in said)
@@ -154,11 +154,11 @@ def _painted(node: Raw) -> list[tuple[int, int]]:
     return [(one.drawn, one.at) for one in reversed(path)]
 
 
-def _wraps_one(node: Raw, printed: Collection[tuple[str, str, Box]], nodes: list[Raw]) -> bool:
+def _wraps_one(node: Raw, printed: Collection[tuple[str, str, Box]], seen: list[Raw]) -> bool:
     """A tappable box around exactly one ref that does the same, with nothing else to tap between them."""
     if node.has("scrollable", "checkable"):
         return False
-    found = [one for one in nodes[node.at + 1 : node.end] if one.key in printed]
+    found = [one for one in seen if node.at < one.at < node.end and one.key in printed]
     outermost = [one for one in found if not any(up in found for up in one.up())]
     if len(outermost) != 1:
         return False
