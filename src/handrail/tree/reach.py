@@ -9,10 +9,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 from handrail.errors import ElementNotInteractable
+from handrail.tree.layers import behind
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
 from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
-from handrail.tree.windows import SYSTEM_UI, is_input_method, is_web_veil, modal_above, paint_order
+from handrail.tree.windows import SYSTEM_UI, is_input_method, is_web_veil, modal_above, on_screen, paint_order
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
 _KEYBOARD_SHARE = 0.65  # of the screen's height
@@ -79,15 +80,27 @@ def _not_interactable(
 
 
 def covering(screen: Screen, node: Node, part: Bounds) -> list[Node]:
-    """What is drawn over `part` of a node, takes touches, and belongs to another branch; topmost last."""
+    """What is drawn over `part` of a node, takes touches, and belongs to another branch; topmost last.
+
+    Over a layer that is behind another one the words of that other one count too: nobody would touch there.
+    """
     painted = paint_order(screen)
     start = node.end if painted is screen.nodes else painted.index(node) + 1
+    layer = next(
+        (one for one in behind(screen, on_screen(screen)) if one.order <= node.order < one.end), None
+    )
     return [
         other
         for other in painted[start:]
-        if _covers(screen, other) and other.bounds.intersect(part).area
+        if (_covers(screen, other) or (layer is not None and _says_over(layer, other)))
+        and other.bounds.intersect(part).area
         and not other.is_inside(node) and visible_part(screen, other).intersect(part).area
     ]  # fmt: skip
+
+
+def _says_over(layer: Node, node: Node) -> bool:
+    is_outside = not layer.order <= node.order < layer.end
+    return is_outside and not node.children and bool(node.text or node.description)
 
 
 def _covers(screen: Screen, node: Node) -> bool:

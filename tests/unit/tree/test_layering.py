@@ -44,6 +44,16 @@ def test_a_player_over_the_home_page_is_in_front_and_the_page_is_behind_it_as_a_
         assert shown[8:] == ["behind:", *(f" @b{1 + n} Song {n}" for n in range(8))]
 
 
+def test_what_is_behind_is_touched_beside_what_is_written_over_it_or_not_at_all() -> None:
+    words_over = [words(f"Line {n}", (40, 90 + 280 * n, 700, 250 + 280 * n)) for n in range(8)]
+    drawn = screen(box_of(*page(name="Song")), *words_over)
+    assert tap_point(drawn, named(drawn, "Song 3")).x >= 700
+    all_over = [words(f"Line {n}", (0, 90 + 280 * n, 1080, 250 + 280 * n)) for n in range(8)]
+    drawn = screen(box_of(*page(name="Song")), *all_over)
+    with pytest.raises(ElementNotInteractable, match="covered"):
+        tap_point(drawn, named(drawn, "Song 3"))
+
+
 def test_rows_of_a_list_under_a_drawer_are_all_behind_or_none() -> None:
     """A clickable of the drawer lies over the whole of some rows only; the list is one layer."""
     rows = [words(f"Mail {n}", (20, 100 + 100 * n, 300, 160 + 100 * n)) for n in range(20)]
