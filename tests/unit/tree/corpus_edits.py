@@ -27,6 +27,8 @@ class Edited:
     old: Screen
     new: Screen
     truth: dict[int, int]
+    open: frozenset[int] = frozenset()
+    """Old nodes of which nobody can say whether they are the same: their words are others now."""
 
 
 Copies = dict[Node, Node]
@@ -46,7 +48,19 @@ def edit(kind: str, old: Screen, rng: Random) -> Edited | None:
     nodes = _number(root)
     new = Screen(root, nodes, old.width, old.height, old.package)
     alive = set(nodes)
-    return Edited(kind, old, new, {node.order: copy.order for node, copy in copies.items() if copy in alive})
+    truth = {node.order: copy.order for node, copy in copies.items() if copy in alive}
+    return Edited(kind, old, new, truth, frozenset(_renamed(copies)))
+
+
+def _renamed(copies: Copies) -> Iterator[int]:
+    """What says something else, and the rows and cards that it is a part of."""
+    for node, copy in copies.items():
+        if node.text != copy.text or node.description != copy.description:
+            yield node.order
+            for around in node.ancestors():
+                if around.flags & SCROLLABLE:
+                    break
+                yield around.order
 
 
 def _number(root: Node) -> list[Node]:
@@ -223,6 +237,8 @@ def _count(score: Score, edited: Edited, acting: list[int]) -> None:
     matching = match(edited.old, edited.new)
     score.edits += 1
     for order in acting:
+        if order in edited.open:
+            continue
         found, true = matching.to_new[order], edited.truth.get(order, -1)
         score.survivors += true >= 0
         score.kept += found == true >= 0

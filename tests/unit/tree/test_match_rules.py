@@ -1,4 +1,4 @@
-"""Every rule of doubt has a case on a small screen, and without this rule alone the case goes wrong."""
+"""Every rule of identity has a case on a small screen, and without this rule alone the case goes wrong."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from handrail.tree.match import doubt, match, rows
+from handrail.tree.match import doubt, match, rows, verdict
 from handrail.tree.node import Node, Screen
 from handrail.tree.parse import parse
 from tests.unit.tree.drawn import Box, node, row, screen, windows
@@ -93,16 +93,20 @@ def around_rows() -> Case:
     return Case(form("Name", "Street", "Send"), form("Name", "Street", "Sending"), kind("LinearLayout"), True)
 
 
+def plain(*titles: str) -> Screen:
+    """Rows that take no taps themselves."""
+    return listed(*[entry(title, "unread", place, flags="") for place, title in enumerate(titles)])
+
+
 def row_itself() -> Case:
-    old, new = letters("Ann", "Bob", "Eve"), letters("Ann", "Kim", "Eve")
-    return Case(old, new, around("Bob"), False)
+    return Case(plain("Ann", "Bob", "Eve"), plain("Ann", "Kim", "Eve"), around("Bob"), False)
 
 
 def another_row() -> Case:
     def menu(drawn: Screen) -> Node:
         return around("Bob")(drawn).children[-1]
 
-    return Case(letters("Ann", "Bob", "Eve"), letters("Ann", "Kim", "Eve"), menu, False)
+    return Case(plain("Ann", "Bob", "Eve"), plain("Ann", "Kim", "Eve"), menu, False)
 
 
 def part_of_a_page() -> Case:
@@ -132,8 +136,8 @@ def refilled_list() -> Case:
 
 def renamed_elsewhere() -> Case:
     words = lines("Welcome", "This is a tour.", "It has three pages.")
-    old = screen(*words, button("Skip", (0, 2200, 400, 2400)))
-    new = screen(*words, button("Help", (700, 0, 1080, 150)))
+    old = screen(*words, text("Skip", (0, 2200, 400, 2400), resource_id="a:id/note"))
+    new = screen(*words, text("Help", (700, 0, 1080, 150), resource_id="a:id/note"))
     return Case(old, new, said("Skip"), False)
 
 
@@ -249,13 +253,118 @@ def same_title() -> Case:
     return Case(old, new, around("Ann"), True)
 
 
+AROUND = lines("Welcome", "This is a tour.", "It has three pages.")
+
+
+def page(*views: str) -> Screen:
+    """With words around that stay."""
+    return screen(*AROUND, *views)
+
+
+def tappable(kind: str, box: Box, *inside: str, **more: str) -> str:
+    return node(kind, *inside, box=box, flags="clickable", **more)
+
+
+def no_use_any_more() -> Case:
+    old, new = page(tappable("TextView", row(4), text="Sound")), page(text("Sound", row(0)))
+    return Case(old, new, said("Sound"), False)
+
+
+def many_times_its_size() -> Case:
+    def card(box: Box) -> Screen:
+        return page(tappable("FrameLayout", box, text("Map", row(2))))
+
+    return Case(card(row(2)), card((0, 200, 1080, 1300)), around("Map"), False)
+
+
+def scroll_container() -> Case:
+    return Case(letters("Ann", "Bob"), letters("Eve", "Kim"), kind("ListView"), True)
+
+
+def part_of_another() -> Case:
+    def choice(word: str, flags: str) -> Screen:
+        box = node("CheckBox", box=(0, 500, 150, 650), flags=f"clickable checkable {flags}")
+        return page(tappable("LinearLayout", row(2), box, text(word, (200, 500, 1080, 650))))
+
+    return Case(choice("Red", ""), choice("Blue", "checked"), kind("CheckBox"), False)
+
+
+def typed_into() -> Case:
+    old = page(node("EditText", box=row(1), hint="Search"))
+    return Case(old, page(node("EditText", box=row(1), text="boats")), kind("EditText"), True)
+
+
+def look_alike_elsewhere() -> Case:
+    def cards(*names: str) -> Screen:
+        drawn = [
+            node("LinearLayout", text(name, row(2 * at)), button("Delete", row(2 * at + 1)), box=row(2 * at))
+            for at, name in enumerate(names)
+        ]
+        return page(*drawn)
+
+    return Case(cards("Ann", "Bob"), cards("Kim", "Bob"), said("Delete"), False)
+
+
+def same_words() -> Case:
+    old, new = page(button("Save", row(0))), page(button("Save", row(3, left=300, right=600)))
+    return Case(old, new, said("Save"), True)
+
+
+def better_known_elsewhere() -> Case:
+    def boxes(*words: str) -> Screen:
+        return page(*[button(word, row(at)) for at, word in enumerate(words)])
+
+    return Case(boxes("Inbox 3", "Inbox 3"), boxes("Inbox 4", "Inbox 3"), said("Inbox 3"), False)
+
+
+def state_in_words() -> Case:
+    def toggle(word: str, flags: str) -> Screen:
+        return page(node("ToggleButton", text=word, box=row(1), flags=f"clickable checkable {flags}"))
+
+    return Case(toggle("Loud", "checked"), toggle("Silent", ""), said("Loud"), True)
+
+
+def own_change() -> Case:
+    return Case(page(button("Inbox (3)", row(1))), page(button("Inbox (4)", row(1))), said("Inbox (3)"), True)
+
+
+def counter() -> Case:
+    def badge(words: str) -> Screen:
+        return page(button(words, row(1), resource_id="a:id/badge"))
+
+    return Case(badge("3"), badge("4"), said("3"), True)
+
+
+def loading() -> Case:
+    def box(*inside: str) -> Screen:
+        return page(tappable("FrameLayout", row(1), *inside, resource_id="a:id/send"))
+
+    return Case(box(), box(text("Send", row(1))), lambda drawn: drawn.nodes[4], True)
+
+
+def nameless() -> Case:
+    def heart(flags: str) -> Screen:
+        return page(node("ImageButton", box=row(1), flags=f"clickable {flags}"))
+
+    return Case(heart(""), heart("selected"), kind("ImageButton"), True)
+
+
 INSIDE = (another_list, around_rows, row_itself, another_row, part_of_a_page)
 OUTSIDE = (
     unchanged_window, refilled_list, renamed_elsewhere, known_place, wordless_screen, known_screen,
     list_under_title, scrolled_list,
 )  # fmt: skip
 ROWS = (certain, inner_list, leftover, look_alike, half_hidden, renamed, same_title)
-NAMES = [(doubt, "INSIDE", INSIDE), (doubt, "OUTSIDE", OUTSIDE), (rows, "ROWS", ROWS)]
+ELEMENTS = (
+    no_use_any_more, many_times_its_size, scroll_container, part_of_another, typed_into, look_alike_elsewhere,
+    same_words, better_known_elsewhere, half_hidden, state_in_words, own_change, counter, loading, nameless,
+)  # fmt: skip
+NAMES = [
+    (doubt, "INSIDE", INSIDE),
+    (doubt, "OUTSIDE", OUTSIDE),
+    (rows, "ROWS", ROWS),
+    (verdict, "RULES", ELEMENTS),
+]
 CASES = [
     pytest.param(module, table, rule.__name__, rule, id=rule.__name__)
     for module, table, cases in NAMES

@@ -8,12 +8,12 @@ A rule says True, False, or None where a link is no case of its own. The first o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from handrail.tree.match.drift import JITTER_PX, Drift
+from handrail.tree.match.evidence import LinkEvidence
 from handrail.tree.match.rows import is_same_row
 from handrail.tree.match.sketch import Pairing, scrolls
-from handrail.tree.match.survival import Survival
+from handrail.tree.match.verdict import survives
 
 
 def doubt(pairing: Pairing) -> dict[int, Drift]:
@@ -23,40 +23,11 @@ def doubt(pairing: Pairing) -> dict[int, Drift]:
     """
     evidence = LinkEvidence(pairing)
     for order, partner in enumerate(pairing.to_new):
-        if partner != -1 and not _is_believed(evidence, order, partner):
+        if partner == -1:
+            continue
+        if not _is_believed(evidence, order, partner) or not survives(evidence, order, partner):
             pairing.unlink(order)
     return {order: drift for order, drift in evidence.drifts.items() if pairing.to_new[order] != -1}
-
-
-class LinkEvidence:
-    """What the rules look at; the costly parts are found out once, when a rule first asks."""
-
-    def __init__(self, pairing: Pairing) -> None:
-        self.pairing = pairing
-        self.survival = Survival(pairing)
-        self.drifts: dict[int, Drift] = {}
-
-    def drift(self, scroller: int) -> Drift:
-        """How the rows of this container of the old screen moved."""
-        if scroller not in self.drifts:
-            partner = self.pairing.to_new[scroller]
-            self.drifts[scroller] = Drift(self.pairing, self.survival, scroller, partner)
-        return self.drifts[scroller]
-
-    @cached_property
-    def keeps_words(self) -> bool:
-        return self.survival.of_screen()
-
-    @cached_property
-    def keeps_words_around_lists(self) -> bool:
-        return self.survival.of_every_fixed()
-
-    @cached_property
-    def has_scrolled(self) -> bool:
-        pairing = self.pairing
-        theirs = set(pairing.new.holder.values())
-        mine = [order for order in pairing.old.holder.values() if pairing.to_new[order] in theirs]
-        return self.survival.of_fixed() and any(self.drift(order).scrolled for order in mine)
 
 
 Rule = Callable[[LinkEvidence, int, int], bool | None]

@@ -1,8 +1,8 @@
 """Who is who on two screens: a one-to-one matching of nodes, with no partner where identity is in doubt.
 
 Unmistakable nodes are linked first (`anchor`), then the children of linked parents (`align`). Both only
-propose: `doubt` takes back what the labels around do not support. Nodes of
-different class or resource id are never matched.
+propose: `doubt` takes back what the labels around do not support, and `verdict` what is no longer the same
+element. Nodes of different class or resource id are never matched.
 """
 
 from __future__ import annotations

@@ -35,6 +35,9 @@ _SWITCH_WORDS = frozenset(
         "выкл",
     }
 )  # what a switch says of its state, not of itself
+STATE_WORDS = _SWITCH_WORDS | frozenset(
+    {"checked", "unchecked", "selected", "unselected", "expanded", "collapsed", "loading", "not"}
+)  # in a longer label
 
 
 class Sketch:

@@ -39,19 +39,23 @@ class Survival:
         People know a place by its title. Where it has none, most of the labels must have stayed.
         """
         places = self._old.sketch.fixed_place[old], self._new.sketch.fixed_place[new]
-        counts = [
-            count
-            for side, place in zip((self._old, self._new), places, strict=True)
-            if (count := side.fixed_in(place))[1] >= NEIGHBOURHOOD
-        ]
+        sides = [side.fixed_in(place) for side, place in zip((self._old, self._new), places, strict=True)]
+        counts = [count for count in sides if count[1] >= NEIGHBOURHOOD]
         if not counts:
             return None
+        if self._is_place(counts, places, old, new) or self._only_title_changed(old, new):
+            return True
+        # A drawer opened over a feed around which nothing is written: nothing was lost.
+        kept, names = sides[0]
+        return None if names < NEIGHBOURHOOD and kept == names else False
+
+    def _is_place(self, counts: list[Count], places: tuple[int, int], old: int, new: int) -> bool:
         title = self.title_stays(*places)
         if title is None:
             return any(map(_most, counts))
         if title:
             return self._under_same_title(counts, self.renamed(old, new))
-        return self._under_another_title(counts, places[0]) or self._only_title_changed(old, new)
+        return self._under_another_title(counts, places[0])
 
     def _under_same_title(self, counts: list[Count], is_renamed: bool) -> bool:
         """A section unfolded: a third of the labels is enough, but most for what was renamed itself."""
@@ -96,6 +100,12 @@ class Survival:
                     return True
                 verdict = False
         return verdict
+
+    def of_group(self, old: int, new: int) -> bool | None:
+        """Whether most names stayed in the nearest part around that has one of its own; None without one."""
+        sides = ((self._old, old), (self._new, new))
+        counts = [side.names_in(place) for side, order in sides if (place := side.nearest_named(order)) > 0]
+        return None if not counts or any(map(_most, counts)) else False
 
     def has_no_words(self) -> bool:
         """On both screens."""
@@ -159,6 +169,14 @@ class _Side:
         end = self.sketch.nodes[order].end
         kept, names = self._fixed_kept, self._fixed_names
         return kept[end] - kept[order], names[end] - names[order]
+
+    def nearest_named(self, order: int) -> int:
+        """The nearest node around that has a name that nothing else on the screen has."""
+        sketch = self.sketch
+        node = sketch.nodes[order].parent
+        while node is not None and sketch.first_name(node.order) == -1:
+            node = node.parent
+        return node.order if node is not None else -1
 
     def names_in(self, order: int) -> tuple[int, int]:
         """The names that nothing else on the screen has."""
