@@ -16,11 +16,13 @@ from handrail.tree.element.parts import Element, Elements
 from handrail.tree.fingerprint import screen_fingerprint
 from handrail.tree.match.matching import Matching, match
 from handrail.tree.match.sketch import Sketch
+from handrail.tree.match.verdict import acts
 from handrail.tree.mention import name_of
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import cut, quoted
 from handrail.tree.recall import Recall, pack_screen, typed_digest, unpack_screen
 from handrail.tree.select.missed import candidates, mentions, nearest_nodes
+from handrail.tree.windows import visible
 
 _REMEMBERED = 2_000  # gone elements whose name a message can still tell
 _LABEL = 60  # characters of it
@@ -52,8 +54,8 @@ class Registry:
 
     def _forget_screen(self) -> None:
         self._sketch: Sketch | None = None
-        self._live: dict[int, str] = {}  # order -> ref, also of what is covered at the moment
-        self._orders: dict[str, int] = {}
+        self._live: dict[int, str] = {}  # order -> ref, also of what is covered or rests at the moment
+        self._orders: dict[str, int] = {}  # ref -> order, of what can be acted on
         self._elements: dict[Node, Element] = {}
         self._fingerprint = self._text = self._seal = ""
         self._found: Elements | None = None
@@ -96,7 +98,7 @@ class Registry:
 
     def clear(self) -> None:
         """Forgets all elements; the counters go on."""
-        self._bury(self._live)
+        self._bury({order: ref for ref, order in self._orders.items()})
         self._recall.clear()
         self._forget_screen()
 
@@ -127,8 +129,8 @@ class Registry:
         seal = fingerprint + typed_digest(new.sketch.screen)
         alive = self._follow(new.matching, seal)
         self._assign(new.found, new.sketch, seal, alive)
-        orders = {ref: order for order, ref in alive.items()}
-        self._bury({order: ref for order, ref in self._live.items() if ref not in orders})
+        orders = _meant(new, alive)
+        self._bury({order: ref for ref, order in self._orders.items() if ref not in orders})
         self._before = (self._sketch.nodes if self._sketch else [], self._live)
         self._sketch, self._live, self._orders = new.sketch, alive, orders
         self._found_before, self._found, self._labels = self._found, new.found, new.labels
@@ -265,7 +267,25 @@ class Registry:
             if state["screen"] is not None:
                 registry._sketch = Sketch(unpack_screen(state["screen"]))
                 registry._live = {int(order): str(ref) for order, ref in state["live"]}
-                registry._orders = {ref: order for order, ref in registry._live.items()}
+                nodes = registry._sketch.nodes
+                registry._orders = {ref: at for at, ref in registry._live.items() if acts(nodes[at])}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not stored refs: {error!r}") from None
         return registry
+
+
+def _meant(new: _Prepared, alive: Mapping[int, str]) -> dict[str, int]:
+    """What each ref means now: an element that is shown, or one that is out of sight.
+
+    A ref rests, and is stale, while its element is in sight and can't be acted on, as the chosen tab.
+    """
+    shown = {element.node.order for element in new.found}
+    orders = {ref: order for order, ref in alive.items() if order in shown}
+    if len(orders) < len(alive):
+        nodes, seen = new.sketch.nodes, visible(new.sketch.screen)
+        orders |= {
+            ref: order
+            for order, ref in alive.items()
+            if order not in shown and not seen[order] and acts(nodes[order])
+        }
+    return orders

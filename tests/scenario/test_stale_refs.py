@@ -1,0 +1,48 @@
+"""A ref whose element is gone taps nothing, whatever has its label now; checked on the phone's input log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handrail.android.routing import Helper
+from tests.scenario.world import FastClock, World, play, world
+
+CONTACTS = "com.android.contacts"
+SETTINGS = "com.android.settings"
+CHANNELS = ("none", "u2")
+
+
+async def _taps_nothing(w: World, ref: str) -> str:
+    before = w.inputs()
+    done = await w.session.tap(ref)
+    assert (done.failure_code, done.delivery) == ("STALE_REFERENCE", "not_delivered"), done.to_json()
+    assert w.inputs() == before
+    return done.to_json()
+
+
+@pytest.mark.parametrize("helper", CHANNELS)
+def test_an_icon_of_the_launcher_is_not_the_title_of_the_app(tmp_path: Path, helper: Helper) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
+            icon = await w.ref("Contacts")
+            await w.open(CONTACTS)
+            assert "Contacts" in await _taps_nothing(w, icon)
+
+    play(story())
+
+
+@pytest.mark.parametrize("helper", CHANNELS)
+def test_a_row_is_not_the_title_of_the_page_that_it_opened(tmp_path: Path, helper: Helper) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10), helper=helper) as w:
+            await w.open(SETTINGS)
+            row = await w.ref("Display")
+            opened = await w.session.tap(row)
+            assert opened.success, opened.to_json()
+            await _taps_nothing(w, row)
+            assert (await w.session.press_key("back")).success
+            assert await w.ref("Display") == row  # the same row of the same screen
+
+    play(story())
