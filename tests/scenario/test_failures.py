@@ -236,6 +236,7 @@ HERE: dict[str, Story] = {
 ELSEWHERE = {
     "GRPC_RPC_ERROR": "tests/unit/android/test_emulator.py",
     "MODEL_UNAVAILABLE": "tests/unit/agent/test_models_patience.py",
+    "POLICY_UNUSABLE": "tests/scenario/test_policy_changes.py",
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
     "STORE_FULL": "tests/scenario/test_full_disk.py",
     "STORE_UNUSABLE": "tests/unit/desk/test_store.py",

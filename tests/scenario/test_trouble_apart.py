@@ -14,7 +14,7 @@ import pytest
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.desk.desk import Desk
-from handrail.errors import AdbConnectionError, Unsupported
+from handrail.errors import AdbConnectionError, StoreFull, Unsupported
 from handrail.runtime import Runtime
 from handrail.sim.adbd.server import serve
 from handrail.sim.phone import Phone
@@ -72,7 +72,7 @@ def test_a_full_disk_at_the_end_leaves_no_lease_no_link_and_no_other_session_ope
             for session in sessions:
                 assert (await session.start_app("com.android.settings")).success
             await fill_up(runtime)
-            with pytest.raises(sqlite3.OperationalError, match="full"):
+            with pytest.raises(StoreFull, match="full"):
                 await ends.aclose()
             for session in sessions:
                 with pytest.raises(AdbConnectionError, match="was closed"):

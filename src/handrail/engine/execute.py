@@ -77,8 +77,10 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.ClearText():
             return await entry.clear_text(stage, action)
         case device.PressKey():
-            await stage.hands.key(action.key)
-            return Outcome(proof=moved(stage.before, stage.looks) if action.key in NAVIGATION else None)
+            await stage.hands.key(action.name)
+            told = {} if action.key == action.name else {"key": action.name}
+            proof = moved(stage.before, stage.looks) if action.name in NAVIGATION else None
+            return Outcome(proof=proof, details=told)
         case system.StartApp():
             async with run.dispatching():
                 await stage.apps.start(action.package, action.activity)

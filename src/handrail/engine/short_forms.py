@@ -196,7 +196,7 @@ class ShortForms(ABC):
         return await self._do("clear_text", target=target, reason=reason, expect=expect)
 
     async def press_key(
-        self, key: str, *, reason: str | None = None, expect: ConditionLike | None = None
+        self, key: str | int, *, reason: str | None = None, expect: ConditionLike | None = None
     ) -> Envelope:
         """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
         return await self._do("press_key", key=key, reason=reason, expect=expect)

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.keys import LEAVING, NAVIGATION, Key, KeyEffect, effect_of, types_only
+from handrail.protocol.keys import LEAVING, NAVIGATION, Key, KeyEffect, effect_of, name_of_key, types_only
 from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
 from handrail.protocol.target import Place, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
@@ -277,17 +277,22 @@ class PressKey(Act):
     """A name, a KEYCODE_* constant or a key code."""
 
     @property
+    def name(self) -> str:
+        """Its one name, whatever the spelling."""
+        return name_of_key(self.key)
+
+    @property
     def semantic(self) -> Literal["navigation", "input"]:
-        return "navigation" if self.key in NAVIGATION else "input"
+        return "navigation" if self.name in NAVIGATION else "input"
 
     @property
     def presses(self) -> Pressed:
-        return Pressed.NOTHING if effect_of(self.key) is KeyEffect.NOTHING else Pressed.FOCUS
+        return Pressed.NOTHING if effect_of(self.name) is KeyEffect.NOTHING else Pressed.FOCUS
 
     @property
     def leaves_app(self) -> bool:
-        return self.key in LEAVING
+        return self.name in LEAVING
 
     @property
     def only_types(self) -> bool:
-        return effect_of(self.key) is KeyEffect.TYPES
+        return effect_of(self.name) is KeyEffect.TYPES

@@ -1,6 +1,6 @@
 """Keys by every name that a caller may use, as one closed table, and what each can press.
 
-Every spelling of a key becomes one name before anybody decides, writes down or sends anything.
+Spellings are kept as they came; whoever decides, or sends one to a device, goes by `name_of_key`.
 """
 
 from __future__ import annotations
@@ -89,13 +89,20 @@ def key_of(code: int) -> str:
     return _SHORT.get(constant, constant)
 
 
-def _canonical(key: Any) -> str:
+def name_of_key(key: str | int) -> str:
+    """The one name of a key that was read."""
+    code = code_of(key)
+    if code is None:
+        raise ValueError(f"{key!r} is no key")
+    return key_of(code)
+
+
+def _read(key: Any) -> str | int:
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise ValueError("a key is a name, a KEYCODE_* constant or a number")
-    code = code_of(key)
-    if code is not None:
-        return key_of(code)
     text = str(key)
+    if code_of(key) is not None:
+        return str(int(text)) if isinstance(key, str) and text.isdigit() else key
     nearest = get_close_matches(text.lower(), KEYS, n=3, cutoff=0.5)
     if text.startswith("KEYCODE_"):
         nearest = get_close_matches(text, CODES, n=3) or nearest
@@ -104,8 +111,8 @@ def _canonical(key: Any) -> str:
 
 
 Key = Annotated[
-    str,
-    BeforeValidator(_canonical),
+    str | int,
+    BeforeValidator(_read),
     WithJsonSchema(
         {
             "anyOf": [
@@ -116,7 +123,7 @@ Key = Annotated[
         }
     ),
 ]
-"""A short name (back, home, enter, recents, …), a KEYCODE_* constant, or a key code; read, it is one name."""
+"""A short name (back, home, enter, recents, …), a KEYCODE_* constant, or a key code."""
 
 
 NAVIGATION = frozenset({"back", "home", "recents"})

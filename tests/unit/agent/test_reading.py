@@ -20,7 +20,7 @@ def read(action: Any) -> Any:
         ({"type": "tap", "target": "@b1"}, {"type": "tap", "target": {"ref": "@b1"}}),
         ({"type": "tap", "x": 540, "y": "750"}, {"type": "tap", "target": {"x": 540, "y": 750}}),
         ({"type": "tap", "coordinate": [1, 2]}, {"type": "tap", "target": {"x": 1, "y": 2}}),
-        ({"type": "keyevent", "keycode": "KEYCODE_BACK"}, {"type": "press_key", "key": "back"}),
+        ({"type": "keyevent", "keycode": "KEYCODE_BACK"}, {"type": "press_key", "key": "KEYCODE_BACK"}),
         ({"type": "type", "text": "Ada"}, {"type": "type_text", "text": "Ada"}),
         ({"type": "launch_app", "packageName": "a.b"}, {"type": "start_app", "package": "a.b"}),
         ({"type": "wait"}, {"type": "wait", "duration_ms": 1000}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from hypothesis import given
@@ -56,7 +57,8 @@ def test_keys_say_beforehand_what_they_cannot_type(text: str) -> None:
 def test_the_reason_does_not_tell_the_text() -> None:
     reason = why_not("pässwörd", None)
     assert reason is not None
-    assert reason.startswith("2 characters")
+    assert "ä" not in reason
+    assert not re.search(r"\d", reason)  # how many there are is a part of it too
 
 
 @pytest.mark.parametrize("field", [None, LINE, CHAT, UNASKED])

@@ -201,7 +201,7 @@ def test_a_journal_that_can_not_be_written_says_so_and_catches_up_later(tmp_path
         await journal.seal({"kind": "note", "text": "first"})
         with sqlite3.connect(tmp_path / "handrail.db") as other:
             other.execute("ALTER TABLE journal RENAME TO hidden")
-        with pytest.raises(HandrailError, match="can't be written"):
+        with pytest.raises(HandrailError, match="can't be used"):
             await journal.seal({"kind": "note", "text": "second"})
         other.execute("ALTER TABLE hidden RENAME TO journal")
         other.close()

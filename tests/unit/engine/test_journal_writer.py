@@ -86,7 +86,7 @@ def test_what_is_committed_together_is_written_whole_or_not_at_all(tmp_path: Pat
         made.put(JournalWork(entry("before")))
         made.put(JournalWork(statement=BAD))
         made.put(JournalWork(entry("after"), waiter=one))
-        with pytest.raises(HandrailError, match="can't be written: no such table: nowhere"):
+        with pytest.raises(HandrailError, match="can't be used: no such table: nowhere"):
             await one.done
         assert texts(tmp_path) == []
 
@@ -118,7 +118,7 @@ def test_what_was_refused_is_written_later_in_its_order(
         for number in range(3):
             one = waiter()
             made.put(JournalWork(entry(str(number)), waiter=one))
-            with pytest.raises(HandrailError, match="can't be written: no such table: journal"):
+            with pytest.raises(HandrailError, match="can't be used: no such table: journal"):
                 await one.done
         db.execute("ALTER TABLE hidden RENAME TO journal")
         db.close()
@@ -191,7 +191,7 @@ def test_a_long_backlog_is_refused_with_the_disks_own_words(
         made.put(JournalWork(entry("2"), waiter=one))
         with pytest.raises(HandrailError, match="nowhere"):
             await one.done
-        with pytest.raises(HandrailError, match="can't be written: no such table: nowhere"):
+        with pytest.raises(HandrailError, match="can't be used: no such table: nowhere"):
             made.put(JournalWork(entry("too much")))
 
     with_writer(tmp_path, story)

@@ -37,7 +37,7 @@ POINT = {"x": 540, "y": 750}
         ("swipe", {"from": "1,2", "to": "3,4"}, {"from": {"x": 1, "y": 2}, "to": {"x": 3, "y": 4}}),
         ("start_app", {"appId": "com.a.b"}, {"package": "com.a.b"}),
         ("start_app", {"packageName": "com.a.b", "deviceId": "S"}, {"package": "com.a.b", "device": "S"}),
-        ("press_key", {"keycode": "KEYCODE_BACK"}, {"key": "back"}),
+        ("press_key", {"keycode": "KEYCODE_BACK"}, {"key": "KEYCODE_BACK"}),
         ("scroll_to", {"selector": {"text": "Z"}, "maxScrolls": 3}, {"max_scrolls": 3}),
         ("scroll_to", {"target": "Z", "scrollTarget": "@s1"}, {"within": {"ref": "@s1"}}),
         ("type_text", {"text": "Ada", "target": "Name"}, {"text": "Ada", "target": {"text": "Name"}}),
