@@ -69,7 +69,7 @@ def without_pictures(written: Any) -> tuple[Any, list[bytes]]:
 def boxes_with(phone: Phone, value: str) -> Iterator[tuple[int, int, int, int]]:
     """Where the phone itself says that the secret or a part of it stands now."""
     phone.catch_up()
-    for node in ET.fromstring(phone.dump()).iter("node"):
+    for node in ET.fromstring(phone.dump(all_windows=True)).iter("node"):
         if any(run in node.get(word, "") for run in runs(value) for word in _WORDS):
             found = _BOX.fullmatch(node.get("bounds", ""))
             assert found

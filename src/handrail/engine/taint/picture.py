@@ -13,25 +13,33 @@ EDGE_PX = 3
 
 
 def painted(png: bytes, boxes: Sequence[Bounds], screen: Screen) -> bytes:
-    """The picture with these boxes of the screen painted over."""
+    """The picture without these boxes of the screen, and without what belongs to no window that was read."""
     from PIL import Image, ImageDraw  # noqa: PLC0415  (30 ms that a device without secrets need not pay)
 
     with Image.open(io.BytesIO(png)) as opened:
-        image = opened.convert("RGB")
+        taken = opened.convert("RGB")
+    across, down = taken.width / max(1, screen.width), taken.height / max(1, screen.height)
+    image = Image.new("RGB", taken.size, PAINT)
+    for window in screen.windows:
+        left, top, right, bottom = window.bounds
+        part = (round(left * across), round(top * down), round(right * across), round(bottom * down))
+        if window.bounds.area:
+            image.paste(taken.crop(part), part[:2])
     draw = ImageDraw.Draw(image)
-    across, down = image.width / max(1, screen.width), image.height / max(1, screen.height)
-    for box in boxes:
-        if box.area:
-            draw.rectangle(
-                (
-                    box.left * across - EDGE_PX,
-                    box.top * down - EDGE_PX,
-                    box.right * across + EDGE_PX,
-                    box.bottom * down + EDGE_PX,
-                ),
-                fill=PAINT,
-            )
+    for left, top, right, bottom in (box for box in boxes if box.area):
+        edges = (
+            left * across - EDGE_PX,
+            top * down - EDGE_PX,
+            right * across + EDGE_PX,
+            bottom * down + EDGE_PX,
+        )
+        draw.rectangle(edges, fill=PAINT)
     return _written(image)
+
+
+def is_known(screen: Screen) -> bool:
+    """A window covers all of it. Where none does, what stands beside the windows was not read."""
+    return any(window.bounds.covers(screen.bounds) for window in screen.windows)
 
 
 def blank(png: bytes) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 from handrail.config import canonical
 from handrail.engine.secrets import Secrets
 from handrail.engine.taint.device import DeviceSecrets
-from handrail.engine.taint.picture import blank, painted
+from handrail.engine.taint.picture import blank, is_known, painted
 from handrail.engine.taint.screen import boxes_of
 from handrail.engine.taint.store import DeviceKey, Taints
 from handrail.errors import HandrailError
@@ -112,51 +112,62 @@ class GuardedEyes(Guarded):
     def __init__(self, inner: Any, here: DeviceSecrets, front: Callable[[], Awaitable[Any]]) -> None:
         super().__init__(inner, here, front)
         self._looking = asyncio.Lock()  # a picture needs a look of its own: one at a time
-        self._last: Screen | None = None
-        self._picture: tuple[bytes, int, Screen | None, bytes] = (b"", 0, None, b"")
+        self._picture = (b"", 0, b"")
+        """The last one before and after: its digest, what was to hide then, and what was shown of it."""
 
     async def look(self) -> Screen:
         if self._here.is_untouched:
             raw: Screen = await self._inner.look()
-            self._last = self._here.last = raw
+            self._here.last = raw
             if self._here.is_untouched:
                 return raw
-        async with self._looking:
-            return await self._seen()
+        return await self._locked_look()
 
     async def _seen(self) -> Screen:
         raw = await self._cleaned(self._inner.look())
         await self._here.refresh()
-        self._last = shown = await self._here.see(raw, self._front)
-        return shown
+        return await self._here.see(raw, self._front)
 
     async def screenshot(self) -> bytes:
-        """Painted over where two looks, before and after it, agree that something is to hide; else blank."""
-        if self._here.is_untouched:
-            png: bytes = await self._inner.screenshot()
-            if self._here.is_untouched:
-                return png
+        """Painted over where two looks, just before and after it, agree on what is to hide; else blank."""
+        here = self._here
+        png: bytes = await self._cleaned(self._inner.screenshot())
+        if here.is_untouched:
+            return png
+        if self._picture[:2] == (_digest(png), here.version):  # not a pixel has changed since the last one
+            return self._picture[2]
+        try:
+            clean = await self._between_looks()
+        except HandrailError:
+            clean = None
+        return await asyncio.to_thread(blank, png) if clean is None else clean
+
+    async def _between_looks(self) -> bytes | None:
+        """None: the screen moves on while its picture is taken."""
+        before = await self._locked_look()
         for _ in range(TRIES):
-            before = self._last
-            png = await self._cleaned(self._inner.screenshot())
-            digest = hashlib.blake2b(png, digest_size=16).digest()
-            if before is not None and self._picture[:3] == (digest, self._here.version, before):
-                return self._picture[3]
-            try:
-                async with self._looking:
-                    after = await self._seen()
-            except HandrailError:
-                break
-            if before is not None and boxes_of(before) == boxes_of(after):
-                boxes = boxes_of(after)
-                clean = await asyncio.to_thread(painted, png, boxes, after) if boxes else png
-                self._picture = (digest, self._here.version, after, clean)
+            png: bytes = await self._inner.screenshot()
+            after = await self._locked_look()
+            boxes = boxes_of(after)
+            if boxes_of(before) == boxes:
+                hides = bool(boxes) or not is_known(after)
+                clean = await asyncio.to_thread(painted, png, boxes, after) if hides else png
+                self._picture = (_digest(png), self._here.version, clean)
                 return clean
-        return await asyncio.to_thread(blank, png)
+            before = after
+        return None
+
+    async def _locked_look(self) -> Screen:
+        async with self._looking:
+            return await self._seen()
 
     def __getattr__(self, name: str) -> Any:
         """Sizes and class names are the system's own words."""
         return getattr(self._inner, name)
+
+
+def _digest(png: bytes) -> bytes:
+    return hashlib.blake2b(png, digest_size=16).digest()
 
 
 class GuardedText(Guarded):
