@@ -30,19 +30,19 @@ def behind(screen: Screen, shown: bytearray) -> list[Node]:
     said: _Said | None = None
     end = 0
     for node in screen.nodes:
-        if node.order < end:
+        children = node.children
+        if not children or node.order < end:
             continue
         if node.role == "web_view":
             end = node.end
             continue
-        children = node.children
         if len(children) < 2 or not node.class_name:
             continue
         for page in children:
             if page.end - page.order <= _FEW or page.bounds.area < large:
                 continue
             later = _over(page, children)
-            if later and sum(one.end - one.order for one in later) > _FEW:
+            if later and _may_fill(page, later):
                 said = said or _Said(screen, shown)
                 if said.writes_over(page, later):
                     found.append(page)
@@ -60,6 +60,13 @@ def _over(page: Node, children: Sequence[Node]) -> list[Node]:
         if one.bounds[0] < right and one.bounds[2] > left and one.bounds[1] < bottom and one.bounds[3] > top
         and (one.drawing_order > mine or (one.drawing_order == mine and one.position > place))
     ]  # fmt: skip
+
+
+def _may_fill(page: Node, later: list[Node]) -> bool:
+    """Bars and buttons are too small to write over a page; this is known without reading them."""
+    if sum(one.end - one.order for one in later) < _FEW:
+        return False
+    return _filled(page.bounds, [one.bounds.intersect(page.bounds) for one in later]) >= _FILLED
 
 
 class _Said:
@@ -107,4 +114,8 @@ def _filled(frame: Bounds, boxes: list[Bounds]) -> int:
 
 
 def _overlap(one: Bounds, other: Bounds) -> bool:
-    return one.intersect(other).area > min(one.area, other.area) * _OVERLAP
+    wide = min(one[2], other[2]) - max(one[0], other[0])
+    if wide <= 0:
+        return False
+    tall = min(one[3], other[3]) - max(one[1], other[1])
+    return tall > 0 and wide * tall > min(one.area, other.area) * _OVERLAP

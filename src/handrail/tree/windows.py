@@ -259,7 +259,7 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
     A layer counts as a whole: what covers only a part of it covers nothing.
     """
     cover = Cover()
-    has_web = any(node.role == "web_view" for node in screen.nodes)
+    has_web = "web_view" in [node.role for node in screen.nodes]
     layer_at = {order: layer for layer in layers for order in range(layer.order, layer.end)}
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
