@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PATIENCE_MS = 10_000
 """How long one `open` tries to get a connection, and waits for a person to accept our key."""
+REFUSED_MS = 3_000
+"""How long it tries where nobody listens any more: adbd itself starts again faster than that."""
 FIRST_PAUSE_MS = 50.0
 LONGEST_PAUSE_MS = 2_000.0
 
@@ -117,7 +119,8 @@ class Direct:
                 self._line = await self._once(left)
             except DeviceError as error:
                 tried = self._clock.monotonic_ms() - start
-                if not error.retryable or tried + pause >= self._patience_ms:
+                most = min(self._patience_ms, REFUSED_MS) if "refused" in error.details else self._patience_ms
+                if not error.retryable or tried + pause >= most:
                     raise self._given_up(error, tried) from None
             else:
                 self._was_up = True
@@ -135,7 +138,9 @@ class Direct:
                 await line.welcome
         except OSError as error:
             why = f"nobody answers at {self.serial}: {os.strerror(error.errno) if error.errno else error}"
-            raise AdbConnectionError(why, retryable=self._was_up, delivery="not_delivered") from None
+            raise AdbConnectionError(
+                why, retryable=self._was_up, delivery="not_delivered", refused=True
+            ) from None
         except Expired:
             line.abort()
             raise self._silent(line) from None
@@ -158,4 +163,5 @@ class Direct:
         message = error.message + (
             f" (tried for {tried_ms / 1000:.1f} s)" if tried_ms >= FIRST_PAUSE_MS else ""
         )
-        return type(error)(message, hint=error.hint, **{**error.details, "tried_ms": round(tried_ms)})
+        details = {name: value for name, value in error.details.items() if name != "refused"}
+        return type(error)(message, hint=error.hint, **{**details, "tried_ms": round(tried_ms)})

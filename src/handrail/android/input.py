@@ -101,7 +101,8 @@ async def read_again(
             return await read(end - clock.monotonic_ms())
         except PASSING as error:
             error.details["attempts"] = attempt
-            if attempt == READ_ATTEMPTS or clock.monotonic_ms() + pause_ms >= end:
+            gave_up = "tried_ms" in error.details  # the link has tried again and again itself
+            if gave_up or attempt == READ_ATTEMPTS or clock.monotonic_ms() + pause_ms >= end:
                 raise
         await clock.sleep_ms(pause_ms)
         pause_ms *= READ_RETRY_GROWTH

@@ -67,6 +67,9 @@ class AndroidSurface:
     async def facts(self) -> Facts:
         return await self.driver.facts()
 
+    async def check(self) -> None:
+        await self.device.link.check()
+
     def diagnostics(self) -> list[str]:
         return self.driver.diagnostics()
 

@@ -44,6 +44,9 @@ class DeskSurface:
     async def facts(self) -> None:
         """Nothing to tell: the desk is no device."""
 
+    async def check(self) -> None:
+        """It is in this process."""
+
     def diagnostics(self) -> list[str]:
         return []
 

@@ -143,7 +143,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case observe.QueryDb():
             return await reads.query_db(stage, action)
         case observe.Wait():
-            await stage.clock.sleep_ms(action.duration_ms)
+            await stage.pass_time(action.duration_ms)
             return Outcome()
         case observe.WaitFor():
             return await expects.wait_for(stage, action)

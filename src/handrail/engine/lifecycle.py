@@ -22,7 +22,7 @@ from handrail.engine.pressed import needs_fresh_screen
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Redact
-from handrail.errors import AppCrashed, Cancelled, HandrailError
+from handrail.errors import AdbConnectionError, AppCrashed, Cancelled, DeviceOffline, HandrailError
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.traits import Settle
 from handrail.store import disk_failure
@@ -34,6 +34,9 @@ LAST_LOOK_MS = 5_000.0
 CHEAP_MS = 150.0
 """A channel that reads faster is asked again; a slower one's last screen is still good for a while."""
 FRESH_MS = 10_000.0
+
+_AWAY = (AdbConnectionError, DeviceOffline)
+"""Who is away has no screen to look at."""
 
 _log = logging.getLogger("handrail.engine")
 
@@ -51,7 +54,8 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
         failure: HandrailError = Cancelled(f"{first.run.action.type} was stopped{why}")
     except HandrailError as error:
         failure = error
-        await _look_after_failure(first)
+        if not isinstance(error, _AWAY):
+            await _look_after_failure(first)
     except Exception as error:
         failure = disk_failure(error) or unforeseen(first.run, first.here.redact, error)
     finally:

@@ -50,6 +50,9 @@ from handrail.tree.diff import Diff
 if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
 
+CHECK_MS = 1_000.0
+"""How often a device is asked whether it is still there while nothing else is done with it."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -184,6 +187,14 @@ class Stage:
     def find(self, target: Any) -> Aim:
         """A target on the present screen."""
         return aim(self.looks, target)
+
+    async def pass_time(self, duration_ms: float) -> None:
+        """Let time pass. A device that goes away meanwhile is told at once, not at the end."""
+        end = self.clock.monotonic_ms() + duration_ms
+        while (left := end - self.clock.monotonic_ms()) > 0:
+            await self.clock.sleep_ms(min(left, CHECK_MS))
+            if left > CHECK_MS:
+                await self.surface.check()
 
     async def settle(self, before: Look, proof: Proof | None = None, **budgets: float) -> Settled:
         """Until the screen rests; the screen is taken."""

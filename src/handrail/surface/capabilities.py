@@ -226,6 +226,9 @@ class Surface(Protocol):
     async def facts(self) -> Facts | None:
         """Read anew; None where there is nothing to tell."""
 
+    async def check(self) -> None:
+        """Raises `DeviceError` when it can't be reached any more. Cheap: it is asked every second."""
+
     def diagnostics(self) -> list[str]:
         """Lines that were written since the last call, one event each."""
 

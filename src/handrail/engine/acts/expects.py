@@ -13,6 +13,7 @@ from handrail.engine.run import Outcome, Stage
 from handrail.errors import (
     ActionRejected,
     AssertionFailed,
+    DeviceOffline,
     ExpectStateMismatch,
     HandrailError,
     IdleTimeout,
@@ -32,6 +33,7 @@ from handrail.protocol.observe import (
 )
 from handrail.protocol.target import Point, Selector, StateIs, TextIs
 from handrail.tree.select.missed import candidates, nearest_nodes
+from handrail.waiting import Deadline, Expired
 
 
 async def _until(stage: Stage, check: Check, timeout_ms: float) -> tuple[Outcome, Holds]:
@@ -193,13 +195,29 @@ LONGEST_GAP_MS = 200.0
 Check = Callable[[Look], Holds | Awaitable[Holds]]
 
 
+LAST_LOOK_MS = 5_000.0
+"""A look that began within the time may take so much longer; whoever needs more does not answer."""
+
+
+async def _look_in_time(looks: Looks, clock: Clock, deadline: float) -> Look:
+    left = max(0.0, deadline - clock.monotonic_ms()) + LAST_LOOK_MS
+    try:
+        async with Deadline(clock, left):
+            return await looks.look()
+    except Expired:
+        raise DeviceOffline(
+            f"The screen could not be read for {left:.0f} ms",
+            hint="Check `handrail devices`; wake the phone.",
+        ) from None
+
+
 async def wait_until(looks: Looks, clock: Clock, check: Check, timeout_ms: float) -> tuple[Look, Holds]:
     """Look until the check is met or the time is over; the last look and its verdict."""
     deadline = clock.monotonic_ms() + timeout_ms
     gap = FIRST_GAP_MS
     last: Look | None = None
     while True:
-        seen = await looks.look()
+        seen = await _look_in_time(looks, clock, deadline)
         if last is not None and seen.screen is last.screen:  # at rest: worth asking for its names
             await looks.name(seen)
         verdict = check(seen)
