@@ -11,6 +11,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.corpus import CORPUS
+from tests.judge.corpus_pairs import neighbours, recorded
+from tests.judge.verdicts import judge
 from tests.unit.tree.corpus_edits import measure
 from tests.unit.tree.drawn import node, screen
 
@@ -21,7 +23,7 @@ from handrail.tree.match import match
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
 
-GOAL_MS, GOAL_KEPT = 2.0, 0.96
+GOAL_MS, GOAL_KEPT, GOAL_SAME = 2.0, 0.96, 0.92
 
 
 def pairs(corpus: Path) -> list[tuple[str, Screen, Screen]]:
@@ -83,8 +85,13 @@ def main() -> None:
         total += len(acting)
         kept += sum(to_new[order] >= 0 for order in acting)
     print(f"{len(found)} real pairs: {kept} of {total} elements recognised again ({kept / total:.1%})")
-    for kind, score in measure(CORPUS, per_screen=3).items():
+    print(f"judged apart, recorded steps: {judge(recorded(CORPUS))}; goal {GOAL_SAME:.0%}, 0 flags")
+    print(f"judged apart, neighbouring dumps: {judge(neighbours(CORPUS))}")
+    scores = measure(CORPUS, per_screen=3)
+    for kind, score in scores.items():
         print(f"edit {kind:8} {score}; goal {GOAL_KEPT:.0%}")
+    survivors = sum(score.survivors for score in scores.values())
+    print(f"all edits: {sum(score.kept for score in scores.values()) / survivors:.1%} of {survivors} kept")
     print_fingerprints(found)
     spent = sorted(timed(old, new) for _, old, new in found)
     p90 = spent[len(spent) * 9 // 10]

@@ -289,6 +289,13 @@ def part_of_another() -> Case:
     return Case(choice("Red", ""), choice("Blue", "checked"), kind("CheckBox"), False)
 
 
+def another_caption() -> Case:
+    def form(caption: str, flags: str) -> Screen:
+        return page(text(caption, row(0)), node("EditText", box=row(1), flags=flags), button("Next", row(2)))
+
+    return Case(form("Your name", ""), form("Your number", "focused"), kind("EditText"), False)
+
+
 def typed_into() -> Case:
     old = page(node("EditText", box=row(1), hint="Search"))
     return Case(old, page(node("EditText", box=row(1), text="boats")), kind("EditText"), True)
@@ -356,8 +363,9 @@ OUTSIDE = (
 )  # fmt: skip
 ROWS = (certain, inner_list, leftover, look_alike, half_hidden, renamed, same_title)
 ELEMENTS = (
-    no_use_any_more, many_times_its_size, scroll_container, part_of_another, typed_into, look_alike_elsewhere,
-    same_words, better_known_elsewhere, half_hidden, state_in_words, own_change, counter, loading, nameless,
+    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption, typed_into,
+    look_alike_elsewhere, same_words, better_known_elsewhere, half_hidden, state_in_words,
+    own_change, counter, loading, nameless,
 )  # fmt: skip
 NAMES = [
     (doubt, "INSIDE", INSIDE),

@@ -32,6 +32,7 @@ _ACTING = frozenset({"text_field", "slider"})
 _BUTTONS = frozenset({"button", "image_button"})
 _MAY_ACT = _ACTING | _BUTTONS
 _VALUED = frozenset({"slider", "spinner", "progress_bar"})  # what they say is what they are set to
+_CAPTIONED = frozenset({"text_field", "check_box", "switch", "radio_button", "slider", "spinner"})
 _GROWN = 3  # times its area, and then at least a quarter of the screen: no row grows so
 _WORDS = re.compile(r"[^\W\d_]+")
 _STEM = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")
@@ -51,7 +52,7 @@ def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
         return True  # as most are; saves time
     claim = Claim(evidence, old, new)
     if is_unchanged and not before.named[old]:
-        return part_of_another(claim) is None
+        return part_of_another(claim) is None and another_caption(claim) is None
     for rule in RULES:
         opinion = rule(claim)
         if opinion is not None:
@@ -183,6 +184,28 @@ def part_of_another(link: Claim) -> bool | None:
     return None
 
 
+def another_caption(link: Claim) -> bool | None:
+    """The one field of a form asks for a name, and then for a number: the words before it are its name."""
+    if link.before.role not in _CAPTIONED or any(link.labels):
+        return None
+    old, new = _caption(link.pairing.old, link.before), _caption(link.pairing.new, link.after)
+    return False if old and new and old != new else None
+
+
+def _caption(sketch: Sketch, node: Node) -> str:
+    """What is written before a control, else behind it, in the box that holds both."""
+    parent = node.parent
+    while parent is not None and len(parent.children) == 1 and not acts(parent):
+        node, parent = parent, parent.parent
+    if parent is None or acts(parent):
+        return ""
+    at = node.position
+    for one in parent.children[max(0, at - 1) : at] + parent.children[at + 1 : at + 2]:
+        if not acts(one) and (said := skeleton(sketch.label[one.order])):
+            return said
+    return ""
+
+
 def typed_into(link: Claim) -> bool | None:
     """A field shows its hint, or hides it, as it is typed into; what else is written in it names it."""
     if link.before.role != "text_field":
@@ -245,7 +268,7 @@ def half_hidden(link: Claim) -> bool | None:
 
 def state_in_words(link: Claim) -> bool | None:
     """A switch that says "开启" where it said "关闭", a spinner that shows what was chosen."""
-    is_flipped = bool((link.before.flags ^ link.after.flags) & CHECKED)
+    is_flipped = link.before.role == "switch" and bool((link.before.flags ^ link.after.flags) & CHECKED)
     if not (is_flipped or link.before.role in _VALUED):
         return None
     return True if link.in_place and not link.before.children else None
@@ -308,6 +331,7 @@ def _is_alone_in_its_row(node: Node) -> bool:
 
 
 RULES: tuple[Callable[[Claim], bool | None], ...] = (
-    no_use_any_more, many_times_its_size, scroll_container, part_of_another, typed_into, look_alike_elsewhere,
-    same_words, better_known_elsewhere, half_hidden, state_in_words, own_change, counter, loading, nameless,
+    no_use_any_more, many_times_its_size, scroll_container, part_of_another, another_caption, typed_into,
+    look_alike_elsewhere, same_words, better_known_elsewhere, half_hidden, state_in_words,
+    own_change, counter, loading, nameless,
 )  # fmt: skip
