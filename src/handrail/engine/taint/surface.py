@@ -60,6 +60,9 @@ class GuardedSurface:
     async def facts(self) -> Facts | None:
         return await self.inner.facts()
 
+    async def check(self) -> None:
+        await self.inner.check()
+
     def diagnostics(self) -> list[str]:
         lines = self.inner.diagnostics()
         return lines if not lines or self.here.is_untouched else [self.here.redact(line) for line in lines]
