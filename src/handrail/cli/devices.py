@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -60,7 +61,10 @@ def devices(as_json: bool, watching: bool) -> None:
     config = Config.from_env(os.environ)
     clock = SystemClock()
     if watching:
-        asyncio.run(_watch(config, clock, os.environ, as_json))
+        try:
+            asyncio.run(_watch(config, clock, os.environ, as_json))
+        except KeyboardInterrupt:  # that is how a watch ends
+            sys.exit(130)
         return
     rows, notes = asyncio.run(_look(config, clock, os.environ))
     if as_json:
