@@ -118,6 +118,7 @@ def examined(folder: Path, tests: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_strong_tests_notice_every_fault_and_one_that_never_ends(tmp_path: Path) -> None:
     row, *more = examined(tmp_path, STRONG)
     count = len(changes_in(tmp_path / "tiny.py"))
@@ -127,6 +128,7 @@ def test_strong_tests_notice_every_fault_and_one_that_never_ends(tmp_path: Path)
     assert timed_out >= 1
 
 
+@pytest.mark.slow
 def test_weak_tests_miss_faults_of_every_sort_and_each_is_shown(tmp_path: Path) -> None:
     told = examined(tmp_path, WEAK)
     shown = {
@@ -145,6 +147,7 @@ def test_weak_tests_miss_faults_of_every_sort_and_each_is_shown(tmp_path: Path) 
     assert told[1].strip().startswith(f"{tmp_path.name}/tiny.py:4  constant")
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_without_a_fault_proves_nothing(tmp_path: Path) -> None:
     told = examined(tmp_path, WEAK + UNSTEADY)
     assert told[-1].endswith("it can fail without any mutant: ::test_that_passes_only_once")

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from handrail.sim.phone import Phone
 from handrail.sim.system.activities import Activity, App
 from handrail.sim.view import View, button, column, field, hscroll, item, lazy_list, row, scroll, toolbar
@@ -336,6 +338,7 @@ def test_a_dialog_above_the_list_is_not_closed_by_a_finger_beside_it(tmp_path: P
     play(story())
 
 
+@pytest.mark.slow
 def test_a_toast_is_not_what_scrolls(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:

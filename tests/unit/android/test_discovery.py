@@ -105,6 +105,7 @@ def test_the_servers_phones_are_found_and_a_server_is_started_for_it(adb_env: di
     run(story)
 
 
+@pytest.mark.slow
 def test_a_phone_that_is_seen_directly_and_by_the_server_is_listed_once(adb_env: dict[str, str]) -> None:
     async def story() -> None:
         async with serve([a_phone()], port=0) as [served]:
@@ -200,6 +201,7 @@ def test_of_two_phones_none_is_chosen_silently(tmp_path: Path) -> None:
     run(story)
 
 
+@pytest.mark.slow
 def test_check_16_an_offline_phone_of_the_server_is_listed_and_not_opened(adb_env: dict[str, str]) -> None:
     async def story() -> None:
         async with serve([a_phone()], port=0) as [served]:
@@ -228,6 +230,7 @@ def test_a_serial_that_is_no_address_is_opened_by_the_server(adb_env: dict[str, 
     run(story)
 
 
+@pytest.mark.slow
 def test_an_address_that_only_the_server_can_open_is_opened_by_the_server(
     adb_env: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -7,6 +7,8 @@ import os
 from contextlib import aclosing
 from pathlib import Path
 
+import pytest
+
 from handrail.android.watch import EVERY_MS, watch
 from handrail.clock import ManualClock
 from handrail.config import Config
@@ -32,6 +34,7 @@ def test_a_watch_sees_phones_of_the_server_come_and_go(adb_env: dict[str, str]) 
     run(story)
 
 
+@pytest.mark.slow
 def test_a_watch_survives_a_restart_of_the_server(adb_env: dict[str, str]) -> None:
     async def story() -> None:
         async with (
@@ -65,6 +68,7 @@ def test_a_watch_asks_the_addresses_again_and_again(tmp_path: Path) -> None:
     run(story)
 
 
+@pytest.mark.slow
 def test_a_closed_watch_leaves_no_task_and_no_socket(adb_env: dict[str, str]) -> None:
     async def story() -> None:
         await find(adb_env)
