@@ -6,7 +6,7 @@ import asyncio
 import heapq
 import secrets
 import time
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -35,11 +35,56 @@ def iso_time(epoch_ms: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
 
 
+NOTICED_MS = 1_000
+"""A clock that is set back by less is followed: that is how time services correct it."""
+MOST_OUTRUN_MS = 24 * 3_600_000
+"""A clock that is set back by more was wrong before, and is believed now."""
+
+
+class WallClock:
+    """The time of day, which does not go back while the process lives.
+
+    Leases, questions to people and locks end at a time of day. A clock that somebody sets back by an hour
+    would keep them for an hour longer, so the hour is added until the program is started again.
+    """
+
+    def __init__(
+        self, wall_ms: Callable[[], int] | None = None, steady_ms: Callable[[], int] | None = None
+    ) -> None:
+        self._wall_ms = wall_ms or _wall_ms
+        self._steady_ms = steady_ms or _steady_ms
+        self._added = 0
+        self._last = (self._wall_ms(), self._steady_ms())
+
+    def now_ms(self) -> int:
+        wall, steady = self._wall_ms() + self._added, self._steady_ms()
+        before, then = self._last
+        behind = before + (steady - then) - wall
+        if NOTICED_MS < behind <= MOST_OUTRUN_MS:
+            self._added += behind
+            wall += behind
+        self._last = (wall, steady)
+        return wall
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _steady_ms() -> int:
+    """Goes on while the machine sleeps, where the system has such a clock."""
+    return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1_000_000
+
+
+_wall = WallClock()
+"""One for the process: all its parts agree on what time it is."""
+
+
 class SystemClock:
     """The machine's own clocks."""
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
+        return _wall.now_ms()
 
     def monotonic_ms(self) -> float:
         return time.monotonic() * 1000

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from handrail.clock import ManualClock, SystemClock, iso_time
+from handrail.clock import ManualClock, SystemClock, WallClock, iso_time
 
 
 async def _sleeper(clock: ManualClock, name: str, duration_ms: float, woken: list[tuple[str, float]]) -> None:
@@ -169,3 +169,40 @@ def test_the_systems_clock_never_goes_back() -> None:
 )
 def test_a_time_on_the_wire_has_milliseconds_and_a_z(epoch_ms: int, text: str) -> None:
     assert iso_time(epoch_ms) == text
+
+
+class Hands:
+    """A machine's two clocks; somebody may turn the hands of the first."""
+
+    def __init__(self) -> None:
+        self.wall, self.steady = 1_710_000_000_000, 5_000
+        self.clock = WallClock(lambda: self.wall, lambda: self.steady)
+
+    def passes(self, ms: int, set_by: int = 0) -> int:
+        self.wall += ms + set_by
+        self.steady += ms
+        return self.clock.now_ms()
+
+
+def test_a_clock_that_is_set_back_keeps_nothing_for_longer() -> None:
+    hands = Hands()
+    start = hands.passes(0)
+    assert hands.passes(1_000) == start + 1_000
+    assert hands.passes(1_000, set_by=-3_600_000) == start + 2_000
+    assert hands.passes(60_000) == start + 62_000
+    assert hands.passes(1_000, set_by=-7_200_000) == start + 63_000
+
+
+@pytest.mark.parametrize("by", [-1_000, -1, 0, 1, 1_000, 3_600_000, -25 * 3_600_000, -10 * 365 * 86_400_000])
+def test_small_corrections_steps_forward_and_great_ones_are_followed(by: int) -> None:
+    hands = Hands()
+    start = hands.passes(0)
+    assert hands.passes(10_000, set_by=by) == start + 10_000 + by
+
+
+def test_many_small_steps_back_are_followed_too() -> None:
+    hands = Hands()
+    start = hands.passes(0)
+    for _ in range(20):
+        hands.passes(1_000, set_by=-400)
+    assert hands.passes(0) == start + 20 * 600

@@ -1,0 +1,97 @@
+"""Somebody sets the machine's clock back by an hour: deadlines hold, holds end, the journal stays proved."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from handrail import clock as clocks
+from handrail.clock import SystemClock, WallClock
+from handrail.desk.desk import Desk
+from handrail.engine.leases import Holder
+from handrail.errors import DeviceBusy
+from handrail.protocol.read import action_from
+from tests.scenario.test_desk_actions import window
+from tests.scenario.world import play, until, world
+
+HOUR_MS = 3_600_000
+
+
+class Hand:
+    """The wall clock of this test."""
+
+    def __init__(self) -> None:
+        self.by_ms = 0
+
+    def wall_ms(self) -> int:
+        return time.time_ns() // 1_000_000 + self.by_ms
+
+
+@pytest.fixture
+def hand(monkeypatch: pytest.MonkeyPatch) -> Hand:
+    made = Hand()
+    monkeypatch.setattr(clocks, "_wall", WallClock(made.wall_ms))
+    return made
+
+
+def test_a_wait_and_a_question_to_a_person_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=SystemClock()) as w:
+            began = time.monotonic()
+            asking = asyncio.create_task(
+                w.session.request_human_auth("Look here.", capability="camera", timeout_sec=2)
+            )
+            await until(w.runtime.approvals.pending)
+            hand.by_ms -= HOUR_MS
+            envelope = await asking
+            assert envelope.failure_code == "ACTION_REJECTED", envelope.to_json()
+            assert (await w.session.wait(300)).success
+            assert time.monotonic() - began < 15
+            assert await w.runtime.approvals.pending() == []
+
+    play(story())
+
+
+def test_a_hold_and_a_lock_that_were_there_before_end_in_their_time(tmp_path: Path, hand: Hand) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=SystemClock()) as w:
+            leases = w.runtime.leases
+            await leases.acquire("phone-1", Holder("other", "agent", label="a machine that is gone"), 300)
+            with pytest.raises(DeviceBusy):
+                await leases.acquire("phone-1", Holder("me", "agent"))
+            hand.by_ms -= HOUR_MS
+
+            async def is_free() -> bool:
+                return await leases.holder("phone-1") is None
+
+            await until(is_free)
+            desk = await Desk.open(w.runtime.store, SystemClock())
+            try:
+                await desk.apply(action_from(window("a")), "ada", False)
+                toast = {"type": "toast.show", "id": "t", "message": "soon gone", "duration": 300}
+                await desk.apply(action_from(toast), "ada", False)
+                hand.by_ms -= HOUR_MS
+                await until(lambda: not desk.state.toasts)
+            finally:
+                await desk.close()
+
+    play(story())
+
+
+def test_the_journal_stays_proved_and_in_order(tmp_path: Path, hand: Hand) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=SystemClock()) as w:
+            for _ in range(3):
+                assert (await w.session.press_key("volume_up", reason="I count")).success
+                hand.by_ms -= HOUR_MS
+            verdict = w.runtime.journal.verify()
+            assert verdict.ok, verdict
+            times = [event["at_ms"] for event in w.events()]
+            assert times == sorted(times)
+            rows = w.runtime.journal.actions()
+            assert [row.seq for row in rows] == sorted((row.seq for row in rows), reverse=True)
+
+    play(story())
