@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if str(ROOT) not in sys.path:  # run as a script, the repository is not on the path
     sys.path.insert(0, str(ROOT))
 
-from handrail.errors import Timeout  # noqa: E402
+from handrail.errors import DeviceError, Timeout  # noqa: E402
 from tests.attacks.campaign import Tally, again, campaign, chosen_seed  # noqa: E402
 from tests.attacks.ordinary import ordinary  # noqa: E402
 from tests.attacks.stage import CHANNELS  # noqa: E402
@@ -33,7 +33,7 @@ PIECE = 500
 def piece(count: int, seed: int) -> Tally:
     """Its phones' time is rushed: on a busy machine they may not even open. Then the same is tried again."""
     for _ in range(TRIES):
-        with suppress(Timeout):
+        with suppress(DeviceError, Timeout):
             return asyncio.run(campaign(count, seed, list(CHANNELS)))
     return asyncio.run(campaign(count, seed, list(CHANNELS)))
 
