@@ -201,8 +201,9 @@ def test_a_phone_that_is_unplugged_in_any_phase_ends_the_action_once(tmp_path: P
             assert done.failure_code in DEVICE_CODES, done.to_json()
             assert not done.success
             assert_legal(lives(w.events())[done.action_id])
-            came_to = {"dispatch": "unknown", "settle": "delivered"}
-            assert done.delivery == came_to.get(phase, "not_delivered")
+            # What is about to be sent waits for the journal's disk: a phone that is gone by then got nothing.
+            came_to = {"dispatch": ("unknown", "not_delivered"), "settle": ("delivered",)}
+            assert done.delivery in came_to.get(phase, ("not_delivered",))
             w.phone.faults.clear()
             again = await until(lambda: _works(w))
             assert again
