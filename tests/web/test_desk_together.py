@@ -123,6 +123,8 @@ def test_a_killed_server_comes_back_with_the_same_desk(browser: Browser, own_ser
     expect(ada.page.locator("#banner")).to_contain_text("Offline")
     ada.server.start()
     for one in (ada, ben):
+        expect(one.page.locator("#banner")).to_contain_text("signed out")  # a token ends with its server
+        one.page.goto(own_server.link())
         expect(one.page.locator("#banner")).to_be_hidden()
         expect(one.window("second").locator("article h1")).to_have_text("Still here")
         assert one.box("first") == (250, 240, 400, 300)
