@@ -20,14 +20,11 @@ venv: .venv/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-# Many tests talk to real processes in real time. What fails beside others is run again by itself, and counts then.
-ALONE = --last-failed --last-failed-no-failures none
-
 test: venv
-	$(BIN)/pytest -n $(CORES) --dist worksteal $(ARGS) || { test $$? -eq 1 && $(BIN)/pytest $(ALONE); }
+	$(BIN)/pytest -n $(CORES) --dist worksteal $(ARGS)
 
 test-slow: venv
-	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS) || { test $$? -eq 1 && $(BIN)/pytest -m slow $(ALONE); }
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
 
 check: venv
 	$(BIN)/ruff format --check .

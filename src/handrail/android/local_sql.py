@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,6 +27,8 @@ _LONGEST = 16 << 20
 _TURN = 10_000
 """Instructions of SQLite's machine between two looks at the budget."""
 MAX_TURNS = 20_000
+MAX_SEC = 10.0
+"""A busy machine takes long over few instructions."""
 
 _READS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _OUTSIDE = {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH}
@@ -110,10 +113,11 @@ class QueryBudget:
 
     def __init__(self) -> None:
         self.left = MAX_TURNS
+        self._end = time.monotonic() + MAX_SEC
 
     def __call__(self) -> int:
         self.left -= 1
-        return int(self.left < 0)
+        return int(self.left < 0 or time.monotonic() > self._end)
 
 
 async def query_copy(path: Path, sql: str, *, write: bool, max_rows: int, max_bytes: int) -> Rows:

@@ -250,8 +250,12 @@ def test_long_answers_are_cut_and_counted(tmp_path: Path) -> None:
     assert (len(rows.rows), rows.count) == (2, 100)  # type: ignore[attr-defined]
 
 
-def test_an_endless_query_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handrail.android.local_sql.MAX_TURNS", 20)
+@pytest.mark.parametrize(("limit", "value"), [("MAX_TURNS", 20), ("MAX_SEC", 0.0)])
+def test_an_endless_query_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
+) -> None:
+    """By its instructions, and by the clock where a busy machine takes long over few of them."""
+    monkeypatch.setattr(f"handrail.android.local_sql.{limit}", value)
     with pytest.raises(InvalidAction, match="too long"):
         local(
             tmp_path, "with recursive c(x) as (select 1 union all select x+1 from c) select count(*) from c"

@@ -102,7 +102,15 @@ def is_valid(value: Any) -> bool:
 
 
 def one_action(kind: str) -> st.SearchStrategy[dict[str, Any]]:
-    return from_schema(DEFS[ACTIONS[kind].__name__]).filter(is_valid)
+    return from_schema(DEFS[ACTIONS[kind].__name__]).map(_one_form).filter(is_valid)
+
+
+def _one_form(action: dict[str, Any]) -> dict[str, Any]:
+    """A way from point to point, or a direction: a schema can't say that one shuts out the other."""
+    if action["type"] != "swipe":
+        return action
+    other = ("direction", "target") if "from" in action and "to" in action else ("from", "to")
+    return {name: value for name, value in action.items() if name not in other}
 
 
 def spelled(value: Any, *, camel_case: bool) -> Any:
