@@ -15,16 +15,20 @@ help:
 
 venv: .venv/ready
 
-.venv/ready: pyproject.toml constraints.txt
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.venv/ready: pyproject.toml sim/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(INSTALL) --editable ./sim --editable '.[dev,sim]'
 	@touch $@
 
 test: venv
 	$(BIN)/pytest -n $(CORES) --dist worksteal $(ARGS)
+	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal
 
 test-slow: venv
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
+	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal -m slow
 
 check: venv
 	$(BIN)/ruff format --check .
@@ -33,7 +37,7 @@ check: venv
 	$(BIN)/pytest -q tests/test_layers.py tests/test_tasks.py tests/test_dead_code.py tests/docs
 
 bench: venv
-	@for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in bench/*.py sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 fuzz: venv
 	@for file in tests/fuzz/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
@@ -45,7 +49,7 @@ docs: venv
 	$(BIN)/python docs/modules.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/constants.py
-	$(BIN)/python docs/screens.py
+	$(BIN)/python sim/docs/screens.py
 	$(BIN)/python docs/desk_screens.py
 
 demo: venv

@@ -24,8 +24,8 @@ sys.path.insert(0, str(ROOT))
 from handrail.clock import ManualClock  # noqa: E402
 from handrail.flow import report  # noqa: E402
 from handrail.flow.run_record import FlowRecord, Picture, StepRecord  # noqa: E402
-from handrail.sim.phone import Phone  # noqa: E402
 from handrail.tree.node import Bounds  # noqa: E402
+from handrail_sim.phone import Phone  # noqa: E402
 
 APPS = ("com.android.contacts", "com.handrail.shop", "com.android.settings", "com.handrail.gallery")
 DIFF = "Elements added:\n" + "\n".join(f'TextView "Row {row}" [0,0][540,90]' for row in range(15))

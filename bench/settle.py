@@ -33,8 +33,8 @@ from handrail.engine.look.judge import GRACE_MS, QUIET_MS  # noqa: E402
 from handrail.engine.session import Session  # noqa: E402
 from handrail.protocol.envelope import Envelope  # noqa: E402
 from handrail.runtime import Runtime  # noqa: E402
-from handrail.sim.adbd.server import serve  # noqa: E402
-from handrail.sim.phone import Phone  # noqa: E402
+from handrail_sim.adbd.server import serve  # noqa: E402
+from handrail_sim.phone import Phone  # noqa: E402
 
 SETTINGS, SHOP, TROUBLE = "com.android.settings", "com.handrail.shop", "com.handrail.trouble"
 APPS = ["launcher", "settings", "shop", "trouble", Studio]

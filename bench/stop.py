@@ -22,10 +22,10 @@ from handrail.engine.hold import Stops
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
-from handrail.sim.shell.processes import processes_of
 from handrail.store import Store
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from handrail_sim.shell.processes import processes_of
 
 GOAL_MS = 250.0
 SETTLE_MS = 100.0

@@ -83,7 +83,7 @@ class Source:
 
     @property
     def is_simulator(self) -> bool:
-        return self.module.startswith(("handrail.sim.", "handrail_sim")) or self.module == "handrail.sim"
+        return self.module.startswith(("handrail_sim.", "handrail_sim")) or self.module == "handrail_sim"
 
     @property
     def is_package(self) -> bool:

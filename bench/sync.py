@@ -30,9 +30,9 @@ from handrail.android.adb_driver import AdbDriver  # noqa: E402
 from handrail.android.sync import FrameworkSync, detect  # noqa: E402
 from handrail.android.sync.apps import Syncs  # noqa: E402
 from handrail.clock import SystemClock  # noqa: E402
-from handrail.sim.adbd.server import serve  # noqa: E402
-from handrail.sim.phone import Phone  # noqa: E402
 from handrail.tree.node import Screen  # noqa: E402
+from handrail_sim.adbd.server import serve  # noqa: E402
+from handrail_sim.phone import Phone  # noqa: E402
 
 LABS = {
     "react_native": "com.handrail.reactlab",

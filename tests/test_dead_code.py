@@ -8,7 +8,7 @@ import pytest
 
 from tests.dead_code import definitions, names_in, unused
 
-MADE_NAMES = ("handrail/sim/js/compile",)
+MADE_NAMES = ("handrail_sim/js/compile",)
 """Parts of paths. Methods there are called by names that are put together from what was parsed."""
 LEFT = frozenset("KEYBOARD_SETTLE_MS SCROLL_SETTLE_MS FLAG ACKNOWLEDGE_MS BrokenPipe".split())
 """Dead when this test was made. They go, and then this list."""

@@ -16,7 +16,7 @@ from handrail.errors import HandrailError
 from handrail.protocol.actions import ACTIONS, json_schema
 from handrail.protocol.read import action_from
 from handrail.protocol.traits import Capability
-from handrail.sim.view.view import Rect, View
+from handrail_sim.view.view import Rect, View
 from tests.attacks import spellings
 from tests.attacks.guarded import Scene
 from tests.attacks.judge import JudgedPhone

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.system.intents import SEND, Intent
-from handrail.sim.view import View, button, column, field, row, scroll, text, toolbar
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.intents import SEND, Intent
+from handrail_sim.view import View, button, column, field, row, scroll, text, toolbar
 
 PACKAGE = "com.example.echo"
 PREFS, DATABASE = "said.xml", "said.db"

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.system.intents import VIEW, Handles
-from handrail.sim.view import (
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.intents import VIEW, Handles
+from handrail_sim.view import (
     View,
     button,
     column,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from handrail.sim.phone import Phone
-from handrail.sim.view.memory import name_of
-from handrail.sim.view.units import contains
-from handrail.sim.view.view import View
+from handrail_sim.phone import Phone
+from handrail_sim.view.memory import name_of
+from handrail_sim.view.units import contains
+from handrail_sim.view.view import View
 from tests.attacks.guarded import Asking, Scene
 
 SLOP_DP = 8.0

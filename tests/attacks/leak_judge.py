@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 from PIL import Image
 
-from handrail.sim.phone import Phone
+from handrail_sim.phone import Phone
 
 SYMBOLS = "#!+=_~^@"
 _BOX = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")

@@ -14,9 +14,9 @@ from handrail.engine.answer import answer_text
 from handrail.engine.session import Session
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.apps import DEFAULT
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.apps import DEFAULT
+from handrail_sim.phone import Phone
 from tests.attacks.echo_app import DATABASE, PACKAGE, PREFS, Echo
 from tests.attacks.leak_judge import (
     boxes_with,

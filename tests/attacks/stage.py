@@ -28,9 +28,9 @@ from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.system.activities import App
 from handrail.tree.mention import receiver
+from handrail_sim.adbd.server import serve
+from handrail_sim.system.activities import App
 from tests.attacks import guarded
 from tests.attacks.guarded import SCENES, Scene
 from tests.attacks.judge import JudgedPhone

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from handrail.clock import SystemClock
-from handrail.sim.apps import DEFAULT
-from handrail.sim.phone import Phone
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, button, column, toolbar
+from handrail_sim.apps import DEFAULT
+from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, button, column, toolbar
 from tests.fuzz.labels import DISGUISES, grave
 from tests.scenario.world import play, until, world
 

@@ -16,8 +16,8 @@ from handrail.adb.direct import Direct
 from handrail.android.driver import Driver
 from handrail.android.routing import connect
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
 
 pytest.importorskip("grpc", reason="pip install grpcio")
 GALLERY = "com.handrail.gallery"

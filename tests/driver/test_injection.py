@@ -28,9 +28,9 @@ from handrail.android.adb_driver import AdbDriver
 from handrail.android.packages import find_package
 from handrail.clock import SystemClock
 from handrail.errors import HandrailError
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from handrail_sim.shell.processes import processes_of
 
 NOTES = "com.handrail.notes"
 CANARY = "/data/local/tmp/pwned"

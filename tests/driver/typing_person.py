@@ -15,10 +15,10 @@ from handrail.android.routing import Helper, RoutedDriver, connect
 from handrail.android.text.typist import Typist
 from handrail.android.text.ways import Way
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
 from handrail.surface.values import Typed
 from handrail.tree.node import Screen
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.driver.ways import write_helper_apks
 
 HELPERS: dict[str, Helper] = {"u2": "u2", "helper": "http"}

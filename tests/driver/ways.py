@@ -18,9 +18,9 @@ from handrail.adb.server import Server
 from handrail.android.driver import Driver
 from handrail.android.routing import Helper, connect
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
 from handrail.tree.node import Node, Screen
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 TRANSPORTS = ("direct", "server")
 HELPERS: tuple[Helper, ...] = ("none", "u2", "http")

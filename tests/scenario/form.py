@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, button, column, field, row, text, toolbar
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, button, column, field, row, text, toolbar
 
 PACKAGE = "com.example.form"
 

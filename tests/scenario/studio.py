@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, button, checkbox, column, radio, switch, text, toolbar
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, button, checkbox, column, radio, switch, text, toolbar
 
 FRAME_MS = 100
 FLIP_BACK_MS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from handrail.protocol.envelope import Envelope
-from handrail.sim.phone import Phone
+from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, play, world
 
 SETTINGS = "com.android.settings"

@@ -16,8 +16,8 @@ import pytest
 
 from handrail.cli.index import ACTION_COMMANDS
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.broken_homes import HOMES, MOUNTED, SERVING, Command, Ended, Forks, broken, commands
 
 ALL = list(commands())

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handrail.sim.phone import Phone
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, column, slider, text
+from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, column, slider, text
 from tests.driver.ways import write_helper_apks
 from tests.scenario.world import FastClock, World, play, world
 

@@ -21,9 +21,9 @@ from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals
 from handrail.engine.journal import query
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
 from handrail.store import Store, connect
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
 from tests.scenario.doors import DOORS, Action, Door, Kept, Told, environment
 from tests.scenario.people import CHECKOUT, command
 from tests.scenario.world import until

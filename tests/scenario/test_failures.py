@@ -15,8 +15,8 @@ from handrail.errors import ERRORS, HandrailError
 from handrail.protocol.act import Act
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"

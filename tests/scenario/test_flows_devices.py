@@ -13,8 +13,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.engine.session import Session
 from handrail.flow.evidence import WIDTH, ReportEvidence
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.flow_world import SETTINGS, outcomes, run, trace
 from tests.scenario.world import World, play, world
 

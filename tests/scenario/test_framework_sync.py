@@ -8,9 +8,9 @@ from typing import Any
 
 from handrail.clock import SystemClock
 from handrail.protocol.envelope import Envelope
-from handrail.sim.channels.react.component import component_of
-from handrail.sim.channels.react.metro import on_host
-from handrail.sim.phone import Phone
+from handrail_sim.channels.react.component import component_of
+from handrail_sim.channels.react.metro import on_host
+from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, World, play, until, world
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"

@@ -17,9 +17,9 @@ from handrail.flow.run import FlowRunner
 from handrail.flow.run_record import FlowRecord
 from handrail.protocol.device import Tap
 from handrail.protocol.flow import Step
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
-from handrail.sim.system.activities import App
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from handrail_sim.system.activities import App
 from tests.scenario.form import PACKAGE, FormOne, FormTwo
 from tests.scenario.world import FastClock, World, play, world
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from handrail.errors import HandrailError
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.shell.processes import processes_of
 from tests.scenario.world import World, world
 
 NOTES = "com.handrail.notes"

@@ -16,9 +16,9 @@ from handrail.config import Config
 from handrail.engine.events import Caller
 from handrail.protocol.envelope import NEXT, Envelope
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, answered, at_checkout, lives
 from tests.scenario.world import FastClock, World, play, until, world
 

@@ -25,8 +25,8 @@ from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, play, until
 
 SHOP = "com.handrail.shop"

@@ -18,8 +18,8 @@ from mcp import Client, StdioServerParameters
 from handrail import simulated_phone
 from handrail.clock import SystemClock
 from handrail.local.server import serve_local
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.world import play, until, world
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,8 @@ from handrail.config import Config
 from handrail.engine.events import Caller
 from handrail.engine.memory import BLOCK
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.people import PAY_RULE, answered, asked, at_checkout, command
 from tests.scenario.victim import KEPT
 from tests.scenario.world import World, play, world

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from handrail.sim.phone import Phone
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, button, column, field, hscroll, item, lazy_list, row, scroll, toolbar
+from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, button, column, field, hscroll, item, lazy_list, row, scroll, toolbar
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"
@@ -195,7 +195,7 @@ def test_a_shelf_that_loads_more_at_its_end_is_followed(tmp_path: Path) -> None:
 
 
 async def _names(w: World, count: int) -> list[str]:
-    from handrail.sim.apps.shop.catalogue import shelf  # noqa: PLC0415
+    from handrail_sim.apps.shop.catalogue import shelf  # noqa: PLC0415
 
     names = [product.name for product in shelf(count, "All", "")]
     once = [name for name in names if names.count(name) == 1]

@@ -9,7 +9,7 @@ import pytest
 from handrail.android.routing import Helper
 from handrail.clock import Clock, SystemClock
 from handrail.protocol.envelope import Envelope
-from handrail.sim.phone import Phone
+from handrail_sim.phone import Phone
 from tests.driver.ways import write_helper_apks
 from tests.scenario.studio import LENGTHS_MS, Studio
 from tests.scenario.world import FastClock, World, play, until, world

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from handrail.protocol.envelope import Envelope
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.shell.processes import processes_of
 from tests.scenario.people import PAY_RULE, asked, at_checkout, command, lives
 from tests.scenario.world import World, play, until, world
 

@@ -16,8 +16,8 @@ from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.errors import AdbConnectionError, StoreFull, Unsupported
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 from tests.scenario.test_desk_actions import ADA, window, with_desk
 from tests.scenario.world import play, until, world
 

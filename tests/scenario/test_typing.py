@@ -9,11 +9,11 @@ from typing import Any, cast
 import pytest
 
 from handrail.protocol.traits import Capability
-from handrail.sim.phone import Phone
-from handrail.sim.system.activities import Activity, App
-from handrail.sim.view import View, column, field
 from handrail.surface.capabilities import TextCapability
 from handrail.surface.values import Typed
+from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.view import View, column, field
 from tests.scenario.world import FastClock, World, play, world
 
 CONTACTS = "com.android.contacts"

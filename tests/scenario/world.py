@@ -18,8 +18,8 @@ from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 T = TypeVar("T")
 PATIENCE_S = 20.0

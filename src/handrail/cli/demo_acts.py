@@ -32,8 +32,8 @@ from handrail.flow.run import FlowRunner
 from handrail.mcp.server import ENVELOPE
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 if TYPE_CHECKING:
     from handrail.engine.approval import AskedApproval

@@ -21,7 +21,7 @@ from handrail.errors import InvalidAction
 if TYPE_CHECKING:
     from handrail.adb.device import AdbDevice
     from handrail.clock import Clock
-    from handrail.sim.phone import Phone
+    from handrail_sim.phone import Phone
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ async def _simulated(config: Config, clock: Clock) -> AsyncIterator[Opened]:
     """A phone in this process, reached as any other: by ADB over a socket."""
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
-    from handrail.sim.adbd.server import serve  # noqa: PLC0415
-    from handrail.sim.phone import Phone  # noqa: PLC0415
+    from handrail_sim.adbd.server import serve  # noqa: PLC0415
+    from handrail_sim.phone import Phone  # noqa: PLC0415
 
     phone = Phone(clock=clock, seed=config.sim_seed, apps=config.sim_apps)
     async with serve([phone], port=0) as [served]:

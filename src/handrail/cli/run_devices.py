@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from handrail.config import Config
     from handrail.engine.session import Session
     from handrail.runtime import Runtime
-    from handrail.sim.phone import Phone
+    from handrail_sim.phone import Phone
 
 MOST = 64
 _START = "before the flow"
@@ -119,8 +119,8 @@ async def _simulated(count: int, config: Config, pool: Pool) -> AsyncIterator[li
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.sim.adbd.server import serve  # noqa: PLC0415
-    from handrail.sim.phone import Phone  # noqa: PLC0415
+    from handrail_sim.adbd.server import serve  # noqa: PLC0415
+    from handrail_sim.phone import Phone  # noqa: PLC0415
 
     clock = SystemClock()
     pool.phones = [

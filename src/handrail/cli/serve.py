@@ -134,7 +134,7 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
     if count == 0:
         return []
     from handrail.cli.sim import make_phones  # noqa: PLC0415
-    from handrail.sim.adbd.server import serve as serve_phones  # noqa: PLC0415
+    from handrail_sim.adbd.server import serve as serve_phones  # noqa: PLC0415
 
     apps = None if config.sim_apps is None else list(config.sim_apps)
     phones = make_phones(count, seed=config.sim_seed, apps=apps, faults=None)

@@ -18,12 +18,12 @@ import click
 from handrail.cli.options import DeviceOptions, device_from
 from handrail.clock import SystemClock
 from handrail.errors import Unsupported
-from handrail.sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT
+from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT
 
 if TYPE_CHECKING:
-    from handrail.sim.adbd.auth import PublicKey
-    from handrail.sim.adbd.server import Served
-    from handrail.sim.phone import Phone
+    from handrail_sim.adbd.auth import PublicKey
+    from handrail_sim.adbd.server import Served
+    from handrail_sim.phone import Phone
 
 INSIDE = {
     "state": ("[PATH]", "The phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes."),
@@ -135,8 +135,8 @@ def make_phones(
     first_port: int | None = None,
 ) -> list[Phone]:
     """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
-    from handrail.sim.faults import read_file  # noqa: PLC0415  (a phone is more than `--help` needs)
-    from handrail.sim.phone import Phone  # noqa: PLC0415
+    from handrail_sim.faults import read_file  # noqa: PLC0415  (a phone is more than `--help` needs)
+    from handrail_sim.phone import Phone  # noqa: PLC0415
 
     entries = [] if faults is None else read_file(faults)
     phones = []
@@ -152,7 +152,7 @@ def make_phones(
 
 async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
     """Serve until a signal comes."""
-    from handrail.sim.adbd.server import serve  # noqa: PLC0415
+    from handrail_sim.adbd.server import serve  # noqa: PLC0415
 
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()

@@ -10,9 +10,9 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import Server
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
+from handrail_sim.shell.processes import processes_of
 
 WAYS = ("direct", "server")
 

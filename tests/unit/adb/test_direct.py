@@ -16,8 +16,8 @@ from handrail.adb.keys import PrivateKey, generate, load_keys
 from handrail.adb.stream import UNREAD_MAX
 from handrail.clock import ManualClock, SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, Timeout
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
 from tests.driver.conftest import free_port
 from tests.unit.adb.phones import running, until
 

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.serialization import (
 from handrail.adb.keys import PrivateKey, generate, load_keys, make_key, read_key
 from handrail.adb.server import find_adb
 from handrail.errors import AdbConnectionError
-from handrail.sim.adbd.auth import decode_key, verify
+from handrail_sim.adbd.auth import decode_key, verify
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script
 from handrail.errors import DeviceError, HandrailError
-from handrail.sim.adbd.server import Served
+from handrail_sim.adbd.server import Served
 from tests.unit.adb.phones import WAYS, reached, running, until
 
 

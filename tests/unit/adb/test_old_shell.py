@@ -8,7 +8,7 @@ import pytest
 
 from handrail.adb.shell import Script
 from handrail.errors import Timeout
-from handrail.sim.adbd import daemon
+from handrail_sim.adbd import daemon
 from tests.unit.adb.phones import reached, running, until
 
 

@@ -14,8 +14,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.server import Listed, Server, find_adb, parse_devices
 from handrail.clock import SystemClock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
 from tests.driver.conftest import free_port
 
 

@@ -11,7 +11,7 @@ from handrail.adb.adb_shell import KeptOutput
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Script, quote
 from handrail.errors import AdbCommandError, DeviceOffline, InvalidAction, Timeout
-from handrail.sim.adbd.server import Served
+from handrail_sim.adbd.server import Served
 from tests.unit.adb.phones import WAYS, reached, running, until
 
 Story = Callable[[AdbDevice, Served], Awaitable[None]]

@@ -13,8 +13,8 @@ import pytest
 
 from handrail.adb.device import AdbDevice
 from handrail.errors import AdbCommandError, InvalidAction
-from handrail.sim.adbd import daemon
-from handrail.sim.adbd.server import Served
+from handrail_sim.adbd import daemon
+from handrail_sim.adbd.server import Served
 from tests.unit.adb.phones import WAYS, reached
 
 Story = Callable[[AdbDevice, Served], Awaitable[None]]

@@ -15,8 +15,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link, Stream
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 CONTACTS = "com.android.contacts"
 HELPER = "com.agentest.helper"

@@ -12,7 +12,7 @@ from handrail.android.discovery import Found, discover
 from handrail.android.watch import watch
 from handrail.clock import SystemClock
 from handrail.config import Config
-from handrail.sim.phone import Phone
+from handrail_sim.phone import Phone
 from tests.unit.android.private_adb import private_env
 
 Lists = AsyncGenerator[tuple[Found, ...], None]

@@ -12,8 +12,8 @@ from handrail.adb.direct import Direct
 from handrail.android.driver import Driver
 from handrail.android.routing import Helper, connect
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 Story = Callable[[Driver], Awaitable[None]]
 

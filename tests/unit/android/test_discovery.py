@@ -14,7 +14,7 @@ from handrail.android.discovery import PROBE_MS, Found, discover, from_server, m
 from handrail.clock import ManualClock
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, DeviceOffline, InvalidAction
-from handrail.sim.adbd.server import serve
+from handrail_sim.adbd.server import serve
 from tests.unit.android.private_adb import adb_env, free_port, private_env
 from tests.unit.android.surroundings import CLOCK, a_phone, find, no_adb, run, seen, server_of
 

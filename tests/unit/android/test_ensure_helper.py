@@ -14,9 +14,9 @@ from handrail.adb.link import Stream
 from handrail.android.helper import ensure
 from handrail.android.helper.ensure import HelperHandle, Manifest, ensure_helper, read_manifest
 from handrail.errors import AdbConnectionError
-from handrail.sim.channels import helper as sim_helper
-from handrail.sim.channels.attach import HELPER_RUNNER
-from handrail.sim.shell.call import Call
+from handrail_sim.channels import helper as sim_helper
+from handrail_sim.channels.attach import HELPER_RUNNER
+from handrail_sim.shell.call import Call
 from tests.unit.android.sim_phone import HELPER, Bench, CountingLink, helper_env, play, put_apk
 from tests.unit.sim.test_shell_apps import compiled_manifest
 

@@ -16,7 +16,7 @@ from handrail.android.helper.channel import HelperChannel
 from handrail.android.helper.client import HelperClient
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
-from handrail.sim.channels.http import Request, Response, json_response, listening
+from handrail_sim.channels.http import Request, Response, json_response, listening
 from tests.unit.android.sim_phone import CONTACTS, Bench, helper_env, play
 
 

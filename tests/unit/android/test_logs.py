@@ -11,7 +11,7 @@ from handrail.adb.shell import Output
 from handrail.android import apps, logs
 from handrail.android.logs import DeviceTime, Lines, LogLine, logcat_time, moment, read_device_time, read_line
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
-from handrail.sim.shell.processes import processes_of
+from handrail_sim.shell.processes import processes_of
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 

@@ -18,9 +18,9 @@ from handrail.errors import (
     Unsupported,
     VerificationFailed,
 )
-from handrail.sim.channels.console import open_console as serve_console
-from handrail.sim.phone import Phone
 from handrail.surface.values import NetworkChange as Change
+from handrail_sim.channels.console import open_console as serve_console
+from handrail_sim.phone import Phone
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import Bench, play
 

@@ -11,16 +11,16 @@ import pytest
 
 from handrail.android.screen import fit
 from handrail.android.u2.channel import with_active
-from handrail.sim.apps import APPS, DEFAULT
-from handrail.sim.channels.helper import describe
-from handrail.sim.channels.u2.hierarchy import write
-from handrail.sim.phone import Phone
-from handrail.sim.screen.accessibility import active_root, active_window, roots
-from handrail.sim.screen.dump import HEADER, all_windows
 from handrail.tree.fingerprint import content_fingerprint, screen_fingerprint
 from handrail.tree.node import Screen
 from handrail.tree.parse import parse
 from handrail.tree.parse.build import STACK_GUESSED
+from handrail_sim.apps import APPS, DEFAULT
+from handrail_sim.channels.helper import describe
+from handrail_sim.channels.u2.hierarchy import write
+from handrail_sim.phone import Phone
+from handrail_sim.screen.accessibility import active_root, active_window, roots
+from handrail_sim.screen.dump import HEADER, all_windows
 from tests.unit.sim.hand import Hand
 
 STEPS = 12

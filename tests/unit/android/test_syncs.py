@@ -12,8 +12,8 @@ from handrail.android.routing import connect
 from handrail.android.sync.apps import AGAIN_FIRST_MS, MOST_LOSSES, OPEN_MS, Syncs
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction
-from handrail.sim.adbd.stream import Stream
 from handrail.tree.node import Screen
+from handrail_sim.adbd.stream import Stream
 from tests.unit.android.sim_phone import Bench, play
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"

@@ -9,8 +9,8 @@ from PIL import Image
 from handrail.android.u2 import open_u2, server
 from handrail.android.u2.channel import U2Channel
 from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
-from handrail.sim.channels.u2.rpc import METHODS, JavaError, Overload
-from handrail.sim.channels.u2.server import Server
+from handrail_sim.channels.u2.rpc import METHODS, JavaError, Overload
+from handrail_sim.channels.u2.server import Server
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 

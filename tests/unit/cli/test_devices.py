@@ -21,9 +21,9 @@ from handrail.cli.options import DeviceOptions, device_from, device_options
 from handrail.clock import SystemClock
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import AdbConnectionError, InvalidAction
-from handrail.sim.adbd.server import Served, serve
-from handrail.sim.phone import Phone
 from handrail.store import Store
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.phone import Phone
 from tests.unit.android.private_adb import free_port, private_env
 from tests.unit.cli.command import Handrail
 

@@ -13,7 +13,7 @@ import pytest
 from handrail.cli.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
 from handrail.cli.evaluation.load import SHIPPED, load_tasks
 from handrail.clock import ManualClock
-from handrail.sim.phone import Phone
+from handrail_sim.phone import Phone
 
 TASKS = {task.id: task for task in load_tasks()}
 CLAIMS = ("Task finished.", "Nothing was done.", "Done, everything as you wished.", "")

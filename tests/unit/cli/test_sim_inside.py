@@ -9,9 +9,9 @@ from typing import Any
 
 from handrail.cli.sim import INSIDE, inside_commands
 from handrail.clock import SystemClock
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
-from handrail.sim.sim_command import COMMANDS
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from handrail_sim.sim_command import COMMANDS
 from tests.unit.cli.command import Handrail
 
 

@@ -20,9 +20,9 @@ from handrail.protocol.envelope import (
     Verification,
 )
 from handrail.protocol.flow import FlowTrace
-from handrail.sim.phone import Phone
-from handrail.sim.view.view import View
 from handrail.tree.node import Bounds
+from handrail_sim.phone import Phone
+from handrail_sim.view.view import View
 
 STARTED_MS = 1_773_500_966_000
 DEVICE = "127.0.0.1:5555 (Handrail One)"

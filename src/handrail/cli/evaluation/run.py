@@ -35,8 +35,8 @@ from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""

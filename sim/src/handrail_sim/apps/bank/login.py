@@ -1,0 +1,108 @@
+"""The bank's door: customer number and password, then a code that comes by SMS."""
+
+from __future__ import annotations
+
+from handrail_sim.apps.bank.ledger import CUSTOMER, PASSWORD
+from handrail_sim.system.activities import Activity
+from handrail_sim.view import View, button, column, field, icon, scroll, spinner, text, toolbar
+
+SENDER = "HARBOUR"
+CHECKING_MS = 700
+SMS_AFTER_MS = 1500
+TRIES = 3
+LOCKED_MS = 30_000
+
+
+class Login(Activity):
+    """Three wrong passwords lock the form for half a minute."""
+
+    title = "Harbour Bank"
+
+    def on_create(self) -> None:
+        self.state.update(error="", wrong=0, locked_until=0.0, checking=False)
+        self.app.prefs("session")["signed_in"] = False
+
+    def build(self) -> View:
+        busy = self.state["checking"]
+        return scroll(
+            column(
+                icon("bank", size=72.0, align="center"),
+                text("Harbour Bank", "headline", align="center"),
+                field("customer", hint="Customer number", input_type="number", ime_action="next"),
+                field(
+                    "password", hint="Password", input_type="password", password=True, on_submit=self.sign_in
+                ),
+                text(self.state["error"], "error", id="error") if self.state["error"] else None,
+                button("Sign in", self.sign_in, id="sign_in", width="fill", enabled=not busy),
+                spinner(align="center", desc="Signing in") if busy else None,
+                text(f"Demonstration customer {CUSTOMER}, password {PASSWORD}", "caption", id="demo"),
+                padding=24.0,
+                gap=16.0,
+            ),
+        )
+
+    def sign_in(self) -> None:
+        if self.phone.now_ms() < self.state["locked_until"]:
+            self.state["error"] = "Too many attempts. Try again in a moment."
+        elif not self.field("customer") or not self.field("password"):
+            self.state["error"] = "Enter your customer number and password."
+        else:
+            self.state.update(error="", checking=True)
+            self.later(CHECKING_MS, self.checked)
+
+    def checked(self) -> None:
+        self.state["checking"] = False
+        if (self.field("customer"), self.field("password")) == (CUSTOMER, PASSWORD):
+            self.state["wrong"] = 0
+            self.set_field("password", "")
+            self.start("CodeActivity")
+            return
+        self.state["wrong"] += 1
+        self.state["error"] = "Customer number or password is wrong."
+        if self.state["wrong"] >= TRIES:
+            self.state.update(wrong=0, locked_until=self.phone.now_ms() + LOCKED_MS)
+
+
+class Code(Activity):
+    """The code is sent when the screen opens, and once more on request; it is valid once."""
+
+    title = "Security code"
+    secure = True
+
+    def on_create(self) -> None:
+        self.state.update(code="", error="")
+        self.send()
+
+    def build(self) -> View:
+        return column(
+            toolbar("Security code", on_up=self.finish),
+            scroll(self.form(), height="wrap", weight=1.0),
+            height="fill",
+        )
+
+    def form(self) -> View:
+        return column(
+            text("We have sent a six-digit code to your phone.", id="explanation"),
+            field("code", hint="Code", input_type="number", on_submit=self.check),
+            text(self.state["error"], "error", id="error") if self.state["error"] else None,
+            button("Continue", self.check, id="continue", width="fill"),
+            button("Send a new code", self.send, "text", id="resend"),
+            padding=24.0,
+            gap=16.0,
+        )
+
+    def send(self) -> None:
+        self.state["code"] = f"{self.phone.random.randrange(1_000_000):06d}"
+        self.later(SMS_AFTER_MS, self.deliver)
+
+    def deliver(self) -> None:
+        code = self.state["code"]
+        self.phone.receive_sms(SENDER, f"{code} is your Harbour Bank code. Never tell it to anyone.")
+
+    def check(self) -> None:
+        if self.field("code").strip() != self.state["code"]:
+            self.state["error"] = "That code is not right."
+            return
+        self.app.prefs("session")["signed_in"] = True
+        self.start("AccountsActivity")
+        self.finish()

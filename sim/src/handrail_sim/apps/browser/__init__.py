@@ -1,0 +1,29 @@
+"""Browser: an address bar above a WebView-shaped tree, pages with links and a form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from handrail_sim.apps.browser.screen import Main
+from handrail_sim.system.activities import App
+from handrail_sim.system.intents import VIEW, Handles
+
+
+class Browser(App):
+    """The browser; its state is the page in front and the forms that were sent."""
+
+    package = "com.handrail.browser"
+    label = "Browser"
+    icon = "browser"
+    version = "118.0"
+    permissions = ("android.permission.INTERNET",)
+    activities = {"MainActivity": Main}
+    handles = (Handles("MainActivity", VIEW, scheme="http,https"),)
+
+    def state(self) -> dict[str, Any]:
+        kept = self.prefs("browser")
+        sent = [line for line in str(kept.get("sent", "")).split("\n") if line]
+        return {"url": str(kept.get("url", "")), "sent": sent}
+
+
+APP = Browser

@@ -1,0 +1,69 @@
+"""Contacts: people with search, create, edit, favourites and delete, kept in SQLite."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from handrail_sim.apps.contacts.card import Card
+from handrail_sim.apps.contacts.editor import Editor
+from handrail_sim.apps.contacts.people import People
+from handrail_sim.apps.contacts.store import open_store
+from handrail_sim.apps.default_grants import grant_defaults
+from handrail_sim.system.activities import App
+from handrail_sim.system.intents import Handles
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
+
+
+class Contacts(App):
+    """com.android.contacts, with the activities AOSP's app has."""
+
+    package = "com.android.contacts"
+    label = "Contacts"
+    icon = "contacts"
+    color = "#1f7a6d"
+    version = "1.7.36"
+    system = True
+    permissions = ("android.permission.READ_CONTACTS", "android.permission.WRITE_CONTACTS")
+    activities = {
+        ".activities.PeopleActivity": People,
+        ".quickcontact.QuickContactActivity": Card,
+        ".activities.ContactEditorActivity": Editor,
+    }
+    handles = (
+        Handles(
+            ".activities.ContactEditorActivity",
+            "android.intent.action.INSERT",
+            mime="vnd.android.cursor.dir/contact",
+        ),
+        Handles(
+            ".activities.PeopleActivity", "android.intent.action.PICK", mime="vnd.android.cursor.dir/contact"
+        ),
+    )
+
+    def on_create(self) -> None:
+        open_store(self)
+
+    @classmethod
+    def on_boot(cls, phone: Phone) -> None:
+        grant_defaults(cls, phone)
+
+    def state(self) -> dict[str, Any]:
+        """Everybody, by name."""
+        return {
+            "contacts": [
+                {
+                    "id": contact.id,
+                    "name": contact.name,
+                    "phone": contact.phone,
+                    "email": contact.email,
+                    "company": contact.company,
+                    "starred": contact.starred,
+                }
+                for contact in open_store(self).everybody()
+            ]
+        }
+
+
+APP = Contacts

@@ -1,0 +1,52 @@
+"""Names for numbers, read from the contacts app where it is installed; times as threads show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from handrail_sim.apps.contacts.store import Contact, digits
+from handrail_sim.apps.contacts.store import open_store as open_contacts
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
+
+_CONTACTS = "com.android.contacts"
+_MINUTE_MS = 60_000
+_HOUR_MS = 60 * _MINUTE_MS
+_DAY_MS = 24 * _HOUR_MS
+
+
+def contacts(phone: Phone, query: str = "") -> list[Contact]:
+    """People with a number. Reading them starts no process, as a provider's client does not."""
+    app = phone.reading(_CONTACTS)
+    if app is None:
+        return []
+    found = [contact for contact in open_contacts(app).everybody(query) if contact.phone]
+    if app is not phone.tasks.running.get(_CONTACTS):
+        app.close()
+    return found
+
+
+def names(phone: Phone) -> dict[str, str]:
+    """Who has which number; of two the first by name."""
+    return {digits(contact.phone): contact.name for contact in reversed(contacts(phone))}
+
+
+def shown_name(known: Mapping[str, str], address: str) -> str:
+    """What stands above a thread: the person's name, else the number or sender as it came."""
+    return known.get(digits(address) or address, address)
+
+
+def shown_time(time_ms: int, now_ms: int) -> str:
+    """Coarser with age: Now, 5 min, 3:07 PM, Tue, Mar 9."""
+    age = now_ms - time_ms
+    if age < _MINUTE_MS:
+        return "Now"
+    if age < _HOUR_MS:
+        return f"{age // _MINUTE_MS} min"
+    moment = datetime.fromtimestamp(time_ms // 1000, UTC)
+    if age < _DAY_MS:
+        return f"{moment.hour % 12 or 12}:{moment:%M %p}"
+    return f"{moment:%a}" if age < 7 * _DAY_MS else f"{moment:%b} {moment.day}"

@@ -1,0 +1,158 @@
+"""Network & internet: airplane mode, and the Wi-Fi networks in reach with connecting to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from handrail_sim.apps.settings import places
+from handrail_sim.apps.settings.page import Page, group, link, note, toggle
+from handrail_sim.view import View, field, icon, item
+
+# What is in the air: name, secured.
+NETWORKS = (
+    ("HandrailNet", True),
+    ("Lighthouse Cafe", False),
+    ("Marmalade 5G", True),
+    ("Library Guest", False),
+    ("Quiet Neighbour", True),
+    ("TowerB-2.4GHz", True),
+)
+_SCAN_MS = 1200
+_CONNECT_MS = 1500
+_SHORTEST_PASSWORD = 8
+
+
+class Network(Page):
+    """Where radios are switched."""
+
+    title = "Network & internet"
+
+    def rows(self) -> Sequence[View | None]:
+        wifi = self.get("global", "wifi_on") == "1"
+        ssid = str(self.app.prefs("wifi").get("connected", NETWORKS[0][0]))
+        return [
+            self.link("Internet", places.INTERNET, (ssid if wifi and ssid else "Off"), "wifi"),
+            link("SIMs", None, "Simulated", "sim"),
+            toggle(
+                "Airplane mode",
+                self.get("global", "airplane_mode_on") == "1",
+                self.set_airplane,
+                picture="airplane",
+            ),
+            link("Hotspot & tethering", None, "Off", "signal"),
+            self.toggle("Data Saver", "global", "data_saver"),
+            link("VPN", None, "None", "lock"),
+            link("Private DNS", None, "Automatic", "globe"),
+        ]
+
+    def set_airplane(self, on: bool) -> None:
+        """Radios go off with it, and come back as they were."""
+        kept = self.app.prefs("radios")
+        self.put("global", "airplane_mode_on", "1" if on else "0")
+        for name in ("wifi_on", "bluetooth_on"):
+            if on:
+                kept[name] = self.get("global", name)
+            self.put("global", name, "0" if on else str(kept.get(name, "1")))
+
+
+class Internet(Page):
+    """Android 14 calls the Wi-Fi page so. `state`: whether the scan is through, who is being connected to."""
+
+    title = "Internet"
+
+    def on_create(self) -> None:
+        self.state.update(scanned=True, connecting="", asked="", password="")
+
+    @property
+    def connected(self) -> str:
+        return str(self.app.prefs("wifi").get("connected", NETWORKS[0][0]))
+
+    def rows(self) -> Sequence[View | None]:
+        on = self.get("global", "wifi_on") == "1"
+        main = toggle("Wi‑Fi", on, self.set_wifi)
+        if not on:
+            return [main, note("To see available networks, turn Wi‑Fi on")]
+        if not self.state["scanned"]:
+            return [main, note("Searching for networks…")]
+        ordered = sorted(NETWORKS, key=lambda network: network[0] != self.connected)
+        return [
+            main,
+            *(self._network(*each) for each in ordered),
+            link("Add network", None, picture="add"),
+            group("Preferences"),
+            link("Network preferences", None, "Wi‑Fi turns back on automatically"),
+            link("Saved networks", None, _count(len(self._saved()), "network")),
+        ]
+
+    def _network(self, ssid: str, secured: bool) -> View:
+        if ssid == self.state["connecting"]:
+            summary = "Connecting…"
+        elif ssid == self.connected:
+            summary = "Connected"
+        else:
+            summary = "Saved" if ssid in self._saved() else ""
+        lock = icon("lock", "Secure network") if secured else None
+        choose = partial(self.choose_network, ssid)
+        return item(ssid, summary, icon("wifi"), lock, key=f"row:{ssid}", on_click=choose)
+
+    def _saved(self) -> list[str]:
+        return str(self.app.prefs("wifi").get("saved", NETWORKS[0][0])).split("\n")
+
+    def set_wifi(self, on: bool) -> None:
+        self.put("global", "wifi_on", "1" if on else "0")
+        self.state.update(scanned=False, connecting="")
+        if on:
+            self.later(_SCAN_MS, self.found)
+
+    def found(self) -> None:
+        self.state["scanned"] = True
+
+    def choose_network(self, ssid: str) -> None:
+        if ssid == self.connected:
+            self.dialog(ssid, "Connected", {"Forget": partial(self.forget, ssid), "Done": None})
+        elif dict(NETWORKS)[ssid] and ssid not in self._saved():
+            self.state.update(asked=ssid, password="")
+            self.dialog(
+                ssid, "", {"Cancel": None, "Connect": self.check_password}, content=self.password_field
+            )
+        else:
+            self.connect(ssid)
+
+    def password_field(self) -> View:
+        return field(
+            "password",
+            self.state["password"],
+            self.type_password,
+            hint="Password",
+            password=True,
+            input_type="password",
+        )
+
+    def type_password(self, words: str) -> None:
+        self.state["password"] = words
+
+    def check_password(self) -> None:
+        if len(self.state["password"]) < _SHORTEST_PASSWORD:
+            self.toast("Password must have at least 8 characters")
+            return
+        self.connect(self.state["asked"])
+
+    def connect(self, ssid: str) -> None:
+        self.state["connecting"] = ssid
+        self.later(_CONNECT_MS, self.joined, ssid)
+
+    def joined(self, ssid: str) -> None:
+        if self.state["connecting"] != ssid:
+            return
+        self.state["connecting"] = ""
+        saved = dict.fromkeys((*self._saved(), ssid))
+        self.app.prefs("wifi").update(connected=ssid, saved="\n".join(name for name in saved if name))
+
+    def forget(self, ssid: str) -> None:
+        saved = [name for name in self._saved() if name != ssid]
+        self.app.prefs("wifi").update(connected="", saved="\n".join(saved))
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,131 @@
+"""One phone's storage: finds nodes by path for a user, links and permissions as on Linux. Changes nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from handrail_sim.disk.nodes import Node
+
+ROOT, SYSTEM, MEDIA_RW, SHELL, EVERYBODY = 0, 1000, 1023, 2000, 9997
+CAPACITY = 512 << 20
+"""Bytes one phone may hold: a full disk is the phone's problem, never the host's memory."""
+NAME_MAX = 255
+LINKS_MAX = 40
+READ_ONLY = ("", "apex", "odm", "product", "system", "system_ext", "vendor")
+"""Top folders that are mounted read-only; "" is / itself."""
+
+
+def failure(number: int, path: str) -> OSError:
+    """The error of a system call; Python picks the subclass, such as FileNotFoundError."""
+    return OSError(number, os.strerror(number), path)
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks. Root may do everything, also where the disk is read-only."""
+
+    uid: int
+    gids: frozenset[int]
+
+    def may(self, node: Node, bit: int) -> bool:
+        """Read is 4, write 2, enter 1, as in the mode's octal digits."""
+        if self.uid == ROOT:
+            return True
+        if self.uid == node.uid:
+            return node.mode >> 6 & bit == bit
+        return (node.mode >> 3 if node.gid in self.gids else node.mode) & bit == bit
+
+
+ROOT_USER = User(ROOT, frozenset({ROOT}))
+SHELL_USER = User(
+    SHELL, frozenset({SHELL, MEDIA_RW, EVERYBODY, 1004, 1007, 1011, 1015, 1028, 1078, 1079, 3009})
+)
+
+
+class Place(NamedTuple):
+    """Where a path leads: the canonical folders on the way, the last name, and the node if there is one."""
+
+    way: tuple[str, ...]
+    folder: Node
+    name: str
+    node: Node | None
+
+    @property
+    def read_only(self) -> bool:
+        return (self.way[0] if self.way else "") in READ_ONLY
+
+    @property
+    def shared_storage(self) -> bool:
+        """Inside FUSE, where owner and mode are fixed."""
+        return self.way[:2] == ("storage", "emulated")
+
+    @property
+    def path(self) -> str:
+        return "/" + "/".join((*self.way, self.name) if self.name else self.way)
+
+
+class Disk:
+    """The tree of nodes, shared by the views of all users."""
+
+    def __init__(self) -> None:
+        self.used = 0
+        self._inode = 1
+        self.root = Node(0o40755, ROOT, ROOT, 0, 1, entries={})
+
+    def new_inode(self) -> int:
+        self._inode += 1
+        return self._inode
+
+    def place(self, path: str, user: User, *, follow: bool = True) -> Place:
+        """Every folder on the way must be there and open to the user; the last name need not exist."""
+        todo = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+        way: list[tuple[str, Node]] = [("", self.root)]
+        links = 0
+        while todo:
+            name = todo.pop()
+            if name == "..":
+                del way[max(1, len(way) - 1) :]
+                continue
+            folder = self._enter(way[-1][1], name, path, user)
+            node = folder.get(name)
+            if node is not None and node.target and (todo or follow):
+                links += 1
+                if links > LINKS_MAX:
+                    raise failure(errno.ELOOP, path)
+                if node.target.startswith("/"):
+                    del way[1:]
+                todo += [part for part in reversed(node.target.split("/")) if part not in ("", ".")]
+            elif node is None and todo:
+                raise failure(errno.ENOENT, path)
+            elif node is None:
+                return Place(tuple(part for part, _ in way[1:]), way[-1][1], name, None)
+            else:
+                way.append((name, node))
+        name, node = way[-1]
+        return Place(tuple(part for part, _ in way[1:-1]), way[-2][1] if len(way) > 1 else node, name, node)
+
+    def _enter(self, node: Node, name: str, path: str, user: User) -> dict[str, Node]:
+        if node.entries is None:
+            raise failure(errno.ENOTDIR, path)
+        if not user.may(node, 1):
+            raise failure(errno.EACCES, path)
+        if len(name) * 4 > NAME_MAX and len(name.encode("utf-8", "surrogateescape")) > NAME_MAX:
+            raise failure(errno.ENAMETOOLONG, path)
+        return node.entries
+
+    def find(self, path: str, user: User, *, follow: bool = True) -> Node:
+        node = self.place(path, user, follow=follow).node
+        if node is None:
+            raise failure(errno.ENOENT, path)
+        if path.endswith("/") and node.entries is None and not node.target:
+            raise failure(errno.ENOTDIR, path)
+        return node
+
+    def charge(self, more: int, path: str) -> None:
+        """Take room on the disk, or give it back with a negative number."""
+        if more > 0 and self.used + more > CAPACITY:
+            raise failure(errno.ENOSPC, path)
+        self.used += more

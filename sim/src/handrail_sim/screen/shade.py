@@ -1,0 +1,142 @@
+"""The notification shade and the heads-up banner, as views over the phone's notifications."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from handrail_sim.system.notifications import Notification
+from handrail_sim.view import View, button, column, frame, grid, icon, row, scroll, slider, text
+from handrail_sim.view.view import Style
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
+
+TILES = (
+    ("Internet", "wifi", "global", "wifi_on"),
+    ("Bluetooth", "bluetooth", "global", "bluetooth_on"),
+    ("Airplane mode", "airplane", "global", "airplane_mode_on"),
+    ("Dark theme", "dark", "secure", "ui_night_mode_on"),
+)
+
+
+def build(phone: Phone) -> View:
+    """The whole shade."""
+    notes = [_card(phone, one) for one in reversed(phone.notifications.posted)]
+    body = column(
+        text(phone.systemui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
+        grid(2, *[_tile(phone, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
+        _brightness(phone) if phone.systemui.quick_settings else None,
+        *notes,
+        text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
+        if not notes
+        else None,
+        button("Clear all", lambda: clear_all(phone), "text", id="dismiss_text", align="end")
+        if notes
+        else None,
+        padding=(16.0, 8.0),
+        gap=8.0,
+    )
+    return frame(
+        scroll(body, id="notification_stack_scroller", cls="android.view.ViewGroup"),
+        id="notification_panel",
+        height="fill",
+        padding=(0.0, 32.0, 0.0, 48.0),
+        style=Style(kind="shade", background="surface"),
+        on_click=phone.systemui.close_shade,
+        clickable=False,
+        on_swipe=lambda way: phone.systemui.close_shade() if way == "up" else None,
+    )
+
+
+def _brightness(phone: Phone) -> View:
+    """Quick settings, which a second pull opens, begin with this."""
+    value = float(phone.settings["system"].get("screen_brightness", "102"))
+    return slider(
+        value,
+        1.0,
+        255.0,
+        lambda level: phone.put_setting("system", "screen_brightness", str(int(level))),
+        step=1.0,
+        id="slider",
+        desc="Display brightness",
+    )
+
+
+def clear_all(phone: Phone) -> None:
+    """The button at the foot of the shade."""
+    phone.notifications.clear()
+    phone.systemui.status.invalidate()
+    phone.systemui.close_shade()
+
+
+def _tile(phone: Phone, label: str, sign: str, table: str, name: str) -> View:
+    on = phone.settings[table].get(name) == "1"
+
+    def toggle() -> None:
+        phone.put_setting(table, name, "0" if on else "1")
+
+    style = Style(kind="tile", role="selected" if on else "", background="surface_variant", radius=24.0)
+    return row(
+        icon(sign),
+        text(label, "label", id="tile_label", weight=1.0),
+        cls="android.widget.Switch",
+        key=f"tile:{label}",
+        desc=label,
+        state="On" if on else "Off",
+        checked=on,
+        padding=(16.0, 12.0),
+        gap=12.0,
+        style=style,
+        on_click=toggle,
+    )
+
+
+def _card(phone: Phone, note: Notification) -> View:
+    package = phone.packages.installed.get(note.package)
+    head = text(package.label if package else note.package, "caption", id="android:id/app_name_text")
+    style = Style(kind="notification", background="surface_container", radius=16.0)
+    return column(
+        head,
+        text(
+            note.title,
+            "body",
+            id="android:id/title",
+            style=Style(kind="text", role="body", size=14.0, bold=True),
+        ),
+        text(note.text, "label", id="android:id/text"),
+        cls="android.widget.FrameLayout",
+        id="expandableNotificationRow",
+        key=f"notification:{note.number}",
+        padding=16.0,
+        gap=4.0,
+        style=style,
+        on_click=lambda: open_note(phone, note),
+        on_swipe=lambda way: dismiss(phone, note, way),
+    )
+
+
+def open_note(phone: Phone, note: Notification) -> None:
+    """A tap on a notification."""
+    phone.systemui.close_shade()
+    phone.systemui.end_heads_up()
+    if not note.ongoing:
+        phone.cancel_notification(note.package, note.key)
+    component = phone.packages.component(note.package, note.activity)
+    phone.start_activity(component, extras=note.extras, package=note.package)
+
+
+def dismiss(phone: Phone, note: Notification, way: str) -> None:
+    """A swipe over a notification: sideways it goes, upwards it hides."""
+    if way in ("left", "right") and not note.ongoing:
+        phone.cancel_notification(note.package, note.key)
+    elif way == "up":
+        if phone.systemui.shade_open:
+            phone.systemui.close_shade()
+        else:
+            phone.systemui.end_heads_up()
+
+
+def banner(phone: Phone) -> View:
+    """The heads-up: one notification below the status bar."""
+    note = next((one for one in phone.notifications.posted if one.number == phone.systemui.heads_up), None)
+    return frame(_card(phone, note) if note else None, padding=8.0)

@@ -1,0 +1,71 @@
+"""What a command gets: the phone, its arguments, its streams and its surroundings. Knows no command."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from handrail_sim.shell.io import Sink, Source, read_all
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
+    from handrail_sim.shell.session import Session
+
+
+@dataclass(slots=True)
+class Call:
+    """One run of one command."""
+
+    phone: Phone
+    argv: list[str]
+    session: Session
+    stdin: Source
+    stdout: Sink
+    stderr: Sink
+
+    @property
+    def name(self) -> str:
+        return self.argv[0]
+
+    @property
+    def args(self) -> list[str]:
+        return self.argv[1:]
+
+    @property
+    def env(self) -> dict[str, str]:
+        return self.session.variables
+
+    @property
+    def cwd(self) -> str:
+        return self.session.cwd
+
+    def path(self, name: str) -> str:
+        """The absolute path of a name as the command sees it."""
+        return posixpath.normpath(posixpath.join(self.cwd, name))
+
+    async def out(self, text: str | bytes) -> None:
+        await self.stdout.write(text if isinstance(text, bytes) else encode(text))
+
+    async def line(self, text: str) -> None:
+        await self.stdout.write(encode(text + "\n"))
+
+    async def err(self, text: str) -> None:
+        await self.stderr.write(encode(text + "\n"))
+
+    async def fail(self, text: str, code: int = 1) -> int:
+        """Say `name: text` on stderr as toybox does, and give the exit code back."""
+        await self.err(f"{self.name}: {text}")
+        return code
+
+    async def read(self) -> bytes:
+        return await read_all(self.stdin)
+
+
+def encode(text: str) -> bytes:
+    """Arguments may hold bytes that are not UTF-8; they travel as surrogates and leave as they came."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+Command = Callable[[Call], Awaitable[int]]

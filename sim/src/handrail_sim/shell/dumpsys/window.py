@@ -1,0 +1,195 @@
+"""`dumpsys window [windows|displays|policy]`: what is on the screen, who has the focus, top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from handrail_sim.screen.windows import Window
+from handrail_sim.shell.call import Call
+from handrail_sim.shell.dumpsys.shapes import activity_record, hash_code, rect, window_name
+from handrail_sim.shell.system.system_packages import all_packages
+
+TYPES = {
+    "application": "BASE_APPLICATION",
+    "dialog": "APPLICATION",
+    "sheet": "APPLICATION",
+    "menu": "APPLICATION_SUB_PANEL",
+    "system_dialog": "SYSTEM_ALERT",
+    "recents": "BASE_APPLICATION",
+    "ime": "INPUT_METHOD",
+    "toast": "TOAST",
+    "status_bar": "STATUS_BAR",
+    "navigation_bar": "NAVIGATION_BAR",
+    "shade": "NOTIFICATION_SHADE",
+    "heads_up": "NOTIFICATION_SHADE",
+    "volume": "VOLUME_OVERLAY",
+}
+
+
+async def run(call: Call, args: list[str]) -> int:
+    """`dumpsys window [windows|displays|policy|lastanr]`."""
+    sections: dict[str, Callable[[Call], str]] = {
+        "windows": _windows,
+        "w": _windows,
+        "displays": _displays,
+        "d": _displays,
+        "policy": _policy,
+    }
+    sections |= {"p": _policy, "lastanr": _last_anr, "l": _last_anr}
+    names = [arg for arg in args if not arg.startswith("-")]
+    if names and names[0] in {"visible-apps", "visible"}:
+        await call.out(_windows(call))
+        return 0
+    if names and names[0] not in sections:
+        await call.line(f"Bad window command, or no windows match: {names[0]}\nUse -h for help.")
+        return 0
+    chosen = [sections[names[0]]] if names else [_last_anr, _policy, _displays, _windows]
+    for section in chosen:
+        await call.out(section(call))
+    return 0
+
+
+def _windows(call: Call) -> str:
+    phone = call.phone
+    lines = ["WINDOW MANAGER WINDOWS (dumpsys window windows)"]
+    for number, window in enumerate(reversed(phone.windows())):
+        lines += _window(call, number, window)
+    focused = phone.focused_window()
+    lines += [
+        "",
+        f"  mGlobalConfiguration={configuration(call)}",
+        "  mHasPermanentDpad=false",
+        "  mTopFocusedDisplayId=0",
+    ]
+    if phone.ime.visible and focused is not None:
+        lines += [
+            f"  imeLayeringTarget in display# 0 {window_name(focused)}",
+            f"  imeInputTarget in display# 0 {window_name(focused)}",
+        ]
+    lines += ["  mBlurEnabled=false", "  mSystemBooted=true mDisplayEnabled=true", "  mTransactionSequence=1"]
+    lines.append(
+        "  mDisplayFrozen=false windows=0 client=false apps=0  mRotation=" + str(phone.display.rotation)
+    )
+    return "\n".join(lines) + "\n\n"
+
+
+def _window(call: Call, number: int, window: Window) -> list[str]:
+    left, top, right, bottom = window.bounds
+    known = all_packages(call.phone).get(window.package)
+    secure = " SECURE" if window.secure else ""
+    flags = "LAYOUT_IN_SCREEN SPLIT_TOUCH HARDWARE_ACCELERATED" if window.focusable else "NOT_FOCUSABLE"
+    fill = "fillxfill" if window.placement == "fill" else f"{right - left}x{bottom - top}"
+    return [
+        f"  Window #{number} {window_name(window)}:",
+        (
+            "    mDisplayId=0 mSession=Session{{hash_code(3, window.number)} "
+            f"{call.phone.packages.pid_of(window.package) or 812}}}"
+        ),
+        (
+            f"    mOwnerUid={known.uid if known else 1000} showForAllUsers=false "
+            f"package={window.package} appop=NONE"
+        ),
+        (
+            f"    mAttrs={{(0,0)({fill}) sim={{adjust=resize}} "
+            f"ty={TYPES.get(window.type, 'APPLICATION')} fmt=TRANSPARENT"
+        ),
+        f"      fl={flags}{secure}}}",
+        f"    Requested w={right - left} h={bottom - top} mLayoutSeq={window.version}",
+        "    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false",
+        f"    Frames: parent={rect(window.area)} display={rect(window.area)} frame={rect(window.bounds)}",
+        f"    mFrame={rect(window.bounds)}",
+        f"    WindowStateAnimator{{{hash_code(4, window.number)} {window.title}}}:",
+        "      mDrawState=HAS_DRAWN       mLastHidden=false",
+        f"      mSurface=Surface(name={window_name(window)[7:-1]})/@0x{hash_code(6, window.number)}",
+        "    isOnScreen=true",
+        "    isVisible=true",
+    ]
+
+
+def configuration(call: Call) -> str:
+    """The configuration as Android prints it."""
+    display = call.phone.display
+    dp = display.density / 160
+    wide, high = int(display.width / dp), int(display.height / dp)
+    way, night = ("land" if display.rotation % 2 else "port"), (" night" if display.dark else "")
+    rotation = f"ROTATION_{display.rotation * 90}"
+    bounds = f"Rect(0, 0 - {display.width}, {display.height})"
+    return (
+        f"{{{display.font_scale} 310mcc260mnc [en_US] ldltr sw{min(wide, high)}dp w{wide}dp h{high}dp "
+        f"{display.density}dpi nrm long hdr widecg {way}{night} finger -keyb/v/h -nav/h "
+        f"winConfig={{ mBounds={bounds} mAppBounds={bounds} mMaxBounds={bounds} "
+        f"mDisplayRotation={rotation} mWindowingMode=fullscreen mActivityType=undefined "
+        f"mAlwaysOnTop=undefined mRotation={rotation}}} s.1}}"
+    )
+
+
+def _displays(call: Call) -> str:
+    phone, display = call.phone, call.phone.display
+    top, task = phone.tasks.top, phone.tasks.front
+    focused = phone.focused_window()
+    size = f"{display.width}x{display.height}"
+    init = f"{display.physical_width}x{display.physical_height}"
+    app = f"{display.width}x{display.height - display.navigation_px}"
+    lines = [
+        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)",
+        "  Display: mDisplayId=0 (organized)",
+        (
+            f"    init={init} {display.physical_density}dpi mMinSizeOfResizeableTaskDp=220 cur={size} "
+            f"app={app} rng={app}-{app}"
+        ),
+        "    deferred=false mLayoutNeeded=false mTouchExcludeRegion=SkRegion()",
+        "",
+        f"  mCurrentFocus={window_name(focused) if focused else 'null'}",
+        f"  mFocusedApp={activity_record(top, task) if top else 'null'}",
+        "  mHoldScreenWindow=null",
+        "  mObscuringWindow=null",
+        f"  mLastWakeLockHoldingWindow=null\n  mRotation={display.rotation}",
+        (
+            "  DisplayRotation\n    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED\n    "
+            f"mRotation={display.rotation} mDeferredRotationPauseCount=0"
+        ),
+        "",
+        "  Application tokens in top down Z order:",
+    ]
+    for one in reversed(phone.tasks.tasks):
+        lines.append(
+            f"  * Task{{{hash_code(7, one.number)} #{one.number} type=standard A=0:{one.package} U=0}}"
+        )
+        lines += [f"    * {activity_record(activity, one)}" for activity in reversed(one.activities)]
+    return "\n".join(lines) + "\n\n"
+
+
+def _policy(call: Call) -> str:
+    awake = call.phone.awake
+    state = "AWAKE" if awake else "ASLEEP"
+    screen = "ON" if awake else "OFF"
+    return f"""WINDOW MANAGER POLICY STATE (dumpsys window policy)
+    mSafeMode=false mSystemReady=true mSystemBooted=true
+    mCameraLensCoverState=CAMERA_LENS_COVER_ABSENT
+    mWakeGestureEnabledSetting=true
+    mUiMode=UI_MODE_TYPE_NORMAL mEnableCarDockHomeCapture=true
+    mLidKeyboardAccessibility=0 mLidNavigationAccessibility=0 getLidBehavior=LID_BEHAVIOR_NONE
+    mLongPressOnBackBehavior=LONG_PRESS_BACK_NOTHING mLongPressOnHomeBehavior=LONG_PRESS_HOME_ASSIST
+    mShortPressOnPowerBehavior=SHORT_PRESS_POWER_GO_TO_SLEEP
+    mAwake={str(awake).lower()} mScreenOnEarly={str(awake).lower()} mScreenOnFully={str(awake).lower()}
+    mDreamingLockscreen=false mDreamingSleepToken=null
+    mShowingLockscreen=false mInputRestricted=false
+    KeyguardServiceDelegate
+      showing=false
+      inputRestricted=false
+      occluded=false
+      secure=false
+      dreaming=false
+      systemIsReady=true
+      deviceHasKeyguard=true
+      enabled=true
+      bootCompleted=true
+      screenState=SCREEN_STATE_{screen}
+      interactiveState=INTERACTIVE_STATE_{"AWAKE" if awake else "SLEEP"}
+    mWakefulness={state}
+
+"""
+
+
+def _last_anr(_: Call) -> str:
+    return "WINDOW MANAGER LAST ANR (dumpsys window lastanr)\n  <no ANR has occurred since boot>\n\n"

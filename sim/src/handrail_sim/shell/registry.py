@@ -1,0 +1,87 @@
+"""Which command is which: every family's names in one table."""
+
+from __future__ import annotations
+
+from handrail_sim.shell import builtins
+from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.dumpsys import run as dumpsys
+from handrail_sim.shell.interpret import Interpreter
+from handrail_sim.shell.system import (
+    am,
+    app_process,
+    appops,
+    cmd,
+    content,
+    ime,
+    inputs,
+    logcat,
+    monkey,
+    pm,
+    props,
+    radio,
+    screen,
+)
+from handrail_sim.shell.table import BUILTINS, COMMANDS, Builtin
+from handrail_sim.shell.tools import (
+    change_files,
+    conditions,
+    file_facts,
+    filters,
+    grep,
+    ls,
+    machine,
+    network,
+    processes,
+    read_files,
+    say,
+    sqlite,
+    starting,
+)
+
+FAMILIES = (
+    say,
+    conditions,
+    read_files,
+    ls,
+    file_facts,
+    change_files,
+    grep,
+    filters,
+    starting,
+    processes,
+    machine,
+    network,
+    sqlite,
+    inputs,
+    screen,
+    props,
+    am,
+    pm,
+    cmd,
+    radio,
+    appops,
+    ime,
+    content,
+    logcat,
+    monkey,
+    app_process,
+    dumpsys,
+)
+ALSO_BUILT_IN = ("echo", "true", "false", "test", "[", "[[", "kill")
+
+
+def _as_builtin(command: Command) -> Builtin:
+    """The same command without a process of its own: it dies with its shell when its output is gone."""
+
+    async def run(_: Interpreter, call: Call) -> int:
+        return await command(call)
+
+    return run
+
+
+for family in FAMILIES:
+    COMMANDS.update(family.FAMILY)
+BUILTINS.update(builtins.FAMILY)
+BUILTINS.update({name: _as_builtin(COMMANDS[name]) for name in ALSO_BUILT_IN})
+
+__all__ = ["COMMANDS"]

@@ -1,0 +1,150 @@
+"""What one shell remembers between commands: variables, directory, status, streams. Runs nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from handrail_sim.shell.io import Streams
+
+if TYPE_CHECKING:
+    from handrail_sim.disk.files import Files
+    from handrail_sim.phone import Phone
+    from handrail_sim.shell.processes import Process
+    from handrail_sim.shell.syntax import Node, Script
+
+MAX_DEPTH = 32
+"""Scripts, functions and programs inside each other; each costs up to 14 frames of Python's stack."""
+SHELL = "/system/bin/sh"
+PATH = (
+    "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:/system_ext/bin:/system/bin:"
+    "/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin"
+)
+ENVIRONMENT = {
+    "PATH": PATH,
+    "HOME": "/",
+    "SHELL": SHELL,
+    "USER": "shell",
+    "LOGNAME": "shell",
+    "HOSTNAME": "generic_arm64",
+    "TERM": "dumb",
+    "TMPDIR": "/data/local/tmp",
+    "ANDROID_ROOT": "/system",
+    "ANDROID_DATA": "/data",
+    "ANDROID_STORAGE": "/storage",
+    "EXTERNAL_STORAGE": "/sdcard",
+    "ANDROID_BOOTLOGO": "1",
+    "ANDROID_ASSETS": "/system/app",
+    "ANDROID_ART_ROOT": "/apex/com.android.art",
+}
+
+
+class Leave(Exception):
+    """`exit`: the shell ends with this status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Return(Exception):
+    """`return` from a function or a sourced file."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+class Loop(Exception):
+    """`break` or `continue`, out of `count` loops."""
+
+    def __init__(self, count: int, *, again: bool) -> None:
+        super().__init__(count)
+        self.count = count
+        self.again = again
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who runs a command: the shell, or an app through run-as."""
+
+    uid: int = 2000
+    name: str = "shell"
+    package: str | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """One shell, or a subshell of one."""
+
+    phone: Phone
+    files: Files
+    streams: Streams
+    variables: dict[str, str]
+    exported: set[str]
+    interpret: Callable[[Session, Script], Awaitable[int]]
+    """Runs a script as a whole shell."""
+    cwd: str = "/"
+    user: User = User()
+    name: str = SHELL
+    parameters: list[str] = field(default_factory=list)
+    functions: dict[str, Node] = field(default_factory=dict)
+    status: int = 0
+    pid: int = 0
+    parent: int = 0
+    group: int = 0
+    shell: Process | None = None
+    """The process whose death ends this session, although a program of it may still be running."""
+    leads: bool = False
+    """Whether this is the shell that adbd started, and no subshell of it."""
+    background_pid: int = 0
+    depth: int = 0
+    exit_on_error: bool = False
+    tty: bool = False
+    jobs: list[asyncio.Task[int]] = field(default_factory=list)
+    """Background jobs that still hold this shell's output."""
+    all_jobs: dict[int, asyncio.Task[int]] = field(default_factory=dict)
+
+    def subshell(self, streams: Streams | None = None) -> Session:
+        """A copy that can't change this one."""
+        return replace(
+            self,
+            streams=streams or self.streams,
+            variables=dict(self.variables),
+            exported=set(self.exported),
+            parameters=list(self.parameters),
+            functions=dict(self.functions),
+            depth=self.depth + 1,
+            leads=False,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """What a started program sees."""
+        return {name: value for name, value in self.variables.items() if name in self.exported}
+
+    def get(self, name: str) -> str | None:
+        """A variable, a parameter, or one of the shell's own such as `$?`."""
+        if name.isdigit():
+            return self._parameter(int(name))
+        special = SPECIAL.get(name)
+        return special(self) if special else self.variables.get(name)
+
+    def _parameter(self, number: int) -> str | None:
+        if number == 0:
+            return self.name
+        return self.parameters[number - 1] if number <= len(self.parameters) else None
+
+
+SPECIAL: dict[str, Callable[[Session], str]] = {
+    "?": lambda session: str(session.status),
+    "$": lambda session: str(session.pid),
+    "!": lambda session: str(session.background_pid or ""),
+    "#": lambda session: str(len(session.parameters)),
+    "@": lambda session: " ".join(session.parameters),
+    "*": lambda session: " ".join(session.parameters),
+    "-": lambda session: "e" if session.exit_on_error else "",
+    "PWD": lambda session: session.cwd,
+    "PPID": lambda session: str(session.parent),
+}

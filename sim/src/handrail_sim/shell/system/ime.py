@@ -1,0 +1,83 @@
+"""`ime`: input methods that are there, enabled and chosen."""
+
+from __future__ import annotations
+
+from handrail_sim.shell.call import Call, Command
+
+BUILT_IN = "com.android.inputmethod.latin/.LatinIME"
+FROM_APKS = {
+    "com.github.uiautomator": "com.github.uiautomator/.AdbKeyboard",
+    "com.android.adbkeyboard": "com.android.adbkeyboard/.AdbIME",
+    "io.appium.settings": "io.appium.settings/.UnicodeIME",
+}
+"""Input methods that known test packages bring along."""
+
+
+def available(call: Call) -> list[str]:
+    """Every input method that is installed."""
+    more = [method for package, method in FROM_APKS.items() if package in call.phone.packages.installed]
+    return [BUILT_IN, *more]
+
+
+def enabled(call: Call) -> list[str]:
+    """Those the person could choose."""
+    text = call.phone.settings["secure"].get("enabled_input_methods", BUILT_IN)
+    return [method for method in text.split(":") if method in available(call)]
+
+
+def _store(call: Call, methods: list[str]) -> None:
+    call.phone.put_setting("secure", "enabled_input_methods", ":".join(methods))
+
+
+async def run(call: Call) -> int:
+    """`ime list|enable|disable|set|reset`."""
+    verb, args = (call.args[0] if call.args else ""), call.args[1:]
+    names = [
+        arg for at, arg in enumerate(args) if not arg.startswith("-") and args[at - 1 : at] != ["--user"]
+    ]
+    if verb == "list":
+        return await _list(call, args)
+    if verb == "reset":
+        _store(call, [BUILT_IN])
+        call.phone.put_setting("secure", "default_input_method", BUILT_IN)
+        await call.line(
+            f"Reset current and enabled IMEs for user #0\n  Selected: {BUILT_IN}\n  Enabled: {BUILT_IN}"
+        )
+        return 0
+    if verb in {"enable", "disable", "set"} and names:
+        return await _change(call, verb, names[0])
+    await call.err(f"Unknown command: {verb}" if verb else "ime <command>:")
+    return 255
+
+
+async def _list(call: Call, args: list[str]) -> int:
+    for method in available(call) if "-a" in args else enabled(call):
+        if "-s" in args:
+            await call.line(method)
+        else:
+            package, _, name = method.partition("/")
+            await call.line(
+                f"{method}:\n  mId={method} mSettingsActivityName=null mIsVrOnly=false\n  "
+                f"Service:\n    packageName={package} name={package}{name}"
+            )
+    return 0
+
+
+async def _change(call: Call, verb: str, method: str) -> int:
+    words = {"enable": "enabled", "disable": "disabled", "set": "selected"}[verb]
+    current = enabled(call)
+    if method not in available(call) or (verb == "set" and method not in current):
+        await call.err(f"Unknown input method {method} cannot be {words} for user #0")
+        return 255
+    if verb == "set":
+        call.phone.put_setting("secure", "default_input_method", method)
+        await call.line(f"Input method {method} selected for user #0")
+        return 0
+    before = method in current
+    _store(call, [one for one in current if one != method] + ([method] if verb == "enable" else []))
+    state = "already" if before == (verb == "enable") else "now"
+    await call.line(f"Input method {method}: {state} {words} for user #0")
+    return 0
+
+
+FAMILY: dict[str, Command] = {"ime": run}

@@ -1,0 +1,56 @@
+"""How Android's own commands fail: a Java exception on stderr and exit code 255."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from handrail_sim.shell.call import Call
+
+
+class JavaError(Exception):
+    """An exception inside a system service: class name, message, and the frame it is thrown from."""
+
+    def __init__(self, kind: str, message: str = "", frame: str = "") -> None:
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.frame = frame
+
+
+async def show(call: Call, command: str, error: JavaError) -> int:
+    """As ShellCommand.exec prints what its command threw."""
+    frame = (
+        error.frame
+        or "com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)"
+    )
+    await call.err(f"\nException occurred while executing '{command}':\n{error}\n\tat {frame}")
+    return 255
+
+
+Handler = Callable[[Call, list[str]], Awaitable[int]]
+
+
+async def dispatch(call: Call, handlers: Mapping[str, Handler]) -> int:
+    """The first word chooses the handler; what it throws is printed as Java does."""
+    handler = handlers.get(call.args[0])
+    if handler is None:
+        await call.err(f"Unknown command: {call.args[0]}")
+        return 255
+    try:
+        return await handler(call, call.args[1:])
+    except JavaError as error:
+        return await show(call, call.args[0], error)
+
+
+def number(text: str) -> float:
+    """As Float.parseFloat."""
+    try:
+        return float(text)
+    except ValueError:
+        raise JavaError("java.lang.NumberFormatException", f'For input string: "{text}"') from None
+
+
+def integer(text: str) -> int:
+    """As Integer.parseInt."""
+    try:
+        return int(text)
+    except ValueError:
+        raise JavaError("java.lang.NumberFormatException", f'For input string: "{text}"') from None

@@ -1,0 +1,146 @@
+"""`pm list`: packages, permissions, features, users."""
+
+from __future__ import annotations
+
+from handrail_sim.shell.call import Call
+from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.system.packages import DANGEROUS, Package
+
+_FEATURES = """
+android.hardware.audio.output android.hardware.bluetooth android.hardware.bluetooth_le
+android.hardware.camera android.hardware.camera.any android.hardware.camera.autofocus
+android.hardware.camera.flash android.hardware.camera.front android.hardware.faketouch
+android.hardware.fingerprint android.hardware.location android.hardware.location.gps
+android.hardware.location.network android.hardware.microphone android.hardware.nfc
+android.hardware.ram.normal android.hardware.screen.landscape android.hardware.screen.portrait
+android.hardware.sensor.accelerometer android.hardware.sensor.gyroscope android.hardware.telephony
+android.hardware.telephony.gsm android.hardware.touchscreen android.hardware.touchscreen.multitouch
+android.hardware.touchscreen.multitouch.distinct android.hardware.touchscreen.multitouch.jazzhand
+android.hardware.usb.accessory android.hardware.wifi android.hardware.wifi.direct
+android.software.app_widgets android.software.autofill android.software.backup
+android.software.home_screen android.software.input_methods android.software.live_wallpaper
+android.software.picture_in_picture android.software.print android.software.webview
+"""
+FEATURES = _FEATURES.split()
+_GROUPS = (
+    "CALENDAR",
+    "CAMERA",
+    "CONTACTS",
+    "LOCATION",
+    "MICROPHONE",
+    "NOTIFICATIONS",
+    "PHONE",
+    "SENSORS",
+    "SMS",
+)
+LIBRARIES = (
+    "android.ext.shared",
+    "android.test.base",
+    "android.test.mock",
+    "android.test.runner",
+    "org.apache.http.legacy",
+)
+
+
+async def packages(call: Call, args: list[str]) -> int:
+    """`pm list packages [-f -3 -s -d -e -i -U] [FILTER]`."""
+    flags, names, todo = set[str](), list[str](), list(args)
+    while todo:
+        arg = todo.pop(0)
+        if arg in {"--user", "--uid"}:
+            todo[:1] = []
+        elif arg.startswith("--"):
+            flags.add(arg)
+        elif arg.startswith("-"):
+            flags |= set(arg[1:])
+        else:
+            names.append(arg)
+    found = [one for one in all_packages(call.phone).values() if _wanted(one, flags)]
+    found = [one for one in found if not names or names[0] in one.name]
+    await call.out("".join(_line(one, flags) + "\n" for one in found))
+    return 0
+
+
+def _wanted(package: Package, flags: set[str]) -> bool:
+    if ("3" in flags and package.system) or ("s" in flags and not package.system):
+        return False
+    return not (("d" in flags and package.enabled) or ("e" in flags and not package.enabled))
+
+
+def _line(package: Package, flags: set[str]) -> str:
+    text = f"package:{package.path}={package.name}" if "f" in flags else f"package:{package.name}"
+    if "--show-versioncode" in flags:
+        text += f" versionCode:{package.version_code}"
+    if "i" in flags:
+        text += f"  installer={package.installer or 'null'}"
+    return text + (f" uid:{package.uid}" if "U" in flags else "")
+
+
+async def permissions(call: Call, args: list[str]) -> int:
+    """The dangerous ones, which are those that tools ask for."""
+    await call.line("All Permissions:\n")
+    if "-d" in "".join(args) or "-g" in "".join(args):
+        await call.line("Dangerous Permissions:\n")
+    for name in sorted(DANGEROUS):
+        await call.line(f"permission:{name}")
+    return 0
+
+
+async def permission_groups(call: Call, _: list[str]) -> int:
+    """`pm list permission-groups`."""
+    for name in _GROUPS:
+        await call.line(f"permission group:android.permission-group.{name}")
+    return 0
+
+
+async def features(call: Call, _: list[str]) -> int:
+    """`pm list features`."""
+    await call.line("feature:reqGlEsVersion=0x30002")
+    for name in FEATURES:
+        await call.line(f"feature:{name}")
+    return 0
+
+
+async def libraries(call: Call, _: list[str]) -> int:
+    """`pm list libraries`."""
+    for name in LIBRARIES:
+        await call.line(f"library:{name}")
+    return 0
+
+
+async def users(call: Call, _: list[str]) -> int:
+    """`pm list users`: the owner alone."""
+    await call.line("Users:\n\tUserInfo{0:Owner:4c13} running")
+    return 0
+
+
+async def instrumentation(call: Call, _: list[str]) -> int:
+    """Those that are served here and installed."""
+    for component in sorted(call.phone.instrumentations):
+        package = component.partition("/")[0]
+        if package in call.phone.packages.installed:
+            await call.line(f"instrumentation:{component} (target={package.removesuffix('.test')})")
+    return 0
+
+
+LISTS = {
+    "packages": packages,
+    "package": packages,
+    "permissions": permissions,
+    "permission-groups": permission_groups,
+    "features": features,
+    "libraries": libraries,
+    "users": users,
+    "instrumentation": instrumentation,
+}
+
+
+async def run(call: Call, args: list[str]) -> int:
+    """`pm list WHAT`."""
+    kind = args[0] if args else ""
+    if kind not in LISTS:
+        await call.err(
+            f"Error: unknown list type '{kind}'" if kind else "Error: didn't specify type of data to list"
+        )
+        return 255
+    return await LISTS[kind](call, args[1:])

@@ -1,0 +1,180 @@
+"""What the screen shows: `uiautomator dump`, `screencap`, `screenrecord`."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import AsyncIterator
+
+from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.options import read_options
+
+DUMP_FILE = "/sdcard/window_dump.xml"
+RGBA_8888 = 1
+_PIECE = 256 * 1024
+SRGB = 1
+KILLED = 137
+
+
+async def uiautomator(call: Call) -> int:
+    """`uiautomator dump|events|help`."""
+    args = call.args
+    if not args or args[0] in {"help", "--help"}:
+        await call.out(_USAGE)
+        return 0 if args else 1
+    if args[0] == "dump":
+        return await _dump(call, args[1:])
+    if args[0] == "events":
+        await call.phone.clock.sleep_ms(1e12)
+        return 0
+    if args[0] == "runtest":
+        return await call.fail("runtest needs a jar that this phone cannot run")
+    await call.err(f"Unknown command: {args[0]}")
+    return 1
+
+
+_USAGE = """Usage: uiautomator <subcommand> [options]
+
+Available subcommands:
+
+help: displays help message
+
+runtest: executes UI automation tests
+    runtest <class spec> [options]
+
+dump: creates an XML dump of current UI hierarchy
+    dump [--verbose][file]
+      [--compressed]: dumps compressed layout information.
+      [file]: the location where the dumped XML should be stored, default is
+      /storage/emulated/legacy/window_dump.xml
+
+events: prints out accessibility events until terminated
+
+"""
+
+
+async def _dump(call: Call, args: list[str]) -> int:
+    phone, faults = call.phone, call.phone.faults
+    wait = faults.get("dump_waits_for_idle")
+    if wait is not None and not await _wait_for_idle(
+        call, float(wait["quiet_ms"]), float(wait["timeout_ms"])
+    ):
+        await call.err("ERROR: could not get idle state.")
+        return 1
+    if faults.get("dump_killed") is not None:
+        await call.err("Killed ")
+        return KILLED
+    if faults.get("dump_null_root") is not None:
+        await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
+        return 1
+    phone.catch_up()
+    xml = encode(phone.dump(compressed="--compressed" in args, all_windows="--windows" in args))
+    target = next((arg for arg in args if not arg.startswith("--")), DUMP_FILE)
+    if target == "/dev/tty":
+        await call.out(xml)
+    else:
+        try:
+            call.session.files.write(call.path(target), xml)
+        except OSError as problem:
+            await call.err(f"ERROR: could not write {target}: open failed: {_errno(problem)}")
+            return 1
+    await call.out(f"UI hierchary dumped to: {target}\n")
+    return 0
+
+
+def _errno(problem: OSError) -> str:
+    names = {2: "ENOENT", 13: "EACCES", 21: "EISDIR", 30: "EROFS", 28: "ENOSPC"}
+    return f"{names.get(problem.errno or 0, 'EIO')} ({problem.strerror})"
+
+
+async def _wait_for_idle(call: Call, quiet_ms: float, timeout_ms: float) -> bool:
+    """Until no accessibility event came for `quiet_ms`; False when that does not happen in time."""
+    phone, clock = call.phone, call.phone.clock
+    deadline = clock.monotonic_ms() + timeout_ms
+    while True:
+        phone.catch_up()
+        now = clock.monotonic_ms()
+        rest = quiet_ms - (now - phone.last_event_ms) if phone.is_idle() else quiet_ms
+        if rest <= 0:
+            return True
+        if now >= deadline:
+            return False
+        await clock.sleep_ms(min(rest, deadline - now, 100.0))
+
+
+async def screencap(call: Call) -> int:
+    """`screencap [-p] [FILE]`; without -p, raw pixels behind a header."""
+    options = read_options(call.args, "phj", "da")
+    if "h" in options:
+        await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]")
+        return 0
+    name = options.rest[0] if options.rest else ""
+    png = "p" in options or name.endswith(".png")
+    if not png and not name:
+        async for piece in _raw(call):
+            await call.out(piece)
+        return 0
+    data = await call.phone.screenshot() if png else b"".join([piece async for piece in _raw(call)])
+    if not name:
+        await call.out(data)
+        return 0
+    try:
+        call.session.files.write(call.path(name), data)
+    except OSError as problem:
+        await call.err(f"Error opening file: {name} ({problem.strerror})")
+        return 1
+    return 0
+
+
+async def _raw(call: Call) -> AsyncIterator[bytes]:
+    """Width, height, format and colour space as u32, then RGBA: what screencap writes without -p.
+
+    A frame is 10 MB: it is kept packed, so that many readers who do not read cost little.
+    """
+    phone = call.phone
+    size = (phone.display.width, phone.display.height)
+    frame = phone.frame()
+    packed: bytes = await phone.painted(lambda: zlib.compress(frame.rgba(), 1))
+    yield struct.pack("<4I", *size, RGBA_8888, SRGB)
+    unpack = zlib.decompressobj()
+    while packed:
+        yield unpack.decompress(packed, _PIECE)
+        packed = unpack.unconsumed_tail
+
+
+async def screenrecord(call: Call) -> int:
+    """No video is encoded: the file is an MP4 without frames, made after the time that was asked for."""
+    options, limit_s = read_options(call.args, "v", "bs"), 180.0
+    limit = options.values.get("--time-limit", "")
+    names = options.rest
+    if "--time-limit" in options and not limit and names:
+        limit, names = names[0], names[1:]
+    for name in ("--size", "--bit-rate", "--display-id", "--output-format"):
+        if name in options and not options.values[name] and len(names) > 1:
+            names = names[1:]
+    if not names:
+        await call.err("Must specify output file (see --help).")
+        return 2
+    if limit:
+        limit_s = float(limit) if limit.replace(".", "", 1).isdigit() else 180.0
+    try:
+        await call.phone.clock.sleep_ms(min(limit_s, 180.0) * 1000)
+    finally:
+        if names[0] != "-":
+            call.session.files.write(call.path(names[0]), _EMPTY_MP4)
+    return 0
+
+
+def _box(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body) + 8) + kind + body
+
+
+_EMPTY_MP4 = _box(b"ftyp", b"mp42\0\0\0\0isommp42") + _box(
+    b"moov", _box(b"mvhd", bytes(12) + struct.pack(">II", 1000, 0) + bytes(80))
+)
+
+FAMILY: dict[str, Command] = {
+    "uiautomator": uiautomator,
+    "screencap": screencap,
+    "screenrecord": screenrecord,
+}

@@ -1,0 +1,16 @@
+"""The commands by name, empty until the registry fills it: so that commands may start other commands."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from handrail_sim.shell.call import Call, Command
+
+if TYPE_CHECKING:
+    from handrail_sim.shell.interpret import Interpreter
+
+Builtin = Callable[["Interpreter", Call], Awaitable[int]]
+
+COMMANDS: dict[str, Command] = {}
+BUILTINS: dict[str, Builtin] = {}

@@ -1,0 +1,193 @@
+"""Commands that start other commands: sh, toybox, nohup, xargs, timeout, time, env, run-as."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import replace
+
+from handrail.waiting import first
+from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.io import Nothing, Source, Streams
+from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.session import Session, User
+from handrail_sim.shell.start import run_text, start
+from handrail_sim.shell.table import COMMANDS
+from handrail_sim.shell.tools.names import user_name
+
+_ANDROID = """
+am pm cmd input wm dumpsys logcat settings svc ime content monkey appops getprop setprop screencap
+screenrecord uiautomator app_process sqlite3 run-as sh sim service ping awk
+"""
+ANDROID_ONLY = frozenset(_ANDROID.split())
+
+
+async def run_argv(
+    call: Call, argv: list[str], stdin: Source | None = None, session: Session | None = None
+) -> int:
+    """Another program with the same output."""
+    inner = Call(call.phone, argv, session or call.session, stdin or call.stdin, call.stdout, call.stderr)
+    return await start(inner, Streams(inner.stdin, call.stdout, call.stderr))
+
+
+async def sh(call: Call) -> int:
+    """`sh -c TEXT`, `sh FILE`, or a script on stdin."""
+    args, streams = call.args, Streams(call.stdin, call.stdout, call.stderr)
+    while args and re.fullmatch(r"-[a-bd-zA-Z]*c?", args[0]) and args[0] != "-":
+        option = args.pop(0)
+        if option.endswith("c"):
+            if not args:
+                return await call.fail("-c requires an argument")
+            return await run_text(call, streams, args[0], args[1] if args[1:] else call.argv[0], args[2:])
+    if args and args[0] != "-":
+        path = call.path(args[0])
+        if not call.session.files.exists(path):
+            await call.err(f"{call.argv[0]}: {args[0]}: No such file or directory")
+            return 127
+        text = call.session.files.read(path).decode("utf-8", "surrogateescape")
+        return await run_text(call, streams, text, args[0], args[1:])
+    text = (await call.read()).decode("utf-8", "surrogateescape")
+    return await run_text(call, replace(streams, stdin=Nothing()), text, call.argv[0], args[1:])
+
+
+async def toybox(call: Call) -> int:
+    """`toybox NAME …` runs a tool; without a name it lists them."""
+    names = sorted(name for name in COMMANDS if name not in ANDROID_ONLY and name not in {"[[", "toybox"})
+    if not call.args:
+        await call.line(" ".join(names))
+        return 0
+    name = call.args[0]
+    if name == "--version":
+        await call.line("toybox 0.8.9-android")
+        return 0
+    if name not in names:
+        return await call.fail(f"Unknown command {name}", 127)
+    return await run_argv(call, call.args)
+
+
+async def nohup(call: Call) -> int:
+    """Background jobs here outlive their shell anyway."""
+    if not call.args:
+        raise BadUsage("Needs 1 argument")
+    return await run_argv(call, call.args, Nothing())
+
+
+async def xargs(call: Call) -> int:
+    """`xargs [-0r] [-n N] [-I X] COMMAND…`."""
+    options = read_options(call.args, "0rtpx", "nIiLsPE", permute=False)
+    text = (await call.read()).decode("utf-8", "surrogateescape")
+    words = (
+        [word for word in text.split("\0") if word]
+        if "0" in options
+        else _words(text, by_line="I" in options)
+    )
+    base = options.rest or ["echo"]
+    if "I" in options:
+        runs = [[part.replace(options.values["I"], word) for part in base] for word in words]
+    else:
+        size = max(1, options.number("n", len(words) or 1))
+        runs = [[*base, *words[at : at + size]] for at in range(0, len(words), size)]
+        runs = runs or ([] if "r" in options else [base])
+    status = 0
+    for argv in runs:
+        done = await run_argv(call, argv, Nothing())
+        status = 127 if done == 127 else (123 if done else status)
+    return status
+
+
+def _words(text: str, *, by_line: bool) -> list[str]:
+    if by_line:
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+async def timeout(call: Call) -> int:
+    """`timeout SECONDS COMMAND…`: 124 when time ran out."""
+    options = read_options(call.args, "vi", "ks", permute=False)
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", options.rest[0]) if options.rest[1:] else None
+    if not match:
+        raise BadUsage("Needs 2 arguments", 125)
+    factor = {"": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}[match[2]]
+    alarm = call.phone.clock.sleep_ms(float(match[1]) * factor)
+    work, _ = await first(run_argv(call, options.rest[1:]), alarm)
+    return 124 if work.cancelled() else work.result()
+
+
+async def time(call: Call) -> int:
+    """`time COMMAND…`, on the phone's clock."""
+    began = call.phone.clock.monotonic_ms()
+    status = await run_argv(call, call.args) if call.args else 0
+    took = (call.phone.clock.monotonic_ms() - began) / 1000
+    minutes, seconds = divmod(took, 60)
+    await call.err(f"    {int(minutes)}m{seconds:05.2f}s real     0m00.00s user     0m00.00s system")
+    return status
+
+
+async def env(call: Call) -> int:
+    """`env [-i] [NAME=VALUE…] [COMMAND…]`."""
+    args, session = call.args, call.session.subshell()
+    while args and (args[0] in {"-i", "-"} or re.match(r"[A-Za-z_]\w*=", args[0])):
+        name, _, value = args.pop(0).partition("=")
+        if name in {"-i", "-"}:
+            session.exported.clear()
+        else:
+            session.variables[name] = value
+            session.exported.add(name)
+    if args[:1] == ["-u"]:
+        session.exported.discard(args[1])
+        args = args[2:]
+    if args:
+        return await run_argv(call, args, session=session)
+    for name, value in session.environment().items():
+        await call.line(f"{name}={value}")
+    return 0
+
+
+async def run_as(call: Call) -> int:
+    """A debuggable app's own user, in its own folder."""
+    args = call.args
+    if not args:
+        await call.err("run-as: usage: run-as <package-name> [--user <uid>] [<command>] [<args>]")
+        return 1
+    package = call.phone.packages.installed.get(args.pop(0))
+    if package is None:
+        return await call.fail(f"unknown package: {call.args[0]}")
+    if not package.debuggable:
+        return await call.fail(f"package not debuggable: {package.name}")
+    if args[:1] == ["--user"]:
+        args = args[2:]
+    session = call.session.subshell()
+    session.user = User(package.uid, user_name(package.uid), package.name)
+    session.files = call.phone.files.as_user(package.uid)
+    session.cwd = f"/data/user/0/{package.name}"
+    session.variables["HOME"] = session.cwd
+    return await run_argv(call, args or ["sh"], session=session)
+
+
+async def which(call: Call) -> int:
+    """`which NAME…`."""
+    options, status = read_options(call.args, "a"), 0
+    for name in options.rest:
+        if name in COMMANDS and name != "[[":
+            await call.line(f"/system/bin/{name}")
+        else:
+            status = 1
+    return status
+
+
+FAMILY: dict[str, Command] = {
+    "sh": sh,
+    "toybox": toybox,
+    "nohup": nohup,
+    "setsid": nohup,
+    "xargs": xargs,
+    "timeout": timeout,
+    "time": time,
+    "env": env,
+    "printenv": env,
+    "run-as": run_as,
+    "which": which,
+}

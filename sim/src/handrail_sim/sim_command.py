@@ -1,0 +1,166 @@
+"""The command `sim` inside the phone: state, snapshots, faults, messages, notifications for adb clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from handrail.errors import InvalidAction
+from handrail_sim.faults import KINDS, PROFILES
+
+if TYPE_CHECKING:
+    from handrail_sim.shell.call import Call
+
+USAGE = """usage: sim COMMAND ...
+
+sim state [PATH]                       the phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes
+sim snapshot [NAME]                    keep the whole phone under a name
+sim restore [NAME]                     bring a kept phone back
+sim fault add NAME [OPTION=VALUE ...]  switch a fault or a profile on
+sim fault clear [NAME]                 switch one fault off, or all
+sim fault list                         what is switched on
+sim sms FROM TEXT                      a text message arrives
+sim notify PACKAGE TITLE TEXT          an app posts a notification
+sim install PACKAGE                    a package without an app behind it is there from now on
+sim toast TEXT                         a short message at the bottom
+sim reboot                             restart; what is on disk stays"""
+
+Run = Callable[["Call", list[str]], Awaitable[int]]
+
+
+async def sim_command(call: Call) -> int:
+    """The command itself."""
+    if not call.args or call.args[0] in ("-h", "--help", "help"):
+        await call.line(USAGE)
+        return 0
+    name, *rest = call.args
+    run = COMMANDS.get(name)
+    if run is None:
+        return await call.fail(f"unknown command '{name}' (see \"sim --help\")", 2)
+    call.phone.catch_up()
+    try:
+        return await run(call, rest)
+    except InvalidAction as problem:
+        return await call.fail(problem.message, 2)
+
+
+async def _state(call: Call, args: list[str]) -> int:
+    value: Any = call.phone.state()
+    for path in args[:1]:
+        found = _pick(value, path)
+        if found is None:
+            return await call.fail(f"nothing at '{path}'")
+        value = found[0]
+    await call.line(json.dumps(value, ensure_ascii=False, indent=2))
+    return 0
+
+
+def _pick(value: Any, path: str) -> list[Any] | None:
+    """The value at a dotted path; keys such as package names may have dots themselves."""
+    if not path:
+        return [value]
+    if isinstance(value, list):
+        head, _, rest = path.partition(".")
+        inside = head.lstrip("-").isdigit() and -len(value) <= int(head) < len(value)
+        return _pick(value[int(head)], rest) if inside else None
+    if not isinstance(value, dict):
+        return None
+    for key, inner in value.items():
+        if path == key or path.startswith(f"{key}."):
+            found = _pick(inner, path[len(key) + 1 :])
+            if found is not None:
+                return found
+    return None
+
+
+async def _snapshot(call: Call, args: list[str]) -> int:
+    name = args[0] if args else "default"
+    call.phone.snapshot(name)
+    await call.line(f"snapshot {name}")
+    return 0
+
+
+async def _restore(call: Call, args: list[str]) -> int:
+    name = args[0] if args else "default"
+    if name not in call.phone.snapshots:
+        known = ", ".join(call.phone.snapshots) or "none"
+        return await call.fail(f"no snapshot '{name}'; there are: {known}")
+    call.phone.restore(name)
+    await call.line(f"restored {name}")
+    return 0
+
+
+async def _fault(call: Call, args: list[str]) -> int:
+    faults = call.phone.faults
+    match args:
+        case ["add", name, *options]:
+            faults.add(name, **_options(options))
+            await call.line(f"fault {name} on")
+        case ["clear", *names]:
+            count = sum(faults.clear(name) for name in names) if names else faults.clear()
+            await call.line(f"{count} cleared")
+        case ["list"] | []:
+            for fault in faults.to_list():
+                await call.line(json.dumps(fault))
+        case _:
+            known = " ".join([*KINDS, *PROFILES])
+            return await call.fail(
+                f"usage: sim fault add NAME [OPTION=VALUE ...] | clear [NAME] | list; {known}", 2
+            )
+    return 0
+
+
+def _options(words: list[str]) -> dict[str, str]:
+    pairs = [word.partition("=") for word in words]
+    for name, mark, _ in pairs:
+        if not mark or not name.isidentifier():
+            raise InvalidAction(f"'{name}' is not OPTION=VALUE", path=name)
+    return {name: value for name, _, value in pairs}
+
+
+async def _sms(call: Call, args: list[str]) -> int:
+    if len(args) < 2:
+        return await call.fail("usage: sim sms FROM TEXT", 2)
+    call.phone.receive_sms(args[0], " ".join(args[1:]))
+    return 0
+
+
+async def _notify(call: Call, args: list[str]) -> int:
+    if len(args) < 3:
+        return await call.fail("usage: sim notify PACKAGE TITLE TEXT", 2)
+    package, title, *words = args
+    if package not in call.phone.packages.installed:
+        return await call.fail(f"no package '{package}'")
+    call.phone.notify(package, title, " ".join(words))
+    return 0
+
+
+async def _install(call: Call, args: list[str]) -> int:
+    if len(args) != 1 or "." not in args[0]:
+        return await call.fail("usage: sim install PACKAGE", 2)
+    call.phone.packages.install(args[0])
+    return 0
+
+
+async def _toast(call: Call, args: list[str]) -> int:
+    call.phone.toast(" ".join(args))
+    return 0
+
+
+async def _reboot(call: Call, _args: list[str]) -> int:
+    call.phone.reboot()
+    return 0
+
+
+COMMANDS: dict[str, Run] = {
+    "state": _state,
+    "snapshot": _snapshot,
+    "restore": _restore,
+    "fault": _fault,
+    "sms": _sms,
+    "notify": _notify,
+    "install": _install,
+    "toast": _toast,
+    "reboot": _reboot,
+}

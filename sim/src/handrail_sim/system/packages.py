@@ -1,0 +1,246 @@
+"""Installed packages, their permissions and their processes, as PackageManager and ps see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from handrail_sim.system.intents import MAIN, Intent, full_class
+
+if TYPE_CHECKING:
+    from handrail_sim.system.activities import App
+
+HOME_CATEGORY = "android.intent.category.HOME"
+FIRST_UID = 10100
+FIRST_PID = 2400
+INSTALLED_MS = 1_700_000_000_000
+
+DANGEROUS = frozenset(
+    f"android.permission.{name}"
+    for name in (
+        "ACCESS_BACKGROUND_LOCATION",
+        "ACCESS_COARSE_LOCATION",
+        "ACCESS_FINE_LOCATION",
+        "BLUETOOTH_CONNECT",
+        "BLUETOOTH_SCAN",
+        "BODY_SENSORS",
+        "CALL_PHONE",
+        "CAMERA",
+        "GET_ACCOUNTS",
+        "POST_NOTIFICATIONS",
+        "READ_CALENDAR",
+        "READ_CALL_LOG",
+        "READ_CONTACTS",
+        "READ_EXTERNAL_STORAGE",
+        "READ_MEDIA_AUDIO",
+        "READ_MEDIA_IMAGES",
+        "READ_MEDIA_VIDEO",
+        "READ_PHONE_STATE",
+        "READ_SMS",
+        "RECEIVE_SMS",
+        "RECORD_AUDIO",
+        "SEND_SMS",
+        "WRITE_CALENDAR",
+        "WRITE_CONTACTS",
+        "WRITE_EXTERNAL_STORAGE",
+    )
+)
+
+
+@dataclass(slots=True)
+class Package:
+    """What PackageManager knows of one package."""
+
+    name: str
+    uid: int
+    label: str = ""
+    version_name: str = "1.0"
+    version_code: int = 1
+    path: str = ""
+    system: bool = False
+    debuggable: bool = False
+    enabled: bool = True
+    requested: list[str] = field(default_factory=list)
+    granted: dict[str, bool] = field(default_factory=dict)  # dangerous ones that were decided
+    one_time: list[str] = field(default_factory=list)  # granted until the process ends
+    denials: dict[str, int] = field(default_factory=dict)  # twice denied: never asked again
+    first_install_ms: int = INSTALLED_MS
+    last_update_ms: int = INSTALLED_MS
+    installer: str = ""
+    size: int = 0
+
+
+@dataclass(slots=True)
+class Process:
+    """One running process."""
+
+    pid: int
+    name: str
+    uid: int
+    started_ms: float = 0.0
+    parent: int = 1
+
+
+class Packages:
+    """Packages by name; classes of apps that can really run; processes by name."""
+
+    def __init__(self, apps: Iterable[type[App]] = ()) -> None:
+        self.classes: dict[str, type[App]] = {}
+        self.installed: dict[str, Package] = {}
+        self.processes: dict[str, Process] = {}
+        self._next_pid = FIRST_PID
+        for app in apps:
+            self.add_app(app)
+
+    def add_app(self, app: type[App]) -> Package:
+        """Install an app that is part of the simulator."""
+        self.classes[app.package] = app
+        folder = "/system/app" if app.system else "/data/app"
+        package = Package(
+            app.package,
+            FIRST_UID + len(self.installed),
+            app.label,
+            app.version,
+            app.version_code,
+            path=f"{folder}/{app.package}/base.apk",
+            system=app.system,
+            debuggable=app.debuggable,
+            requested=list(app.permissions),
+        )
+        self.installed[app.package] = package
+        return package
+
+    def install(self, name: str, **facts: Any) -> Package:
+        """Install, or replace, a package that came as a file; data and grants of an old one stay."""
+        old = self.installed.get(name)
+        uid = old.uid if old else FIRST_UID + 100 + len(self.installed)
+        package = Package(name, uid, path=f"/data/app/{name}/base.apk", **facts)
+        if old:
+            package.granted, package.first_install_ms = old.granted, old.first_install_ms
+        self.installed[name] = package
+        return package
+
+    def uninstall(self, name: str) -> bool:
+        package = self.installed.get(name)
+        if package is None or package.system:
+            return False
+        del self.installed[name]
+        self.processes.pop(name, None)
+        return True
+
+    def names(self) -> list[str]:
+        return sorted(self.installed)
+
+    # permissions
+
+    def is_granted(self, package: str, permission: str) -> bool:
+        known = self.installed.get(package)
+        if known is None or permission not in known.requested:
+            return False
+        return known.granted.get(permission, False) if permission in DANGEROUS else True
+
+    def set_granted(self, package: str, permission: str, granted: bool, one_time: bool = False) -> None:
+        known = self.installed[package]
+        known.granted[permission] = granted
+        known.one_time = [name for name in known.one_time if name != permission]
+        if granted and one_time:
+            known.one_time.append(permission)
+
+    def grant(self, package: str, permission: str) -> None:
+        self.set_granted(package, permission, True)
+
+    def revoke(self, package: str, permission: str) -> None:
+        self.set_granted(package, permission, False)
+
+    def granted(self, package: str) -> set[str]:
+        """Everything this package may do now."""
+        known = self.installed.get(package)
+        return {one for one in known.requested if self.is_granted(package, one)} if known else set()
+
+    def deny(self, package: str, permission: str) -> None:
+        known = self.installed[package]
+        known.granted[permission] = False
+        known.denials[permission] = known.denials.get(permission, 0) + 1
+
+    def may_ask(self, package: str, permission: str) -> bool:
+        known = self.installed[package]
+        return known.denials.get(permission, 0) < 2 and permission in known.requested
+
+    def reset_permissions(self, package: str) -> None:
+        known = self.installed[package]
+        known.granted, known.denials, known.one_time = {}, {}, []
+
+    # activities
+
+    def component(self, package: str, name: str = "") -> str:
+        """The full component of an activity, "" if there is none; without a name the launcher's."""
+        app = self.classes.get(package) if package in self.installed else None
+        if app is None:
+            return ""
+        if not name:
+            return app.launcher_component() if app.launchable else ""
+        wanted = full_class(package, name)
+        for own in app.activities:
+            if full_class(package, own) == wanted:
+                return f"{package}/{wanted}"
+        return ""
+
+    def resolve(self, intent: Intent) -> list[str]:
+        """Components that handle an implicit intent, in the order of installation."""
+        if intent.action == MAIN and HOME_CATEGORY in intent.categories:
+            return [
+                cls.launcher_component()
+                for name, cls in self.classes.items()
+                if cls.home and name in self.installed
+            ]
+        if intent.action == MAIN:
+            wanted = [intent.package] if intent.package else list(self.installed)
+            return [component for name in wanted if (component := self.component(name))]
+        found: list[str] = []
+        for name, app in self.classes.items():
+            if name not in self.installed or (intent.package and name != intent.package):
+                continue
+            found += [
+                f"{name}/{full_class(name, each.activity)}" for each in app.handles if each.matches(intent)
+            ]
+            if intent.action in app.intents:
+                found.append(f"{name}/{full_class(name, app.intents[intent.action])}")
+        return found
+
+    # processes
+
+    def start_process(self, name: str, now_ms: float) -> Process:
+        known = self.processes.get(name)
+        if known is None:
+            self._next_pid += 37
+            package = self.installed.get(name)
+            known = Process(self._next_pid, name, package.uid if package else 1000, now_ms)
+            self.processes[name] = known
+        return known
+
+    def end_process(self, name: str) -> bool:
+        package = self.installed.get(name)
+        if package:
+            for permission in package.one_time:
+                package.granted.pop(permission, None)
+            package.one_time = []
+        return self.processes.pop(name, None) is not None
+
+    def pid_of(self, name: str) -> int | None:
+        known = self.processes.get(name)
+        return known.pid if known else None
+
+    # state
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "installed": {name: asdict(package) for name, package in self.installed.items()},
+            "processes": {name: asdict(process) for name, process in self.processes.items()},
+            "next_pid": self._next_pid,
+        }
+
+    def load(self, data: dict[str, Any]) -> None:
+        self.installed = {name: Package(**facts) for name, facts in data["installed"].items()}
+        self.processes = {name: Process(**facts) for name, facts in data["processes"].items()}
+        self._next_pid = data["next_pid"]

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from handrail.errors import AppNotInstalled
+from handrail_sim.apps import APPS, DEFAULT, load
+from tests.apps.owner import Owner, story
+
+PACKAGES = (
+    "com.android.launcher3",
+    "com.android.settings",
+    "com.android.contacts",
+    "com.android.messaging",
+    "com.handrail.notes",
+    "com.android.deskclock",
+    "com.handrail.shop",
+    "com.handrail.bank",
+    "com.handrail.gallery",
+    "com.handrail.browser",
+    "com.handrail.composelab",
+    "com.handrail.reactlab",
+    "com.handrail.flutterlab",
+    "com.handrail.trouble",
+)
+
+
+def test_a_phone_carries_these_packages() -> None:
+    assert tuple(app.package for app in load()) == PACKAGES
+
+
+def test_there_is_always_a_home_screen() -> None:
+    assert [app.package for app in load(["notes"])] == ["com.android.launcher3", "com.handrail.notes"]
+    assert len(load(["notes", "launcher", "notes"])) == 2
+
+
+def test_an_unknown_app_is_named_with_the_known_ones() -> None:
+    with pytest.raises(AppNotInstalled, match="'calculator'") as caught:
+        load(["calculator"])
+    assert "contacts" in caught.value.hint
+
+
+def test_only_recorded_screens_come_from_a_folder() -> None:
+    with pytest.raises(AppNotInstalled, match="'notes:somewhere'"):
+        load(["notes:somewhere"])
+
+
+def test_every_app_has_an_activity_and_a_label() -> None:
+    for name in DEFAULT:
+        app = APPS[name]
+        assert app.label
+        assert app.activities
+
+
+@story("contacts", "messages", "notes", "clock", "settings")
+def test_the_same_touches_show_the_same_screens(person: Owner) -> None:
+    def tour(owner: Owner) -> list[str]:
+        seen = []
+        for package, words in (
+            ("com.android.contacts", "Alba Thornquill"),
+            ("com.android.messaging", "Clementine Ashgrove"),
+            ("com.handrail.notes", "Shopping"),
+            ("com.android.deskclock", "Timer"),
+            ("com.android.settings", "Battery"),
+        ):
+            owner.open(package)
+            seen.append(owner.phone.dump())
+            owner.tap(words)
+            seen.append(owner.phone.dump())
+        return seen
+
+    other = Owner("contacts", "messages", "notes", "clock", "settings")
+    assert tour(person) == tour(other)
