@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-READERS = ("src", "bench", "docs", "examples", "tests")
+READERS = ("src", "sim", "bench", "docs", "examples", "tests")
 PLAIN = frozenset(
     "property cached_property setter staticmethod classmethod dataclass overload override final cache wraps "
     "abstractmethod contextmanager asynccontextmanager lru_cache total_ordering runtime_checkable".split()
@@ -150,7 +150,11 @@ def unused() -> tuple[list[Defined], list[Defined]]:
                 readers[name].add(folder)
     for word in re.findall(r"\w+", (ROOT / "pyproject.toml").read_text() + (ROOT / "README.md").read_text()):
         readers[word].add("docs")
-    found = [one for path in sorted((ROOT / "src").rglob("*.py")) for one in definitions(path)]
+    found = [
+        one
+        for path in sorted(one for root in ("src", "sim/src") for one in (ROOT / root).rglob("*.py"))
+        for one in definitions(path)
+    ]
     nobody = [one for one in found if not readers[one.name]]
     return nobody, [one for one in found if readers[one.name] == {"tests"}]
 

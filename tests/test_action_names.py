@@ -15,7 +15,6 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 OUTSIDE = {
     "protocol/": "the vocabulary itself",
     "dialects/": "what other designs call the actions",
-    "sim/": "another program, the phone",
     "cli/index.py": "generated",
     "engine/short_forms.py": "generated",
 }

@@ -6,21 +6,31 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent / "src" / "handrail"
+REPOSITORY = Path(__file__).parent.parent
+ROOTS = {"": REPOSITORY / "src" / "handrail", "handrail_sim/": REPOSITORY / "sim" / "src" / "handrail_sim"}
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
     "cli/evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "engine/queue.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
     "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
     "http/phone_pictures.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
-    "sim/adbd/connection.py": (
+    "handrail_sim/adbd/connection.py": (
         2,
         "services of a simulated adbd, ended at a hang-up as Android does",
     ),
-    "sim/adbd/daemon.py": (1, "commands that outlive their connection, as on a phone; Adbd.stop ends them"),
-    "sim/adbd/tty.py": (1, "the keyboard of an interactive shell, closed by the shell without waiting"),
-    "sim/screen/camera.py": (1, "one painting for all who ask; it outlives whoever asked first"),
-    "sim/shell/interpret.py": (1, "a background job is a process of the phone: its process table owns it"),
+    "handrail_sim/adbd/daemon.py": (
+        1,
+        "commands that outlive their connection; Adbd.stop ends them",
+    ),
+    "handrail_sim/adbd/tty.py": (
+        1,
+        "the keyboard of a shell, closed by the shell without waiting",
+    ),
+    "handrail_sim/screen/camera.py": (1, "one painting for all who ask; it outlives whoever asked first"),
+    "handrail_sim/shell/interpret.py": (
+        1,
+        "a background job: the phone's process table owns it",
+    ),
 }
 """How many tasks a file starts by itself, and who owns them."""
 
@@ -39,8 +49,12 @@ def started(source: str) -> int:
 
 
 def test_tasks_are_started_by_waiting_or_have_a_reason() -> None:
-    found = {str(path.relative_to(ROOT)): started(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
-    assert found.pop("waiting.py") > 0
+    found = {
+        f"{name}{path.relative_to(root)}": started(path.read_text())
+        for name, root in ROOTS.items()
+        for path in sorted(root.rglob("*.py"))
+    }
+    assert all(found.pop(f"{name}waiting.py") > 0 for name in ROOTS)
     assert {path: count for path, count in found.items() if count} == {
         path: count for path, (count, _) in ELSEWHERE.items()
     }, "use first, beside or Background of waiting.py; what was replaced leaves this list"

@@ -1,4 +1,4 @@
-"""Writes screens of the simulated phone to `docs/img` (`make docs`): short stories that end in a picture."""
+"""Writes screens of the phone to `sim/docs/img` (`make docs`): short stories that end in a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from handrail_sim.view.view import View
 

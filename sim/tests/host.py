@@ -6,9 +6,9 @@ import asyncio
 from collections import deque
 from typing import Any
 
-from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 from handrail_sim.adbd.connection import Connection
 from handrail_sim.adbd.daemon import Adbd
+from handrail_sim.adbd.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 
 BANNER = b"host::features=shell_v2,cmd,stat_v2,ls_v2,sendrecv_v2"
 

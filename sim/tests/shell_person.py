@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from handrail_sim.shell import capture
 from handrail_sim.shell.run import Answer

@@ -5,9 +5,9 @@ import base64
 from functools import cache
 from itertools import count
 
-from handrail.adb.wire import Auth, Command
 from handrail_sim.adbd.auth import _STRUCT, MODULUS_SIZE, KeyRing, decode_key, verify
 from handrail_sim.adbd.daemon import Adbd
+from handrail_sim.adbd.wire import Auth, Command
 from tests.bare_phone import bare_phone
 from tests.host import Host, settle
 

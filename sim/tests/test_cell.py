@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from handrail_sim.system.cell import Cell
 from tests.hand import Hand

@@ -7,10 +7,10 @@ from io import BytesIO
 
 import pytest
 
-from handrail.clock import ManualClock, SystemClock
 from handrail_sim.channels.console import Console
 from handrail_sim.channels.emulator import SERVICE, Controller, emulate
 from handrail_sim.channels.protobuf import Malformed, decode, encode, messages, number, text
+from handrail_sim.clock import ManualClock, SystemClock
 from handrail_sim.input.emulator_keys import android_code
 from handrail_sim.phone import Phone
 from tests.hand import Hand

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from handrail.adb.wire import Command
-from handrail.clock import ManualClock
-from handrail.errors import InvalidAction
 from handrail_sim import shell
 from handrail_sim.adbd.daemon import Adbd
+from handrail_sim.adbd.wire import Command
+from handrail_sim.clock import ManualClock
+from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES, Faults, read_file
 from handrail_sim.shell.run import Answer
 from tests.automator import Automator
@@ -83,7 +83,7 @@ def test_latency_is_per_command_with_jitter() -> None:
 def test_wrong_faults_are_refused_by_name() -> None:
     faults = Faults(ManualClock())
     for name, options in (("gremlins", {}), ("latency", {"colour": 1}), ("latency", {"ms": "soon"})):
-        with pytest.raises(InvalidAction):
+        with pytest.raises(BadSetting):
             faults.add(name, **options)
 
 
@@ -100,7 +100,7 @@ def test_a_file_lists_faults(tmp_path: Path) -> None:
     plain.write_text(json.dumps(["offline", {"fault": "latency", "ms": 5}]))
     assert read_file(plain) == ["offline", {"fault": "latency", "ms": 5}]
     plain.write_text("{")
-    with pytest.raises(InvalidAction):
+    with pytest.raises(BadSetting):
         read_file(plain)
 
 

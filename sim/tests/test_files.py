@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.disk import blobs
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import CAPACITY

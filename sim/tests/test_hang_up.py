@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.adb.wire import Command
-from handrail.clock import ManualClock
 from handrail_sim.adbd.daemon import Adbd
 from handrail_sim.adbd.shell_service import first_word
+from handrail_sim.adbd.wire import Command
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 from handrail_sim.shell import capture
 from handrail_sim.shell.processes import processes_of

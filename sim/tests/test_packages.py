@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.clock import ManualClock
+from handrail_sim.clock import ManualClock
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.storage import Prefs, is_stale, open_database
 from handrail_sim.system.calls import is_plain, make, to_call

@@ -20,7 +20,7 @@ def load(path: Path) -> ModuleType:
     return module
 
 
-screens = load(Path(__file__).parents[3] / "docs" / "screens.py")
+screens = load(Path(__file__).parents[1] / "docs" / "screens.py")
 
 
 @pytest.mark.parametrize("name", screens.STORIES)

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
-from handrail.errors import InvalidAction
 from handrail_sim.adbd.ports import ports
 from handrail_sim.adbd.server import Served, serve
+from handrail_sim.adbd.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
+from handrail_sim.errors import BadSetting
 from tests.bare_phone import bare_phone
 
 
@@ -34,13 +34,13 @@ def test_further_phones_take_every_second_port() -> None:
 
 @pytest.mark.parametrize("first", [5555, 5585, 5551])
 def test_ports_that_adb_servers_scan_are_refused(first: int) -> None:
-    with pytest.raises(InvalidAction, match="scans"):
+    with pytest.raises(BadSetting, match="scans"):
         ports(first, 3)
     assert ports(first, 3, emulator=True)[0] == first
 
 
 def test_ports_beyond_the_last_are_refused() -> None:
-    with pytest.raises(InvalidAction, match="65536"):
+    with pytest.raises(BadSetting, match="65536"):
         ports(65535, 2)
 
 
@@ -61,7 +61,7 @@ def test_several_phones_are_served_in_one_loop() -> None:
 def test_a_taken_port_is_an_error_with_a_hint() -> None:
     async def story() -> None:
         async with serve([bare_phone()], port=0) as [one]:
-            with pytest.raises(InvalidAction, match="can't be used"):
+            with pytest.raises(BadSetting, match="can't be used"):
                 async with serve([bare_phone()], port=one.port):
                     pass
 

@@ -10,7 +10,7 @@ from typing import Any
 
 __version__ = "0.2.0"
 
-_PUBLIC = {"Runtime": "handrail.runtime", "simulated_phone": "handrail_sim.served"}
+_PUBLIC = {"Runtime": "handrail.runtime", "simulated_phone": "handrail.simulator"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
 from handrail.runtime import Runtime as Runtime
-from handrail_sim.served import simulated_phone as simulated_phone
+from handrail.simulator import simulated_phone as simulated_phone
 
 __version__: str

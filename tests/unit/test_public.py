@@ -18,7 +18,7 @@ def test_the_package_itself_imports_nothing_of_what_it_offers() -> None:
 
 def test_public_names_are_the_real_ones() -> None:
     from handrail.runtime import Runtime  # noqa: PLC0415
-    from handrail_sim.served import simulated_phone  # noqa: PLC0415
+    from handrail.simulator import simulated_phone  # noqa: PLC0415
 
     assert handrail.Runtime is Runtime
     assert handrail.simulated_phone is simulated_phone

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from handrail.clock import Clock
+from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
 from handrail_sim.faults import Faults
 from handrail_sim.screen.display import Display

@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from handrail.clock import Clock
-from handrail.errors import InvalidAction
+from handrail_sim.clock import Clock
+from handrail_sim.errors import BadSetting
 
 Options = dict[str, Any]
 
@@ -188,12 +188,12 @@ class Faults:
 def _fault(name: str, options: Options, now_ms: float) -> Fault:
     if name not in KINDS:
         known = ", ".join([*KINDS, *PROFILES])
-        raise InvalidAction(f"no fault {name!r}; there are {known}", path="fault")
+        raise BadSetting(f"no fault {name!r}; there are {known}", path="fault")
     own = KINDS[name]
     for option in options:
         if option not in own and option not in WHEN:
             takes = ", ".join([*own, *WHEN])
-            raise InvalidAction(f"fault {name} has no option {option!r}; it takes {takes}", path=option)
+            raise BadSetting(f"fault {name} has no option {option!r}; it takes {takes}", path=option)
     when = {**WHEN, **USUAL.get(name, {}), **{key: value for key, value in options.items() if key in WHEN}}
     until = None if when["for_ms"] is None else now_ms + float(when["for_ms"])
     given = {key: _like(own[key], value, key) for key, value in options.items() if key in own}
@@ -207,7 +207,7 @@ def _like(default: Any, value: Any, path: str) -> Any:
     try:
         return type(default)(value)
     except (TypeError, ValueError):
-        raise InvalidAction(f"{path}={value!r} is not a {type(default).__name__}", path=path) from None
+        raise BadSetting(f"{path}={value!r} is not a {type(default).__name__}", path=path) from None
 
 
 def _names(name: str | None) -> set[str] | None:
@@ -227,7 +227,7 @@ def read_file(path: Path) -> list[str | Options]:
     try:
         content = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError as error:
-        raise InvalidAction(f"{path.name} can't be read: {error}", path="faults") from None
+        raise BadSetting(f"{path.name} can't be read: {error}", path="faults") from None
     if isinstance(content, dict):
         content = [*content.get("profiles", []), *content.get("fault", [])]
     return [_entry(entry) for entry in content]
@@ -237,7 +237,7 @@ def _entry(entry: object) -> str | Options:
     if isinstance(entry, str):
         return entry
     if not isinstance(entry, dict):
-        raise InvalidAction(f"{entry!r} is neither the name of a fault nor a table", path="faults")
+        raise BadSetting(f"{entry!r} is neither the name of a fault nor a table", path="faults")
     options = dict(entry)
     name = options.pop("name", options.pop("fault", ""))
     return {"fault": name, **options}

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeVar
 
-from handrail.clock import Clock
 from handrail_sim import paint, state
 from handrail_sim.apps import load
 from handrail_sim.channels.attach import attach
+from handrail_sim.clock import Clock
 from handrail_sim.device import Device
 from handrail_sim.disk.image import fill_libraries
 from handrail_sim.input import gestures, keys

@@ -1,12 +1,20 @@
-"""A phone for the length of a block, for programs and examples: made, served on a free port, gone."""
+"""Phones for a while: for the length of a block, or for as long as a program runs."""
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import json
+import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
-from handrail.clock import SystemClock
-from handrail_sim.adbd.server import serve
+from handrail_sim.adbd.auth import PublicKey
+from handrail_sim.adbd.server import Served, serve
+from handrail_sim.clock import SystemClock
+from handrail_sim.faults import read_file
 from handrail_sim.phone import Phone
 
 
@@ -16,3 +24,68 @@ async def simulated_phone(*, seed: int = 1, apps: Sequence[str] | None = None) -
     phone = Phone(clock=SystemClock(), seed=seed, apps=apps)
     async with serve([phone], port=0) as [served]:
         yield served.address
+
+
+def make_phones(
+    count: int,
+    *,
+    seed: int = 1,
+    apps: Sequence[str] | None = None,
+    faults: Path | None = None,
+    first_port: int | None = None,
+) -> list[Phone]:
+    """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
+    entries = [] if faults is None else read_file(faults)
+    phones = []
+    for number in range(count):
+        serial = "handrail-sim" if number == 0 else f"handrail-sim-{number + 1}"
+        if first_port is not None:
+            serial = f"emulator-{first_port + 2 * number - 1}"
+        phone = Phone(clock=SystemClock(), seed=seed + number, serial=serial, apps=apps)
+        phone.faults.load(entries)
+        phones.append(phone)
+    return phones
+
+
+async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
+    """Serve until a signal comes; a line of JSON for each phone that is ready."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with serve(phones, host, port, auth=auth, emulator=emulator) as served:
+        for one in served:
+            _watch_keys(one)
+        if auth:
+            loop.add_signal_handler(signal.SIGUSR1, _accept_all, served)
+        for one in served:
+            _say(one.describe())
+        await stop.wait()
+
+
+def ease_collection() -> None:
+    """Look for circles less often: what a phone throws away goes without that, and what it was made of stays.
+
+    For a program that does nothing else; a library must not decide this for others.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def _watch_keys(served: Served) -> None:
+    def tell(key: PublicKey) -> None:
+        _say({"serial": served.phone.serial, "waiting_key": key.name, "fingerprint": key.fingerprint})
+
+    if served.adbd.keys is not None:
+        served.adbd.keys.on_ask(tell)
+
+
+def _accept_all(served: list[Served]) -> None:
+    for one in served:
+        if one.adbd.keys is not None:
+            one.adbd.keys.accept()
+
+
+def _say(line: dict[str, Any]) -> None:
+    print(json.dumps(line), flush=True)  # noqa: T201  (a program reads this line by line)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from handrail.errors import InvalidAction
+from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ async def sim_command(call: Call) -> int:
     call.phone.catch_up()
     try:
         return await run(call, rest)
-    except InvalidAction as problem:
+    except BadSetting as problem:
         return await call.fail(problem.message, 2)
 
 
@@ -115,7 +115,7 @@ def _options(words: list[str]) -> dict[str, str]:
     pairs = [word.partition("=") for word in words]
     for name, mark, _ in pairs:
         if not mark or not name.isidentifier():
-            raise InvalidAction(f"'{name}' is not OPTION=VALUE", path=name)
+            raise BadSetting(f"'{name}' is not OPTION=VALUE", path=name)
     return {name: value for name, _, value in pairs}
 
 

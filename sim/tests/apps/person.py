@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from handrail.clock import ManualClock
-from handrail.tree.node import Node, Screen
-from handrail.tree.parse import parse
+from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
+from tests.shown import Node, Screen, parse
 
 FRAME_MS = 16
 STEP_MS = 50

@@ -2,8 +2,8 @@
 
 import pytest
 
-from handrail.tree.node import CHECKABLE, Node
 from tests.apps.person import Person
+from tests.shown import Node
 
 COMPOSE, REACT, FLUTTER = "com.handrail.composelab", "com.handrail.reactlab", "com.handrail.flutterlab"
 
@@ -18,7 +18,7 @@ def own_nodes(person: Person) -> list[Node]:
     """What is inside the app's own root view."""
     screen = person.look()
     content = next(node for node in screen.nodes if node.resource_id == "android:id/content")
-    return screen.inside(content.children[0])
+    return list(content.children[0].inside())
 
 
 def test_compose_has_no_ids_below_its_root() -> None:
@@ -38,7 +38,7 @@ def test_compose_merges_a_row_into_one_node_with_a_description() -> None:
 def test_a_compose_row_is_checkable_and_its_words_are_not() -> None:
     person = opened("compose_lab", COMPOSE)
     words = person.find("Data saver")
-    assert not words.flags & CHECKABLE
+    assert not words.is_("checkable")
     assert words.parent is not None
     assert words.parent.checked
     person.tap("Data saver")
@@ -96,7 +96,7 @@ def test_a_react_post_appears_when_its_request_is_answered() -> None:
     person = opened("react_lab", REACT)
     person.type("Hello, harbour", "What is new?")
     field = person.find("Hello, harbour")
-    person.tap_at(field.bounds.right + 80, field.center.y)
+    person.tap_at(field.bounds.right + 80, field.center[1])
     person.wait(1500)
     assert person.sees("Hello, harbour")
     assert person.sees("You")
@@ -107,7 +107,7 @@ def test_flutter_is_one_canvas_until_somebody_asks() -> None:
     assert own_nodes(person) == []
     person.phone.request_accessibility()
     assert person.sees("Oil the hinge")
-    assert person.find("Oil the hinge").flags & CHECKABLE
+    assert person.find("Oil the hinge").is_("checkable")
 
 
 def test_the_flutter_canvas_takes_touches_before_it_tells_what_it_shows() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from handrail.errors import AppNotInstalled
 from handrail_sim.apps import APPS, DEFAULT, load
+from handrail_sim.errors import UnknownApp
 from tests.apps.owner import Owner, story
 
 PACKAGES = (
@@ -34,13 +34,13 @@ def test_there_is_always_a_home_screen() -> None:
 
 
 def test_an_unknown_app_is_named_with_the_known_ones() -> None:
-    with pytest.raises(AppNotInstalled, match="'calculator'") as caught:
+    with pytest.raises(UnknownApp, match="'calculator'") as caught:
         load(["calculator"])
     assert "contacts" in caught.value.hint
 
 
 def test_only_recorded_screens_come_from_a_folder() -> None:
-    with pytest.raises(AppNotInstalled, match="'notes:somewhere'"):
+    with pytest.raises(UnknownApp, match="'notes:somewhere'"):
         load(["notes:somewhere"])
 
 

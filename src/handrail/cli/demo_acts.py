@@ -32,8 +32,7 @@ from handrail.flow.run import FlowRunner
 from handrail.mcp.server import ENVELOPE
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
-from handrail_sim.adbd.server import serve
-from handrail_sim.phone import Phone
+from handrail.simulator import simulated_phones
 
 if TYPE_CHECKING:
     from handrail.engine.approval import AskedApproval
@@ -160,8 +159,7 @@ steps:
 async def play(home: Path, page: Page) -> None:
     """All acts, on one phone and in one home."""
     env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_HELPER": "none"}
-    phone = Phone(clock=SystemClock())
-    async with serve([phone], port=0) as [served]:
+    async with simulated_phones(clock=SystemClock()) as [served]:
         click.echo(click.style("Handrail", bold=True) + ": hands for agents, rails for people")
         page.say(f"A simulated phone speaks ADB on {served.address}; journal and report go to {home}")
         async with desk_on(served.address, env) as desk:

@@ -86,14 +86,12 @@ async def _simulated(config: Config, clock: Clock) -> AsyncIterator[Opened]:
     """A phone in this process, reached as any other: by ADB over a socket."""
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
-    from handrail_sim.adbd.server import serve  # noqa: PLC0415
-    from handrail_sim.phone import Phone  # noqa: PLC0415
+    from handrail.simulator import simulated_phones  # noqa: PLC0415
 
-    phone = Phone(clock=clock, seed=config.sim_seed, apps=config.sim_apps)
-    async with serve([phone], port=0) as [served]:
+    async with simulated_phones(clock=clock, seed=config.sim_seed, apps=config.sim_apps) as [served]:
         device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
         try:
-            yield Opened(device, phone)
+            yield Opened(device, served.phone)
         finally:
             await device.close()
 

@@ -119,20 +119,12 @@ async def _simulated(count: int, config: Config, pool: Pool) -> AsyncIterator[li
     from handrail.adb.device import AdbDevice  # noqa: PLC0415
     from handrail.adb.direct import Direct  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail_sim.adbd.server import serve  # noqa: PLC0415
-    from handrail_sim.phone import Phone  # noqa: PLC0415
+    from handrail.simulator import simulated_phones  # noqa: PLC0415
 
     clock = SystemClock()
-    pool.phones = [
-        Phone(
-            clock=clock,
-            seed=config.sim_seed + number,
-            serial=f"handrail-sim-{number + 1}",
-            apps=config.sim_apps,
-        )
-        for number in range(count)
-    ]
-    async with serve(pool.phones, port=0) as served, AsyncExitStack() as stack:
+    phones = simulated_phones(count, clock=clock, seed=config.sim_seed, apps=config.sim_apps)
+    async with phones as served, AsyncExitStack() as stack:
+        pool.phones = [one.phone for one in served]
         devices = [AdbDevice(Direct(one.host, one.port, clock=clock), clock) for one in served]
         for device in devices:
             stack.push_async_callback(device.close)

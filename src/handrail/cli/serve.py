@@ -133,12 +133,11 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
     """Their addresses: they are reached like any other phone."""
     if count == 0:
         return []
-    from handrail.cli.sim import make_phones  # noqa: PLC0415
-    from handrail_sim.adbd.server import serve as serve_phones  # noqa: PLC0415
+    from handrail.clock import SystemClock  # noqa: PLC0415
+    from handrail.simulator import simulated_phones  # noqa: PLC0415
 
-    apps = None if config.sim_apps is None else list(config.sim_apps)
-    phones = make_phones(count, seed=config.sim_seed, apps=apps, faults=None)
-    served = await stack.enter_async_context(serve_phones(phones, port=0))
+    phones = simulated_phones(count, clock=SystemClock(), seed=config.sim_seed, apps=config.sim_apps)
+    served = await stack.enter_async_context(phones)
     return [one.address for one in served]
 
 

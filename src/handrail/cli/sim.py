@@ -6,24 +6,14 @@
 from __future__ import annotations
 
 import asyncio
-import gc
-import json
-import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from handrail.cli.options import DeviceOptions, device_from
-from handrail.clock import SystemClock
 from handrail.errors import Unsupported
-from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT
-
-if TYPE_CHECKING:
-    from handrail_sim.adbd.auth import PublicKey
-    from handrail_sim.adbd.server import Served
-    from handrail_sim.phone import Phone
+from handrail.simulator import simulator
 
 INSIDE = {
     "state": ("[PATH]", "The phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes."),
@@ -71,7 +61,7 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
-    help=f"ADB port of the first phone; further ones take every second port.  [default: {DEFAULT_PORT}]",
+    help="ADB port of the first phone; further ones take every second port.  [default: 6555]",
 )
 @click.option("--phones", type=click.IntRange(1), default=1, show_default=True, help="How many phones.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Same seed, same phone.")
@@ -104,83 +94,19 @@ def sim(
     """
     if ctx.invoked_subcommand is not None:
         return
-    emulator = doors["emulator"]
-    first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
-    names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
-    made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=first if emulator else None)
-    ease_collection()
-    asyncio.run(run(made, host, first, **doors))
+    with simulator():
+        from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT  # noqa: PLC0415
+        from handrail_sim.served import ease_collection, make_phones, run  # noqa: PLC0415
+
+        emulator = doors["emulator"]
+        first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
+        names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
+        made = make_phones(
+            phones, seed=seed, apps=names, faults=faults, first_port=first if emulator else None
+        )
+        ease_collection()
+        asyncio.run(run(made, host, first, **doors))
 
 
 for _inside in inside_commands():
     sim.add_command(_inside)
-
-
-def ease_collection() -> None:
-    """Look for circles less often: what a phone throws away goes without that, and what it was made of stays.
-
-    For a program that does nothing else; a library must not decide this for others.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
-
-
-def make_phones(
-    count: int,
-    *,
-    seed: int,
-    apps: list[str] | None,
-    faults: Path | None,
-    first_port: int | None = None,
-) -> list[Phone]:
-    """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
-    from handrail_sim.faults import read_file  # noqa: PLC0415  (a phone is more than `--help` needs)
-    from handrail_sim.phone import Phone  # noqa: PLC0415
-
-    entries = [] if faults is None else read_file(faults)
-    phones = []
-    for number in range(count):
-        serial = "handrail-sim" if number == 0 else f"handrail-sim-{number + 1}"
-        if first_port is not None:
-            serial = f"emulator-{first_port + 2 * number - 1}"
-        phone = Phone(clock=SystemClock(), seed=seed + number, serial=serial, apps=apps)
-        phone.faults.load(entries)
-        phones.append(phone)
-    return phones
-
-
-async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
-    """Serve until a signal comes."""
-    from handrail_sim.adbd.server import serve  # noqa: PLC0415
-
-    loop = asyncio.get_running_loop()
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    async with serve(phones, host, port, auth=auth, emulator=emulator) as served:
-        for one in served:
-            _watch_keys(one)
-        if auth:
-            loop.add_signal_handler(signal.SIGUSR1, _accept_all, served)
-        for one in served:
-            _say(one.describe())
-        await stop.wait()
-
-
-def _watch_keys(served: Served) -> None:
-    def tell(key: PublicKey) -> None:
-        _say({"serial": served.phone.serial, "waiting_key": key.name, "fingerprint": key.fingerprint})
-
-    if served.adbd.keys is not None:
-        served.adbd.keys.on_ask(tell)
-
-
-def _accept_all(served: list[Served]) -> None:
-    for one in served:
-        if one.adbd.keys is not None:
-            one.adbd.keys.accept()
-
-
-def _say(line: dict[str, Any]) -> None:
-    print(json.dumps(line), flush=True)  # noqa: T201  (a program reads this line by line)

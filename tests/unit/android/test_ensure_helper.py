@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+import struct
 import zipfile
 from pathlib import Path
 
@@ -18,7 +19,27 @@ from handrail_sim.channels import helper as sim_helper
 from handrail_sim.channels.attach import HELPER_RUNNER
 from handrail_sim.shell.call import Call
 from tests.unit.android.sim_phone import HELPER, Bench, CountingLink, helper_env, play, put_apk
-from tests.unit.sim.test_shell_apps import compiled_manifest
+
+
+def compiled_manifest(package: str, code: int) -> bytes:
+    """Android's binary XML with one `manifest` tag, built by hand."""
+    words = ["versionCode", "package", "manifest", package]
+    data, offsets = b"", []
+    for word in words:
+        offsets.append(len(data))
+        data += struct.pack("<H", len(word)) + word.encode("utf-16-le") + b"\0\0"
+    data += b"\0" * (-len(data) % 4)
+    start = 28 + 4 * len(words)
+    pool = struct.pack("<5I", len(words), 0, 0, start, 0) + struct.pack(f"<{len(words)}I", *offsets) + data
+    pool = struct.pack("<HHI", 1, 28, 8 + len(pool)) + pool
+    ids = struct.pack("<HHII", 0x0180, 8, 12, 0x0101021B)
+    none = 0xFFFFFFFF
+    attributes = struct.pack("<5I", none, 0, none, 0x10000008, code) + struct.pack(
+        "<5I", none, 1, 3, 0x03000008, 3
+    )
+    body = struct.pack("<4I", 1, none, none, 2) + struct.pack("<6H", 20, 20, 2, 0, 0, 0) + attributes
+    tag = struct.pack("<HHI", 0x0102, 16, 8 + len(body)) + body
+    return struct.pack("<HHI", 3, 8, 8 + len(pool + ids + tag)) + pool + ids + tag
 
 
 async def attempt(

@@ -21,7 +21,7 @@ from handrail_sim.channels.u2.hierarchy import write
 from handrail_sim.phone import Phone
 from handrail_sim.screen.accessibility import active_root, active_window, roots
 from handrail_sim.screen.dump import HEADER, all_windows
-from tests.unit.sim.hand import Hand
+from tests.unit.android.hand import Hand
 
 STEPS = 12
 BACK = 4

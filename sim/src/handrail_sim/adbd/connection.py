@@ -12,7 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from handrail.adb.wire import (
+from handrail_sim.adbd.auth import PublicKey, decode_key
+from handrail_sim.adbd.channel import Channel
+from handrail_sim.adbd.reverse import Reverse
+from handrail_sim.adbd.services import Service, find_service
+from handrail_sim.adbd.wire import (
     MAX_PAYLOAD,
     MAX_PAYLOAD_V1,
     TOKEN_SIZE,
@@ -22,13 +26,8 @@ from handrail.adb.wire import (
     Command,
     Packet,
     Parser,
-    decode_banner,
     encode,
 )
-from handrail_sim.adbd.auth import PublicKey, decode_key
-from handrail_sim.adbd.channel import Channel
-from handrail_sim.adbd.reverse import Reverse
-from handrail_sim.adbd.services import Service, find_service
 
 if TYPE_CHECKING:
     from handrail_sim.adbd.daemon import Adbd
@@ -160,7 +159,6 @@ class Connection(asyncio.Protocol):
 
     def _connect(self, packet: Packet) -> None:
         self._reset()
-        self.peer = decode_banner(packet.payload)
         self._summed = packet.arg0 < VERSION
         self._parser.summed = self._summed
         self.max_payload = max(256, min(packet.arg1, MAX_PAYLOAD))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from handrail.adb.wire import Banner, encode_banner
 from handrail_sim.adbd.auth import KeyRing, PublicKey
 from handrail_sim.adbd.connection import RETRY_MS, Connection
+from handrail_sim.adbd.wire import banner
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone
@@ -99,9 +99,7 @@ class Adbd:
 
     def banner(self) -> bytes:
         names = ("ro.product.name", "ro.product.model", "ro.product.device")
-        return encode_banner(
-            Banner("device", {name: self.phone.props.get(name, "") for name in names}, FEATURES)
-        )
+        return banner("device", {name: self.phone.props.get(name, "") for name in names}, FEATURES)
 
     def join(self, connection: Connection) -> bool:
         """A host connects; False when there are too many."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail.errors import InvalidAction
+from handrail_sim.errors import BadSetting
 
 DEFAULT_PORT = 6555
 EMULATOR_PORT = 5555
@@ -15,16 +15,16 @@ def ports(first: int, count: int, *, emulator: bool = False) -> list[int]:
     if first == 0 and not emulator:
         return [0] * count
     if first < 2:
-        raise InvalidAction("an emulator needs a port of its own", hint="Give one with --port.", path="port")
+        raise BadSetting("an emulator needs a port of its own", hint="Give one with --port.", path="port")
     chosen = list(range(first, first + 2 * count, 2))
     if chosen[-1] > 65535:
-        raise InvalidAction(
+        raise BadSetting(
             f"{count} phones from port {first} on do not fit below 65536",
             hint="Choose a lower port.",
             path="port",
         )
     if not emulator and any(port in SCANNED for port in chosen):
-        raise InvalidAction(
+        raise BadSetting(
             f"every adb server scans ports {SCANNED[0]} to {SCANNED[-1]}: the phone would be listed twice",
             hint="Choose another port, or add --emulator to be found that way.",
             path="port",

@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from handrail.errors import InvalidAction
 from handrail_sim.adbd.auth import KeyRing
 from handrail_sim.adbd.daemon import Adbd
 from handrail_sim.adbd.ports import DEFAULT_PORT, ports
+from handrail_sim.errors import BadSetting
 from handrail_sim.system.cell import Cell
 
 if TYPE_CHECKING:
@@ -91,8 +91,8 @@ async def _listen(phone: Phone, host: str, port: int, *, auth: bool) -> AsyncIte
         await server.wait_closed()
 
 
-def _unusable(port: int, host: str, error: OSError) -> InvalidAction:
-    return InvalidAction(
+def _unusable(port: int, host: str, error: OSError) -> BadSetting:
+    return BadSetting(
         f"port {port} on {host} can't be used: {error.strerror or error}",
         hint="Another program has it; choose another with --port.",
         path="port",

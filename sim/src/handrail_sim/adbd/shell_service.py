@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from handrail.adb.wire import ShellKind, ShellParser, encode_shell
 from handrail_sim import shell
 from handrail_sim.adbd.stream import Stream
 from handrail_sim.adbd.tty import Tty
+from handrail_sim.adbd.wire import ShellKind, ShellParser, encode_shell
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

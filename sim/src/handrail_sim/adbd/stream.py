@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from typing import Protocol
 
-from handrail.waiting import Background
+from handrail_sim.waiting import Background
 
 PIPE_SIZE = 65536
 """Bytes that may lie unread between two ends before the writer waits, as in a Linux pipe."""

@@ -11,7 +11,8 @@ import os
 import stat as modes
 from collections.abc import Awaitable, Callable
 
-from handrail.adb.wire import (
+from handrail_sim.adbd.stream import Reader, Stream
+from handrail_sim.adbd.wire import (
     SYNC_DATA_MAX,
     SYNC_HEADER,
     SYNC_PATH_MAX,
@@ -21,7 +22,6 @@ from handrail.adb.wire import (
     SYNC_STAT_V2,
     U32,
 )
-from handrail_sim.adbd.stream import Reader, Stream
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import CAPACITY, failure
 from handrail_sim.disk.nodes import Stat

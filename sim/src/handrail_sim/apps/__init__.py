@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from handrail.errors import AppNotInstalled
+from handrail_sim.errors import UnknownApp
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import App
@@ -66,7 +66,7 @@ def load(names: Sequence[str] | None = None) -> list[type[App]]:
 def _find(name: str) -> type[App]:
     short, _, folder = name.partition(":")
     if short not in tuple(APPS) or (folder and short not in OPTIONAL):
-        raise AppNotInstalled(f"no simulated app is called {name!r}", hint=f"Choose from {', '.join(APPS)}.")
+        raise UnknownApp(f"no simulated app is called {name!r}", hint=f"Choose from {', '.join(APPS)}.")
     if folder:
         found: type[App] = import_module(f"{__name__}.{short}").at(folder)
         return found

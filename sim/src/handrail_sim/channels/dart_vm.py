@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from handrail.waiting import beside
 from handrail_sim.adbd.stream import Stream
 from handrail_sim.channels.http import Request, Response, serve
 from handrail_sim.channels.websocket import WebSocket, accept
+from handrail_sim.waiting import beside
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

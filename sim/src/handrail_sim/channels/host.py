@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from handrail.waiting import Background
 from handrail_sim.adbd.stream import Stream
+from handrail_sim.waiting import Background
 
 CHUNK = 65536
 Serve = Callable[[Stream, int], Awaitable[None]]

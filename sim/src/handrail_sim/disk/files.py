@@ -10,7 +10,7 @@ import stat as modes
 from collections.abc import Iterator
 from typing import Any
 
-from handrail.clock import Clock
+from handrail_sim.clock import Clock
 from handrail_sim.disk import image as disk_image
 from handrail_sim.disk.blobs import EMPTY, Blob, intern
 from handrail_sim.disk.lookup import EVERYBODY, MEDIA_RW, ROOT_USER, SHELL_USER, Disk, Place, User, failure

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from fnmatch import fnmatchcase
 
-from handrail.waiting import Background
 from handrail_sim.shell.expand import Expander
 from handrail_sim.shell.io import Collected, Nothing, Pipe, Streams
 from handrail_sim.shell.processes import processes_of
@@ -27,6 +26,7 @@ from handrail_sim.shell.syntax import (
     Statement,
     While,
 )
+from handrail_sim.waiting import Background
 
 SIGPIPE_STATUS = 141
 MAX_SUBSTITUTION = 1 << 24
@@ -96,7 +96,7 @@ class Interpreter:
                 inner = self.session.subshell(Streams(stdin, stdout, streams.stderr))
                 before, after = pipes[at - 1] if at else None, pipes[at] if at < len(pipes) else None
                 work = _stage(inner, stage, before, after)
-                tasks.append(running.start(work, "a stage of a pipe", log_failure=False))
+                tasks.append(running.start(work, "a stage of a pipe", heard=True))
             return (await asyncio.gather(*tasks))[-1]
 
     def _background(self, statement: Statement) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
@@ -35,8 +36,10 @@ from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
 from handrail.runtime import Runtime
-from handrail_sim.adbd.server import serve
-from handrail_sim.phone import Phone
+from handrail.simulator import simulated_phones
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -152,16 +155,15 @@ class EvaluationStage:
 async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[EvaluationStage]:
     """Journal, approvals and policy are the task's own: runs beside one another share nothing."""
     config, env = _home(task, home)
-    phone = Phone(clock=clock, seed=task.seed, serial=f"eval-{task.id}")
-    async with serve([phone], port=0) as [served]:
+    async with simulated_phones(clock=clock, seed=task.seed, serial=f"eval-{task.id}") as [served]:
         device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
         caller = Caller(task.id, "agent", "agent")
         async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
             session = await runtime.session_on(device, helper="none")
-            await _set_up(task, phone, device)
+            await _set_up(task, served.phone, device)
             person = Person(task.person, runtime.approvals)
             runtime.approvals.notify = person
-            yield EvaluationStage(phone, session, runtime, person)
+            yield EvaluationStage(served.phone, session, runtime, person)
 
 
 def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:

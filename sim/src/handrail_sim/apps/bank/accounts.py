@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from handrail.clock import iso_time
 from handrail_sim.apps.bank.ledger import Account, Entry, money
+from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import (
     Style,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.clock import iso_time
 from handrail_sim.apps.gallery.album import Picture, pictures
+from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, button, column, frame, icon, image, lazy_list, text, toolbar
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail.clock import iso_time
 from handrail_sim.apps.gallery.album import Picture
 from handrail_sim.apps.gallery.grid import album, throw_away
+from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.intents import SEND, Intent
 from handrail_sim.view import Style, View, column, frame, icon_button, image, row, text, toolbar

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from handrail.tree.node import Node, Screen
+from handrail_sim.apps.replay.recorded import Recorded, Screen
 
 _WORD = re.compile(r"[^\W_]{3,}")
 _CLOSERS = frozenset({"ok", "done", "save", "allow", "yes", "got it", "close"})
@@ -25,7 +25,7 @@ class Guess:
     """What was done, and on which element; none for a swipe over the whole screen."""
 
     action: str
-    node: Node | None = None
+    node: Recorded | None = None
 
 
 def explain(before: Screen, after: Screen) -> Guess | None:
@@ -40,7 +40,7 @@ def explain(before: Screen, after: Screen) -> Guess | None:
     return Guess("tap", ranked[0][1])
 
 
-def _can_be_tapped(node: Node) -> bool:
+def _can_be_tapped(node: Recorded) -> bool:
     return node.clickable and node.enabled and node.bounds.area > 0
 
 
@@ -60,7 +60,7 @@ def _scrolled(before: Screen, after: Screen) -> str | None:
         for words, here in _unique(before).items()
         if (there := _unique(after).get(words)) and there.bounds[:2] != here.bounds[:2]
     )
-    if not moves or not any(node.scrollable for node in before.nodes):
+    if not moves or not any(node.is_("scrollable") for node in before.nodes):
         return None
     (dx, dy), count = moves.most_common(1)[0]
     if count < _MOVED or count < sum(moves.values()) * 0.6 or (dx and dy):
@@ -68,22 +68,22 @@ def _scrolled(before: Screen, after: Screen) -> str | None:
     return ("swipe_up" if dy < 0 else "swipe_down") if dy else ("swipe_left" if dx < 0 else "swipe_right")
 
 
-def _unique(screen: Screen) -> dict[str, Node]:
+def _unique(screen: Screen) -> dict[str, Recorded]:
     counts = _texts(screen)
     return {node.text: node for node in screen.nodes if node.text and counts[node.text] == 1}
 
 
-def _label(node: Node, screen: Screen) -> list[str]:
+def _label(node: Recorded, screen: Screen) -> list[str]:
     parts = [node, *screen.inside(node)[:12]]
     return [words for part in parts for words in (part.text, part.description) if words]
 
 
-def _score(node: Node, before: Screen, after: Screen, news: set[str]) -> float:
+def _score(node: Recorded, before: Screen, after: Screen, news: set[str]) -> float:
     labels = _label(node, before)
     score = _as_title(labels, after) + _as_words(node, labels, news)
     score += _as_selection(node, labels, after)
     score += _as_closer(labels, before, after) + _as_popup(labels, after)
-    small = node.bounds.area * 4 < before.bounds.area
+    small = node.bounds.area * 4 < before.area
     return score if small else score / 2
 
 
@@ -94,7 +94,7 @@ def _as_title(labels: list[str], after: Screen) -> float:
     return 3.0 if labels and titles & {label.casefold() for label in labels[:2]} else 0.0
 
 
-def _as_words(node: Node, labels: list[str], news: set[str]) -> float:
+def _as_words(node: Recorded, labels: list[str], news: set[str]) -> float:
     """Words of the label or the id that come back among the news."""
     own = _words(" ".join(labels[:3]) + " " + node.id_tail.replace("_", " "))
     new = _words(" ".join(sorted(news)[:80]))
@@ -105,22 +105,24 @@ def _words(text: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(text)} - _EMPTY_WORDS
 
 
-def _as_selection(node: Node, labels: list[str], after: Screen) -> float:
+def _as_selection(node: Recorded, labels: list[str], after: Screen) -> float:
     """It is selected, checked or focused now, and was not."""
     for other in after.nodes:
         same = (other.class_name, other.resource_id) == (node.class_name, node.resource_id)
         if not same or (labels and labels[0] not in (other.text, other.description, *_label(other, after))):
             continue
-        if (other.selected and not node.selected) or (other.checked and not node.checked):
+        if (other.is_("selected") and not node.is_("selected")) or (
+            other.is_("checked") and not node.is_("checked")
+        ):
             return 4.0
-        if other.focused and not node.focused and other.bounds == node.bounds:
+        if other.is_("focused") and not node.is_("focused") and other.bounds == node.bounds:
             return 3.0
     return 0.0
 
 
 def _is_popup(screen: Screen) -> bool:
     """Its window is a good deal smaller than the display: a dialog or a menu."""
-    return max(root.bounds.area for root in screen.windows) < screen.bounds.area * 0.8
+    return max(root.bounds.area for root in screen.windows) < screen.area * 0.8
 
 
 def _as_closer(labels: list[str], before: Screen, after: Screen) -> float:

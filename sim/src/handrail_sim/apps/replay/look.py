@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handrail.tree.node import Bounds, Node
+from handrail_sim.apps.replay.recorded import Box, Recorded
 from handrail_sim.paint import metrics
 from handrail_sim.view import Style, View
 
@@ -26,7 +26,7 @@ NOTHING = Style(kind="card")
 _LARGEST, _SMALLEST = 16.0, 7.0
 
 
-def look_of(node: Node, bounds: Bounds, sp: float) -> Style:
+def look_of(node: Recorded, bounds: Box, sp: float) -> Style:
     """`sp` is px per sp; bounds are px."""
     kind = next((kind for ending, kind in _KINDS if node.short_class.endswith(ending)), "")
     if kind == "icon" and not node.description:
@@ -39,7 +39,7 @@ def look_of(node: Node, bounds: Bounds, sp: float) -> Style:
     return _TAPPABLE if node.clickable else NOTHING
 
 
-def _size(words: str, bounds: Bounds, sp: float) -> float:
+def _size(words: str, bounds: Box, sp: float) -> float:
     """As large as the box allows: one line as high as it is, shrunk until the words fit in."""
     size = max(_SMALLEST, min(_LARGEST, bounds.height * 0.8 / sp))
     lines = max(1, int(bounds.height / metrics.line_height(size * sp)))
@@ -47,7 +47,7 @@ def _size(words: str, bounds: Bounds, sp: float) -> float:
     return max(_SMALLEST, min(size, size * lines * bounds.width / width)) if width else size
 
 
-def caption(node: Node, bounds: Bounds, sp: float) -> View | None:
+def caption(node: Recorded, bounds: Box, sp: float) -> View | None:
     """A description that nothing inside repeats is painted as words, and told to nobody."""
     if not node.description or node.text or _has_words(node):
         return None
@@ -55,5 +55,5 @@ def caption(node: Node, bounds: Bounds, sp: float) -> View | None:
     return View(cls="android.view.View", text=node.description, style=style, accessible=False)
 
 
-def _has_words(node: Node) -> bool:
+def _has_words(node: Recorded) -> bool:
     return any(child.text or child.description or _has_words(child) for child in node.children)

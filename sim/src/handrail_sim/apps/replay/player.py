@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from handrail.tree.node import Node
+from handrail_sim.apps.replay.recorded import Recorded
 from handrail_sim.apps.replay.recording import Recording
 from handrail_sim.apps.replay.screen_view import screen_view, told
 from handrail_sim.apps.replay.steps import ANY, Steps, steps_from
@@ -58,7 +58,7 @@ class Player(Activity):
         display = self.phone.display
         return screen_view(shot, (display.width, display.height), self.phone.units.sp, self.dress)
 
-    def dress(self, node: Node, view: View) -> None:
+    def dress(self, node: Recorded, view: View) -> None:
         steps = self.steps
         tap = steps.taps.get(node.order, steps.taps.get(ANY) if node.clickable else None)
         if tap is not None:
@@ -70,15 +70,15 @@ class Player(Activity):
         if hold is not None:
             view.on_long_click = partial(self.show, hold)
             view.long_clickable = told(view, "long-clickable", node.long_clickable)
-        if node.short_class == "EditText" or node.role == "text_field":
+        if node.is_field:
             self.dress_field(node, view)
         if node.parent is None or not node.parent.class_name:
             view.on_swipe = self.swiped
 
-    def dress_field(self, node: Node, view: View) -> None:
+    def dress_field(self, node: Recorded, view: View) -> None:
         """A recorded field can be typed into; what it held is its text, what was its hint stays one."""
         view.editable = True
-        if node.text and node.text == node.hint_text:
+        if node.text and node.text == node.says("hint"):
             view.text = ""
         typed = self.steps.typed.get(node.order) or self.steps.typed.get(ANY)
         if typed is not None:

@@ -9,10 +9,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from handrail.errors import TreeParseError
-from handrail.tree.node import Screen
-from handrail.tree.parse import parse
+from handrail_sim.apps.replay.recorded import Screen, read_screen
 from handrail_sim.apps.replay.transitions import Transition, read_events, read_transitions
+from handrail_sim.errors import UnreadableDump
 
 DUMPS = frozenset({".xml", ".uix", ".json"})
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
@@ -59,11 +58,11 @@ def load(place: str | Path) -> Recording:
         if path.suffix.lower() not in DUMPS or path.name.endswith(_NOT_DUMPS):
             continue
         try:
-            shots.append(Shot(path.name, parse(path.read_bytes()), _picture_of(path)))
-        except TreeParseError as error:
+            shots.append(Shot(path.name, read_screen(path.read_bytes()), _picture_of(path)))
+        except UnreadableDump as error:
             skipped.append(f"{path.name}: {error.message}")
     if not shots:
-        raise TreeParseError(f"{place} holds no readable UI dump", skipped=skipped)
+        raise UnreadableDump(f"{place} holds no readable UI dump", hint="; ".join(skipped))
     written = read_transitions(folder)
     events = read_events([path for path in paths if path.name.endswith("__event.json")])
     return Recording(tuple(shots), tuple(written + events), tuple(skipped), bool(written))

@@ -8,36 +8,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from handrail.tree.node import CHECKABLE, CHECKED, FOCUSABLE, HIDDEN, Bounds, Node
 from handrail_sim.apps.replay.look import NOTHING, caption, look_of
+from handrail_sim.apps.replay.recorded import Box, Recorded
 from handrail_sim.apps.replay.recording import Shot
 from handrail_sim.view import Style, View
 
-Box = tuple[int, int, int, int]
+Room = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Where a recording is shown: `scale` is 1 unless it was made on a larger screen than this one."""
 
-    dress: Callable[[Node, View], None]  # gives each view its handlers
+    dress: Callable[[Recorded, View], None]  # gives each view its handlers
     scale: float
     sp: float  # px
     painted: bool = True  # false when a screenshot shows it all
 
-    def bounds(self, node: Node) -> Bounds:
+    def bounds(self, node: Recorded) -> Box:
         if self.scale == 1.0:
             return node.bounds
-        return Bounds(*(round(edge * self.scale) for edge in node.bounds))
+        return Box(*(round(edge * self.scale) for edge in node.bounds))
 
 
-def screen_view(shot: Shot, room: tuple[int, int], sp: float, dress: Callable[[Node, View], None]) -> View:
+def screen_view(
+    shot: Shot, room: tuple[int, int], sp: float, dress: Callable[[Recorded, View], None]
+) -> View:
     """The tree of the recorded app's windows on a display of `room` px."""
     screen = shot.screen
     scale = min(1.0, room[0] / max(1, screen.width), room[1] / max(1, screen.height))
     stage = Stage(dress, scale, sp, shot.picture is None)
     box = (0, 0, *room)
-    roots = [root for root in screen.windows if root.package_name == screen.package] or screen.windows
+    roots = [root for root in screen.windows if root.package == screen.package] or screen.windows
     views = [_view(root, box, stage) for root in roots]
     if len(views) > 1:
         views = [
@@ -56,7 +58,7 @@ def screen_view(shot: Shot, room: tuple[int, int], sp: float, dress: Callable[[N
     return root
 
 
-def _view(node: Node, around: Box, stage: Stage) -> View:
+def _view(node: Recorded, around: Room, stage: Stage) -> View:
     box = _seen(stage.bounds(node), around)
     view = _alone(node, box, stage)
     stage.dress(node, view)
@@ -67,31 +69,31 @@ def _view(node: Node, around: Box, stage: Stage) -> View:
     return view
 
 
-def _alone(node: Node, box: Box, stage: Stage) -> View:
+def _alone(node: Recorded, box: Room, stage: Stage) -> View:
     """The node without what it holds."""
     bounds = stage.bounds(node)
     known = node.resource_id
     return View(
         cls=node.class_name or "android.view.View",
         id=f"={known}" if known and ":" not in known else known,
-        key=node.id,
+        key=node.path,
         text=node.text,
         desc=node.description,
-        hint=node.hint_text,
-        state=node.state_description,
-        tooltip=node.tooltip_text,
-        pane=node.pane_title,
-        package=node.package_name or None,
+        hint=node.says("hint"),
+        state=node.says("state-description"),
+        tooltip=node.says("tooltip"),
+        pane=node.says("pane-title"),
+        package=node.package or None,
         enabled=node.enabled,
-        checked=node.checked if node.flags & (CHECKABLE | CHECKED) else None,
-        selected=node.selected,
-        password=node.password,
-        visible=not node.flags & HIDDEN,
+        checked=node.is_("checked") if node.is_("checkable") or node.is_("checked") else None,
+        selected=node.is_("selected"),
+        password=node.is_("password"),
+        visible=not node.hidden,
         clickable=node.clickable,
         long_clickable=node.long_clickable,
-        focusable=bool(node.flags & FOCUSABLE),
-        scrollable=node.scrollable,
-        index=node.index,
+        focusable=node.is_("focusable"),
+        scrollable=node.is_("scrollable"),
+        index=int(node.says("index") or 0),
         layout="absolute",
         rect=box,
         width="fill",
@@ -102,7 +104,7 @@ def _alone(node: Node, box: Box, stage: Stage) -> View:
     )
 
 
-def _seen(bounds: Bounds, around: Box) -> Box:
+def _seen(bounds: Box, around: Room) -> Room:
     """What of it can be touched. A node without size keeps one pixel: it was in the dump and stays there."""
     left, top = max(bounds.left, around[0]), max(bounds.top, around[1])
     right, bottom = min(bounds.right, around[2]), min(bounds.bottom, around[3])
@@ -111,16 +113,16 @@ def _seen(bounds: Bounds, around: Box) -> Box:
     return around[0], around[1], around[0] + 1, around[1] + 1
 
 
-def _attributes(node: Node, bounds: Bounds, box: Box) -> dict[str, str] | None:
+def _attributes(node: Recorded, bounds: Box, box: Room) -> dict[str, str] | None:
     """What the phone would write otherwise than it was recorded."""
     attrs: dict[str, str] = {}
     if tuple(bounds) != box:
         attrs["bounds"] = str(bounds)
-    if node.focused:
+    if node.is_("focused"):
         attrs["focused"] = "true"
-    if node.password:
+    if node.is_("password"):
         attrs["text"] = node.text
-    if node.checked and not node.flags & CHECKABLE:
+    if node.is_("checked") and not node.is_("checkable"):
         attrs["checkable"] = "false"
     return attrs or None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from handrail.tree.node import Node, Screen
 from handrail_sim.apps.replay.explain import explain
+from handrail_sim.apps.replay.recorded import Recorded, Screen
 from handrail_sim.apps.replay.recording import Recording
 from handrail_sim.apps.replay.transitions import Transition, find_target, taker
 
@@ -64,7 +64,7 @@ def _guess(steps: Steps, before: Screen, after: Screen, goal: int) -> None:
     elif guess.action.startswith("swipe_"):
         steps.swipes[guess.action.removeprefix("swipe_")] = goal
     else:
-        node: Node | None = guess.node
+        node: Recorded | None = guess.node
         steps.taps[node.order if node else ANY] = goal
     if not any(node.clickable for node in before.nodes):
         steps.swipes.setdefault("left", goal)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handrail.errors import TreeParseError
-from handrail.tree.node import Bounds, Node, Screen
+from handrail_sim.apps.replay.recorded import Box, Recorded, Screen
+from handrail_sim.errors import UnreadableDump
 
 ACTIONS = (
     "tap",
@@ -67,7 +67,7 @@ def _read(row: Mapping[str, Any], name: str) -> Transition:
     action = row.get("action") or "tap"
     if action not in ACTIONS or not row.get("from") or not row.get("to"):
         hint = f"Every line needs `from`, `to` and an action: {', '.join(ACTIONS)}."
-        raise TreeParseError(f"{name} has a transition that can't be read: {dict(row)}", hint=hint)
+        raise UnreadableDump(f"{name} has a transition that can't be read: {dict(row)}", hint=hint)
     return Transition(row["from"], action, row.get("target") or "", row["to"], row.get("text") or "")
 
 
@@ -98,17 +98,17 @@ def _event_target(event: Mapping[str, Any]) -> str:
     return f"{event['x']},{event['y']}" if event.get("x") is not None else ""
 
 
-def find_target(screen: Screen, target: str) -> Node | None:
+def find_target(screen: Screen, target: str) -> Recorded | None:
     """The element that a written target means: the innermost of several."""
     if target.startswith("[") and len(numbers := _NUMBERS.findall(target)) == 4:
-        return _innermost(screen, Bounds(*map(int, numbers)))
+        return _innermost(screen, Box(*map(int, numbers)))
     if _PLACE.fullmatch(target):
         x, y = map(int, _NUMBERS.findall(target))
         return next((node for node in reversed(screen.nodes) if node.bounds.holds(x, y)), None)
     return _labelled(screen, target)
 
 
-def _innermost(screen: Screen, bounds: Bounds) -> Node | None:
+def _innermost(screen: Screen, bounds: Box) -> Recorded | None:
     exact = [node for node in screen.nodes if node.bounds == bounds]
     if exact:
         return next((node for node in exact if node.clickable), exact[-1])
@@ -116,7 +116,7 @@ def _innermost(screen: Screen, bounds: Bounds) -> Node | None:
     return next((node for node in reversed(screen.nodes) if node.bounds.holds(x, y)), None)
 
 
-def _labelled(screen: Screen, label: str) -> Node | None:
+def _labelled(screen: Screen, label: str) -> Recorded | None:
     wanted = label.casefold()
     for node in screen.nodes:
         if wanted in (node.text.casefold(), node.description.casefold(), node.resource_id, node.id_tail):
@@ -124,7 +124,7 @@ def _labelled(screen: Screen, label: str) -> Node | None:
     return None
 
 
-def taker(node: Node, long: bool = False) -> Node:
+def taker(node: Recorded, long: bool = False) -> Recorded:
     """The element that takes a tap on `node`: itself or the nearest ancestor that is clickable."""
     for candidate in (node, *node.ancestors()):
         if candidate.long_clickable if long else candidate.clickable:

@@ -7,10 +7,10 @@ import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from handrail.waiting import Background
 from handrail_sim.js.lib_data import to_plain
 from handrail_sim.js.lib_promises import Promised
 from handrail_sim.js.values import UNDEFINED, Arr, Fault, Func, Obj, Throw, Value, to_text, type_of
+from handrail_sim.waiting import Background
 
 if TYPE_CHECKING:
     from handrail_sim.channels.react.runtime import Runtime

@@ -7,11 +7,11 @@ from base64 import b64encode
 from io import BytesIO
 from typing import Any
 
-from handrail.waiting import first
 from handrail_sim import shell
 from handrail_sim.channels.u2.rpc import JavaError, method
 from handrail_sim.channels.u2.server import Server
 from handrail_sim.screen.accessibility import active_window
+from handrail_sim.waiting import first
 
 KEYS = {"home": 3, "back": 4, "left": 21, "right": 22, "up": 19, "down": 20, "center": 23, "menu": 82}
 KEYS |= {

@@ -6,7 +6,6 @@ import re
 import shlex
 from dataclasses import replace
 
-from handrail.waiting import first
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.io import Nothing, Source, Streams
 from handrail_sim.shell.options import BadUsage, read_options
@@ -14,6 +13,7 @@ from handrail_sim.shell.session import Session, User
 from handrail_sim.shell.start import run_text, start
 from handrail_sim.shell.table import COMMANDS
 from handrail_sim.shell.tools.names import user_name
+from handrail_sim.waiting import first
 
 _ANDROID = """
 am pm cmd input wm dumpsys logcat settings svc ime content monkey appops getprop setprop screencap

@@ -1,0 +1,84 @@
+"""Where Handrail meets the simulated phone, which is a distribution of its own: `handrail-sim`.
+
+Nothing else in `handrail` imports it when it runs; without it every door says what to install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
+
+if TYPE_CHECKING:
+    from handrail.clock import Clock
+    from handrail_sim.adbd.server import Served
+
+HOW_TO_INSTALL = (
+    "pip install 'handrail[sim]', or in a clone of the repository: pip install ./sim. "
+    "A real phone needs nothing of it: handrail devices."
+)
+
+
+@contextmanager
+def simulator() -> Iterator[None]:
+    """Its absence and its refusals become errors with a code."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] != "handrail_sim":
+            raise
+        raise Unsupported("Simulated phones are not installed here", hint=HOW_TO_INSTALL) from None
+    except Exception as refused:
+        if type(refused).__module__ != "handrail_sim.errors":
+            raise
+        raise _with_code(refused) from None
+
+
+def _with_code(refused: Exception) -> HandrailError:
+    from handrail_sim.errors import SimulatorError, UnknownApp, UnreadableDump  # noqa: PLC0415
+
+    assert isinstance(refused, SimulatorError)  # noqa: S101 - it comes from that module
+    kinds: dict[type[SimulatorError], type[HandrailError]] = {
+        UnknownApp: AppNotInstalled,
+        UnreadableDump: TreeParseError,
+    }
+    kind = kinds.get(type(refused), InvalidAction)
+    told = kind(refused.message, hint=refused.hint or None)
+    if refused.path:
+        told.details["path"] = refused.path
+    return told
+
+
+@asynccontextmanager
+async def simulated_phones(
+    count: int = 1,
+    *,
+    clock: Clock,
+    seed: int = 1,
+    apps: Sequence[str] | None = None,
+    serial: str = "handrail-sim",
+) -> AsyncIterator[list[Served]]:
+    """Phones in this process, each on a free port of its own, with seeds in a row."""
+    with simulator():
+        from handrail_sim.adbd.server import serve  # noqa: PLC0415
+        from handrail_sim.phone import Phone  # noqa: PLC0415
+
+        serials = [serial, *(f"{serial}-{number}" for number in range(2, count + 1))]
+        phones = [
+            Phone(clock=clock, seed=seed + number, serial=name, apps=apps)
+            for number, name in enumerate(serials)
+        ]
+        async with serve(phones, port=0) as served:
+            yield served
+
+
+@asynccontextmanager
+async def simulated_phone(*, seed: int = 1, apps: Sequence[str] | None = None) -> AsyncIterator[str]:
+    """A phone for the length of a block: its address, which is a serial. The same seed is the same phone."""
+    with simulator():
+        from handrail_sim import served  # noqa: PLC0415
+
+        async with served.simulated_phone(seed=seed, apps=apps) as address:
+            yield address
