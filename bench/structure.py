@@ -83,7 +83,7 @@ class Source:
 
     @property
     def is_simulator(self) -> bool:
-        return self.module.startswith(("handrail_sim.", "handrail_sim")) or self.module == "handrail_sim"
+        return self.module.partition(".")[0] == "handrail_sim"
 
     @property
     def is_package(self) -> bool:
@@ -101,7 +101,7 @@ def main() -> None:
 
 
 def figures(root: Path, *, taps: bool) -> Rows:
-    sources = list(read(root / "src"))
+    sources = [*read(root / "src"), *read(root / "sim" / "src")]
     ours = [source for source in sources if not source.is_simulator]
     rows = {"files with the simulator": f"{len(sources)} of {sum(one.lines for one in sources)} lines"}
     rows |= sizes(ours) | modules(ours, sources) | twice(ours)
@@ -243,7 +243,7 @@ class Traced:
     def _count(self) -> int:
         files = {Path(file) for file in json.loads(self._out.read_text())}
         inside = {file.relative_to(self._src) for file in files if file.is_relative_to(self._src)}
-        return sum(file.parts[:2] != ("handrail", "sim") and file.parts[0] == "handrail" for file in inside)
+        return sum(file.parts[0] == "handrail" for file in inside)
 
 
 class Asked:
@@ -271,7 +271,7 @@ class Asked:
 @contextmanager
 def phone(root: Path, home: str) -> Iterator[dict[str, str]]:
     """A simulated phone of that checkout, and the environment in which commands find it."""
-    env = {**os.environ, "HANDRAIL_HOME": home, "PYTHONPATH": str(root / "src")}
+    env = {**os.environ, "HANDRAIL_HOME": home, "PYTHONPATH": f"{root / 'src'}:{root / 'sim' / 'src'}"}
     words = [*python(root), "-m", "handrail.cli.main", "sim", "--port", "0"]
     with subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -1,6 +1,6 @@
 """How fast and how small the simulated phone is: the goals of its design beside what was reached here.
 
-Run from the repository: `python bench/sim.py [--json] [--pairs N]`. Every part has a process of its own.
+Run from the folder: `python bench/sim.py [--json] [--pairs N]`. Every part has a process of its own.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ sys.path.insert(0, str(ROOT))
 
 from bench.adb_client import Client, connect  # noqa: E402
 
-from handrail.cli.sim import ease_collection  # noqa: E402
-from handrail.clock import SystemClock  # noqa: E402
 from handrail_sim.adbd.server import serve  # noqa: E402
+from handrail_sim.clock import SystemClock  # noqa: E402
 from handrail_sim.phone import Phone  # noqa: E402
+from handrail_sim.served import ease_collection  # noqa: E402
 
 DUMP = "exec:uiautomator dump /dev/tty"
 SHOP = "com.handrail.shop"
@@ -104,7 +104,7 @@ def _place(dump: str, attribute: str) -> tuple[int, int]:
 def one_process(options: argparse.Namespace) -> Facts:
     async def run() -> Facts:
         phone = Phone(clock=SystemClock())
-        ease_collection()  # as `handrail sim` does
+        ease_collection()  # as `handrail-sim` does
         async with serve([phone], port=0) as (served,):
             client = await connect(served.host, served.port)
             found = await pairs(client, options.pairs)

@@ -5,6 +5,7 @@ Nothing else in `handrail` imports it when it runs; without it every door says w
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
@@ -49,6 +50,12 @@ def _with_code(refused: Exception) -> HandrailError:
     if refused.path:
         told.details["path"] = refused.path
     return told
+
+
+def need_simulator() -> None:
+    """For a program that will want many phones: fail before anything else is begun."""
+    with simulator():
+        importlib.import_module("handrail_sim")
 
 
 @asynccontextmanager

@@ -127,7 +127,9 @@ def _print_list(tasks: Sequence[EvalTask], *, as_json: bool) -> None:
 async def _main(tasks: Sequence[EvalTask], options: EvaluateOptions) -> int:
     """Everything that can be wrong with the input is said before a phone is made."""
     from handrail.clock import SystemClock  # noqa: PLC0415
+    from handrail.simulator import need_simulator  # noqa: PLC0415
 
+    need_simulator()
     clock = SystemClock()
     opener = _opener(options, clock)
     await opener(tasks[0]).close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail.adb.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
+from handrail_sim.adbd.wire import MAX_PAYLOAD, VERSION, Command, Packet, Parser, encode
 
 
 class Client(asyncio.Protocol):
