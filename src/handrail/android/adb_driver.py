@@ -10,7 +10,10 @@ from typing import NoReturn
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell
 from handrail.android import input as touch
-from handrail.android.facts import read_display, read_facts, read_foreground
+from handrail.android.display import read_display
+from handrail.android.facts import read_facts
+from handrail.android.fallbacks import collect_fallbacks
+from handrail.android.foreground import read_foreground
 from handrail.android.input import read_again
 from handrail.android.keys import key_code
 from handrail.android.picture import take_picture
@@ -114,7 +117,7 @@ class AdbDriver:
         return dict.fromkeys(_primitives(), "adb") | {one.__name__: why for one, why in limits.items()}
 
     def diagnostics(self) -> list[str]:
-        return []
+        return collect_fallbacks(self.shell)
 
     async def close(self) -> None:
         await self._dumper.tidy()

@@ -139,7 +139,7 @@ class RoutedDriver:
     def diagnostics(self) -> list[str]:
         lines = list(self._lines)
         self._lines.clear()
-        return lines
+        return lines + self.adb.diagnostics()
 
     async def close(self) -> None:
         if self.syncs is not None:

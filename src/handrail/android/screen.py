@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell, Output, Script
 from handrail.android.constants import DUMP_FOLDER, LARGE_DUMP_BYTES, TIDY_TIMEOUT_MS
-from handrail.android.facts import natural_size, turned_size
+from handrail.android.display import natural_size, turned_size
 from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
 from handrail.tree.node import Bounds, Screen
 from handrail.tree.parse.reader import parse

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from handrail.adb.shell import DeviceShell
 from handrail.android import state_parts as parts
-from handrail.android.facts import parse_display, parse_foreground
+from handrail.android.display import parse_display
+from handrail.android.foreground import parse_foreground
 from handrail.android.settings import stands
 from handrail.errors import AdbCommandError
 from handrail.surface.values import Display

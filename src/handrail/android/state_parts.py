@@ -9,21 +9,22 @@ import re
 from typing import Literal, NamedTuple
 
 from handrail.adb.shell import Script
-from handrail.android import facts
+from handrail.android.display import DISPLAY_COMMAND, WINDOW_COMMAND
+from handrail.android.foreground import FOCUS_LINES, FRONT_COMMAND, focused_titles
 
 _SETTINGS = (
     "wifi_on|bluetooth_on|airplane_mode_on|location_mode|accelerometer_rotation|mode_ringer|"
     "animator_duration_scale|font_scale"
 )
 _SECTIONS = {
-    "front": facts.FRONT_COMMAND,
-    "display": facts.DISPLAY_COMMAND,
-    "focus": "dumpsys window | grep -E '^ *(mCurrentFocus|mFocusedApp|mGlobalConfiguration)='",
-    "policy": "dumpsys window policy | grep -E '^ *(showing|m[A-Za-z]*Lockscreen)='",
+    "front": FRONT_COMMAND,
+    "display": f"{DISPLAY_COMMAND}; {WINDOW_COMMAND}",
+    "focus": f"dumpsys window | grep -E '{FOCUS_LINES}|^ *m(Global|Cur)Configuration='",
+    "policy": "dumpsys window policy | grep -E '(^| )(showing|mIsShowing|m[A-Za-z]*Lockscreen)='",
     "keyboard": "dumpsys input_method | grep -oE 'mInputShown=[a-z]+'",
     "power": "dumpsys power | grep -oE 'mWakefulness=[A-Za-z]+'",
     "battery": "dumpsys battery | grep -E '^ *(level|scale|status):'",
-    "audio": "dumpsys audio | grep -E '^- STREAM_|^ *(Max|streamVolume|Current):|mode .internal. ='",
+    "audio": "dumpsys audio | grep -E '^- STREAM_|^ *(Max|streamVolume|Current|Devices):|mode .internal. ='",
     "call": "dumpsys telephony.registry | grep -oE 'mCallState=[0-9]'",
     "settings": (
         f"for table in global system secure; do settings list $table | grep -E '^({_SETTINGS})='; done"
@@ -34,7 +35,7 @@ COMMAND = Script("; ".join(f"echo '{_MARK}{name}'; {ask}" for name, ask in _SECT
 """Fixed text: nothing that a caller gives is in it."""
 
 _MARKED = re.compile(rf"^{_MARK}(\w+)$", re.MULTILINE)
-_SHADES = re.compile(r"mCurrentFocus=Window\{\S+ u\d+ (NotificationShade|StatusBar)\}")
+_SHADES = {"NotificationShade", "StatusBar"}
 _LEVEL = re.compile(r"^ *(level|scale|status): *(\d+)", re.MULTILINE)
 TABLET_WIDTH_DP = 600
 """Android's own border: from this smallest width on apps show their tablet layouts."""
@@ -72,7 +73,7 @@ class Configuration(NamedTuple):
 
 def configuration(text: str) -> Configuration:
     """`mGlobalConfiguration={1.0 … sw411dp … port night …}`; a light theme is the absence of `night`."""
-    found = re.search(r"mGlobalConfiguration=\{(.*)", text)
+    found = re.search(r"m(?:Global|Cur)Configuration=\{(.*)", text)
     if not found:
         return Configuration()
     words = found[1].partition("winConfig")[0].split()
@@ -80,7 +81,8 @@ def configuration(text: str) -> Configuration:
     form: Literal["phone", "tablet"] | None = None
     if width is not None:
         form = "tablet" if width >= TABLET_WIDTH_DP else "phone"
-    return Configuration(form, "night" in words, _number(words[0]) if words else None)
+    dark = None if "?night" in words else "night" in words
+    return Configuration(form, dark, _number(words[0]) if words else None)
 
 
 def settings(text: str) -> dict[str, str]:
@@ -112,18 +114,22 @@ def flag(text: str, name: str) -> bool | None:
 
 
 def locked(text: str) -> bool | None:
-    """The keyguard in the words of WindowManagerPolicy."""
-    values = re.findall(
-        r"^ *(?:showing|mShowingLockscreen|mDreamingLockscreen)=(true|false)", text, re.MULTILINE
-    )
-    return "true" in values if values else None
+    """The keyguard by its delegate, else by its monitor, else in the words of Android 8 and before."""
+    said = re.findall(r"(?<!\S)(showing|mIsShowing|m(?:Showing|Dreaming)Lockscreen)=(true|false)", text)
+    for words in (("showing",), ("mIsShowing",), ("mShowingLockscreen", "mDreamingLockscreen")):
+        values = [value for word, value in said if word in words]
+        if values:
+            return "true" in values
+    return None
 
 
 def shade_open(text: str, is_locked: bool | None) -> bool | None:
     """An open shade has the focus; so has the lock screen, which is drawn in the same window."""
     if "mCurrentFocus=" not in text:
         return None
-    return bool(_SHADES.search(text)) and not is_locked
+    if not _SHADES.intersection(focused_titles(text)):
+        return False
+    return None if is_locked is None else not is_locked
 
 
 def screen_on(text: str) -> bool | None:
@@ -133,20 +139,32 @@ def screen_on(text: str) -> bool | None:
 
 
 def battery(text: str) -> tuple[int | None, bool | None]:
-    """Per cent, and whether it charges or is full (status 2 and 5)."""
-    values = {name: int(number) for name, number in _LEVEL.findall(text)}
+    """Per cent, and whether it charges or is full (status 2 and 5); a second battery's lines come later."""
+    values = {name: int(number) for name, number in reversed(_LEVEL.findall(text))}
     percent = values["level"] * 100 // (values.get("scale") or 100) if "level" in values else None
     return percent, values["status"] in {2, 5} if "status" in values else None
 
 
 def music_volume(text: str) -> tuple[int | None, int | None]:
-    """Index and highest index of the media stream; before Android 9 only `Current` has the index."""
+    """Index and highest index of the media stream; before Android 9 each device has its own in `Current`."""
     block = text.partition("- STREAM_MUSIC:")[2].partition("- STREAM_")[0]
     highest = re.search(r"Max: *(\d+)", block)
-    index = re.search(r"streamVolume: *(\d+)", block) or re.search(r"\(speaker\): *(\d+)", block)
-    if not highest or not index:
+    index = re.search(r"streamVolume: *(\d+)", block)
+    heard = int(index[1]) if index else _heard(block)
+    if not highest or heard is None:
         return None, None
-    return int(index[1]), int(highest[1])
+    return heard, int(highest[1])
+
+
+def _heard(block: str) -> int | None:
+    """The index of the device that plays: a television's HDMI has another one than its speaker."""
+    current = re.search(r"Current: *(.*)", block)
+    by_device = dict(re.findall(r"\(([\w -]+)\): *(\d+)", current[1])) if current else {}
+    playing = re.search(r"Devices: *(.+)", block)
+    names = re.findall(r"[A-Za-z]\w*", playing[1]) if playing else list(by_device)
+    known = {by_device.get(name, by_device.get("default")) for name in names}
+    only = known.pop() if len(known) == 1 else None
+    return int(only) if only is not None else None
 
 
 def ringer(text: str, values: dict[str, str]) -> Ringer | None:

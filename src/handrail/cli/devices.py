@@ -89,7 +89,8 @@ async def describe(
 ) -> DeviceRow:
     """What the phone says of itself; one that does not say it in time keeps its line."""
     from handrail.android.choose import open_device  # noqa: PLC0415
-    from handrail.android.facts import read_display, read_facts  # noqa: PLC0415
+    from handrail.android.display import read_display  # noqa: PLC0415
+    from handrail.android.facts import read_facts  # noqa: PLC0415
 
     if not found.usable:
         return DeviceRow(found, found.model, held=held)

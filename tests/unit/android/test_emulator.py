@@ -14,10 +14,10 @@ import pytest
 from grpc import aio
 from PIL import Image
 
+from handrail.android.display import read_display
 from handrail.android.emulator import client, open_emulator
 from handrail.android.emulator.channel import EmulatorChannel
 from handrail.android.emulator.client import EmulatorClient, Endpoint, encode
-from handrail.android.facts import read_display
 from handrail.clock import SystemClock
 from handrail.errors import DeviceOffline, GrpcConnectionError, GrpcRpcError, Unsupported
 from handrail.surface.values import Display

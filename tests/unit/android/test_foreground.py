@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from handrail.android.facts import parse_foreground, read_foreground
+from handrail.android.fallbacks import collect_fallbacks
+from handrail.android.foreground import parse_foreground, read_foreground
 from handrail.surface.values import Foreground
 from tests.unit.android.said import Said
 
@@ -54,3 +55,54 @@ def test_windows_are_asked_only_where_activities_name_nobody() -> None:
     assert asyncio.run(read_foreground(shell, 1000)) == SETTINGS
     assert ["activity" in asked for asked in shell.asked] == [True, False]
     assert asyncio.run(read_foreground(Said("", ""), 1000)) == Foreground("", "")
+
+
+# several displays, several tasks, windows without an activity
+
+ONE, TWO = Foreground("a.one", "a.one.Main"), Foreground("a.two", "a.two.Main")
+SPLIT = """Display #0 (activities from top to bottom):
+    topResumedActivity=ActivityRecord{1 u0 a.one/.Main t1}
+    topResumedActivity=ActivityRecord{2 u0 a.two/.Main t2}
+"""
+COVER = """Display #1 (activities from top to bottom):
+    topResumedActivity=ActivityRecord{1 u0 a.one/.Main t1}
+Display #0 (activities from top to bottom):
+    topResumedActivity=ActivityRecord{2 u0 a.two/.Main t2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "front"),
+    [
+        (SPLIT, None),
+        (SPLIT + "  ResumedActivity: ActivityRecord{2 u0 a.two/.Main t2}\n", TWO),
+        (COVER, TWO),
+        (COVER + "  ResumedActivity: ActivityRecord{1 u0 a.one/.Main t1}\n", TWO),
+        ("  mLastPausedActivity: ActivityRecord{2 u0 a.two/.Main t2}\n", None),
+        (
+            "mFocusedApp=ActivityRecord{1 u0 a.one/.Main t1}\nmFocusedApp=ActivityRecord{2 u0 a.two/.Main}",
+            None,
+        ),
+        ("mCurrentFocus=Window{1 u0 a.one/a.one.Main type=1 }\nmCurrentFocus=null\n", ONE),
+        ("mCurrentFocus=Window{1 u0 a.one/a.one.Main EXITING}\n", ONE),
+        ("mCurrentFocus=Window{1 u0 a.one/a.one.Main}\nmCurrentFocus=Window{2 u0 a.two/a.two.Main}", None),
+        ("mCurrentFocus=Window{1 u0 a.panel}\nmFocusedApp=ActivityRecord{2 u0 a.two/.Main t2}\n", TWO),
+        ("mCurrentFocus=Window{1 u0 PopupWindow:3f}\nmFocusedApp=ActivityRecord{2 u0 a.two/.Main t2}\n", TWO),
+        ("mCurrentFocus=Window{1 u0 a.panel}\n", Foreground("a.panel", "")),
+        (
+            "  Display: mDisplayId=4\n  mCurrentFocus=Window{1 u0 a.one/a.one.Main}\n"
+            "  Display: mDisplayId=0\n  mCurrentFocus=Window{2 u0 a.two/a.two.Main}\n",
+            TWO,
+        ),
+    ],
+)
+def test_one_app_is_in_front_or_nobody_is_named(text: str, front: Foreground | None) -> None:
+    assert parse_foreground(text) == front
+
+
+def test_a_fallback_is_told_once() -> None:
+    focus = "mCurrentFocus=Window{1 u0 a.one/a.one.Main}"
+    shell = Said("", focus, "", focus)
+    for _ in range(2):
+        assert asyncio.run(read_foreground(shell, 1000)) == ONE
+    assert len(collect_fallbacks(shell)) == 1

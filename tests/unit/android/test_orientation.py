@@ -34,7 +34,8 @@ def test_a_tablet_is_wide_when_it_is_not_turned() -> None:
 
 
 def test_an_app_that_insists_is_a_failure_with_both_values() -> None:
-    portrait = "Physical size: 1080x2400\nPhysical density: 420\n  mRotation=0\n"
+    info = 'mOverrideDisplayInfo=DisplayInfo{"Built-in Screen", displayId 0, real 1080 x 2400, rotation 0}'
+    portrait = f"Physical size: 1080x2400\nPhysical density: 420\n  Display 0:\n    {info}\n"
     answers = [portrait, "", "0", "", "1"] + [portrait, "0"] * 60
     clock = ManualClock()
 

@@ -134,8 +134,11 @@ def test_damaged_output_is_never_an_exception(lines: list[str]) -> None:
 
 def test_android_8_has_no_stream_volume() -> None:
     music = "- STREAM_MUSIC:\n   Max: 25\n   Current: 2 (speaker): 11, 8 (bt): 3\n"
-    text = f"- STREAM_RING:\n   Max: 7\n{music}- STREAM_ALARM:\n   Max: 7\n"
-    assert parts.music_volume(text) == (11, 25)
+    text = f"- STREAM_RING:\n   Max: 7\n{music}   Devices: %s\n- STREAM_ALARM:\n   Max: 7\n"
+    assert parts.music_volume(text % "speaker") == (11, 25)
+    assert parts.music_volume(text % "bt") == (3, 25)
+    assert parts.music_volume(text % "speaker bt") == (None, None)
+    assert parts.music_volume(text.replace("   Devices: %s\n", "")) == (None, None)
 
 
 @pytest.mark.parametrize(("text", "locked"), [

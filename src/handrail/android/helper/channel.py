@@ -8,7 +8,7 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
 from handrail.android.constants import DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
-from handrail.android.facts import read_display
+from handrail.android.display import read_display
 from handrail.android.helper.client import HelperClient
 from handrail.android.helper.ensure import HelperHandle, Say, ensure_helper
 from handrail.android.input import read_again

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from handrail.adb.device import AdbDevice
-from handrail.android.facts import read_display
+from handrail.android.display import read_display
 from handrail.android.sync import scripts
 from handrail.android.sync.answers import ChannelLost
 from handrail.android.sync.calls import Cdp
