@@ -170,7 +170,10 @@ FREE = {
     ),
     "url": Free(
         lambda world, text: apps.open_url(world.shell, f"nobody:{text}"),
-        lambda text: [("am", "start", "-W", "-a", "android.intent.action.VIEW", "-d", f"nobody:{text}")],
+        lambda text: [
+            ("am", "get-current-user"),
+            (*"am start -W --user 0 -a android.intent.action.VIEW -d".split(), f"nobody:{text}"),
+        ],
     ),
     "setting's value": Free(
         lambda world, text: device_settings.put_setting(world.shell, "system", "x", text),

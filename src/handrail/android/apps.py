@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell
-from handrail.android.packages import check_package, require_package
+from handrail.android.fallbacks import took_fallback
+from handrail.android.packages import check_package, current_user, require_package
 from handrail.errors import AdbCommandError, InvalidAction
 
 _ACTIVITY = re.compile(r"[A-Za-z0-9_.$]+")
@@ -23,14 +24,15 @@ def component(package: str, activity: str) -> str:
 async def start(shell: DeviceShell, package: str, activity: str | None = None) -> Started:
     """Start an app, or bring it to the front; `AppNotInstalled` names what is spelt alike."""
     named = component(package, activity) if activity else None
-    target = named or await _launcher_activity(shell, package)
+    user = await current_user(shell, package)
+    target = named or await _launcher_activity(shell, package, user)
     if target is None:
-        return await _by_monkey(shell, package)
+        return await _by_monkey(shell, package, user)
     as_icon = [] if named else ["-a", MAIN, "-c", LAUNCHER, "-f", AS_LAUNCHER]
     try:
-        return await start_intent(shell, [*as_icon, "-n", target])
+        return await start_intent(shell, [*as_icon, "-n", target], user)
     except NotStarted as refusal:
-        await require_package(shell, package)
+        await require_package(shell, package, user)
         raise _not_started(target, refusal) from None
 
 
@@ -43,11 +45,11 @@ def _not_started(target: str, refusal: NotStarted) -> AdbCommandError:
     return AdbCommandError(f"{target} was not started: {refusal.text}", hint=hint, command=["am", "start"])
 
 
-async def _launcher_activity(shell: DeviceShell, package: str) -> str | None:
+async def _launcher_activity(shell: DeviceShell, package: str, user: int) -> str | None:
     """What the icon starts; None when there is none or several, which only the system can choose from."""
     check_package(package)
-    query = ["cmd", "package", "resolve-activity", "--brief", "-a", MAIN, "-c", LAUNCHER, "-p", package]
-    answer = await shell.run(query, check=False)
+    resolve = ["cmd", "package", "resolve-activity", "--brief", "--user", str(user)]
+    answer = await shell.run([*resolve, "-a", MAIN, "-c", LAUNCHER, "-p", package], check=False)
     return read_resolved(answer.text, package)
 
 
@@ -57,9 +59,10 @@ def read_resolved(text: str, package: str) -> str | None:
     return last if last.startswith(f"{package}/") else None
 
 
-async def _by_monkey(shell: DeviceShell, package: str) -> Started:
-    """The oldest way, which also chooses among several icons."""
-    await require_package(shell, package)
+async def _by_monkey(shell: DeviceShell, package: str, user: int) -> Started:
+    """The oldest way, which also chooses among several icons; it knows the present user alone."""
+    await require_package(shell, package, user)
+    took_fallback(shell, f"apps: the launcher activity of {package} was not told; monkey started it")
     command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
     answer = await shell.run(command, check=False)
     if not answer.ok or "No activities found" in answer.text:
@@ -71,10 +74,14 @@ async def _by_monkey(shell: DeviceShell, package: str) -> Started:
     return Started("", "", None, "started by monkey")
 
 
-async def stop(shell: DeviceShell, package: str) -> None:
-    """All its processes; the device itself says nothing when there is no such package."""
-    await require_package(shell, package)
-    await shell.run(["am", "force-stop", package])
+async def stop(shell: DeviceShell, package: str) -> int:
+    """All its processes of the present user, who is returned; the device itself says nothing when there is no
+    such package.
+    """
+    user = await current_user(shell, package)
+    await require_package(shell, package, user)
+    await shell.run(["am", "force-stop", "--user", str(user), package])
+    return user
 
 
 async def restart(shell: DeviceShell, package: str) -> Started:
@@ -85,8 +92,9 @@ async def restart(shell: DeviceShell, package: str) -> Started:
 
 async def reset(shell: DeviceShell, package: str) -> None:
     """Delete all its data and permissions, as if newly installed."""
-    await require_package(shell, package)
-    command = ["pm", "clear", package]
+    user = await current_user(shell, package)
+    await require_package(shell, package, user)
+    command = ["pm", "clear", "--user", str(user), package]
     answer = await shell.run(command, check=False)
     said = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
     if not answer.ok or "Success" not in said:
@@ -153,9 +161,9 @@ def read_started(text: str) -> Started:
     )
 
 
-async def start_intent(shell: DeviceShell, intent: Sequence[str]) -> Started:
+async def start_intent(shell: DeviceShell, intent: Sequence[str], user: int) -> Started:
     """Raises `NotStarted` with the device's words."""
-    command = ["am", "start", "-W", *intent]
+    command = ["am", "start", "-W", "--user", str(user), *intent]
     answer = await shell.run(command, check=False)
     text = answer.text + "\n" + answer.stderr.decode("utf-8", "replace")
     started = read_started(text)
@@ -178,7 +186,7 @@ async def open_url(shell: DeviceShell, url: str, package: str | None = None) -> 
     """Let the device choose the app, or name it."""
     to = ["-p", check_package(package)] if package else []
     try:
-        return await start_intent(shell, ["-a", VIEW, "-d", check_url(url), *to])
+        return await start_intent(shell, ["-a", VIEW, "-d", check_url(url), *to], await current_user(shell))
     except NotStarted as refusal:
         if package:
             await require_package(shell, package)

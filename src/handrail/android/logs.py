@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from handrail.adb.shell import DeviceShell
 from handrail.android.constants import LOGCAT_LINES
-from handrail.android.packages import FIRST_APP_UID, check_package, processes_of, require_package
+from handrail.android.packages import check_package, processes_of, require_package
 from handrail.clock import iso_time
 from handrail.errors import AdbCommandError, InvalidAction
 
@@ -95,7 +95,7 @@ async def _wanted(shell: DeviceShell, package: str | None) -> Wanted:
     if package is None:
         return anything
     known = await require_package(shell, package)
-    if known.uid is not None and known.uid >= FIRST_APP_UID:
+    if known.uid is not None and known.is_app:
         return of_user(known.uid)
     return of_processes(package, set(await processes_of(shell, package)))
 

@@ -8,12 +8,16 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell
+from handrail.android.fallbacks import took_fallback
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")
 FIRST_APP_UID = 10_000
 """Below it are users that many system packages share."""
-_LISTED = re.compile(r"package:(?P<name>\S+?)(?:\s+uid:(?P<uid>\d+)\S*)?\s*")
+_LISTED = re.compile(r"package:(?P<name>\S+?)(?:\s+uid:(?P<uids>\d+(?:,\d+)*)\S*)?\s*")
+UIDS_OF_A_USER = 100_000
+"""Android's users have this many uids each: 1010187 is app 10187 of user 10."""
+_REFUSED = re.compile(r"SecurityException|Permission Denial|Exception occurred|^Error|^cmd: ", re.MULTILINE)
 
 
 class Package(NamedTuple):
@@ -21,6 +25,14 @@ class Package(NamedTuple):
 
     name: str
     uid: int | None
+    """For the user who was asked for."""
+    uids: tuple[int, ...] = ()
+    """Of all users who were listed."""
+
+    @property
+    def is_app(self) -> bool:
+        """Its uid is its own: below are users that many system packages share."""
+        return self.uid is not None and self.uid % UIDS_OF_A_USER >= FIRST_APP_UID
 
 
 def check_package(name: str) -> str:
@@ -30,23 +42,77 @@ def check_package(name: str) -> str:
     return name
 
 
-def read_packages(text: str) -> list[Package]:
-    """The lines of `list packages -U`."""
+async def current_user(shell: DeviceShell, package: str = "android") -> int:
+    """Whose screen it is; `package` is what the next question is about, and its name is looked at first.
+
+    A phone with a work profile or a locked folder has more users than the shell may see, so every question
+    names the one that is meant.
+    """
+    check_package(package)
+    answer = await shell.run(["am", "get-current-user"], check=False)
+    said = answer.text.strip()
+    if answer.ok and said.isascii() and said.isdigit():
+        return int(said)
+    took_fallback(shell, "packages: the phone does not tell its current user; user 0 is asked for")
+    return 0
+
+
+def read_packages(text: str, user: int = 0) -> list[Package]:
+    """The lines of `list packages -U`; where several users were listed, `uid` is the one of `user`."""
     found = (_LISTED.fullmatch(line) for line in text.splitlines())
-    return [Package(one["name"], int(one["uid"]) if one["uid"] else None) for one in found if one]
+    return [_package(one["name"], one["uids"] or "", user) for one in found if one]
 
 
-async def list_packages(shell: DeviceShell, *, third_party: bool = False) -> list[Package]:
-    """All of them, or only those that somebody installed."""
-    only = ["-3"] if third_party else []
-    return read_packages((await shell.run(["cmd", "package", "list", "packages", "-U", *only])).text)
+def _package(name: str, listed: str, user: int) -> Package:
+    uids = tuple(int(one) for one in listed.split(",") if one)
+    own = next((uid for uid in uids if uid // UIDS_OF_A_USER == user), uids[0] if uids else None)
+    return Package(name, own, uids)
 
 
-async def find_package(shell: DeviceShell, name: str) -> Package | None:
+async def list_packages(
+    shell: DeviceShell, *, third_party: bool = False, user: int | None = None
+) -> list[Package]:
+    """All of a user's, or only those that somebody installed. A refusal is an error, never an empty list."""
+    who = await current_user(shell) if user is None else user
+    found = await _list(shell, who, ["-3"] if third_party else [])
+    if not found and (not third_party or not await _list(shell, who, [])):
+        raise _refused(who, "it listed none at all")
+    return found
+
+
+async def _list(shell: DeviceShell, user: int, words: list[str]) -> list[Package]:
+    command = ["cmd", "package", "list", "packages", "-U", "--user", str(user), *words]
+    answer = await shell.run(command, check=False)
+    said = answer.stderr.decode("utf-8", "replace") + answer.text
+    if not answer.ok or _REFUSED.search(said):
+        raise _refused(user, read_reason(said))
+    return read_packages(answer.text, user)
+
+
+def _refused(user: int, reason: str) -> AdbCommandError:
+    return AdbCommandError(
+        f"the phone did not list the packages of user {user}: {reason[:300]}",
+        hint="Whether an app is installed is not known. A work profile, a locked folder or a device's owner "
+        "can hide packages from adb; switch the phone to its main user.",
+        command=["cmd", "package", "list", "packages"],
+    )
+
+
+async def find_package(shell: DeviceShell, name: str, user: int | None = None) -> Package | None:
     """One package; the device's filter takes parts of names, so that the answer is looked through."""
+    found, _ = await _find(shell, name, user)
+    return found
+
+
+async def _find(shell: DeviceShell, name: str, user: int | None) -> tuple[Package | None, list[Package]]:
+    """The package, or all that there are: only a list that has others in it says that this one is missing."""
     check_package(name)
-    answer = await shell.run(["cmd", "package", "list", "packages", "-U", name])
-    return next((one for one in read_packages(answer.text) if one.name == name), None)
+    who = await current_user(shell, name) if user is None else user
+    filtered = await _list(shell, who, [name])
+    if any(one.name == name for one in filtered):
+        return next(one for one in filtered if one.name == name), []
+    others = await list_packages(shell, user=who)
+    return next((one for one in others if one.name == name), None), others
 
 
 async def is_installed(shell: DeviceShell, name: str) -> bool:
@@ -54,11 +120,11 @@ async def is_installed(shell: DeviceShell, name: str) -> bool:
     return await find_package(shell, name) is not None
 
 
-async def require_package(shell: DeviceShell, name: str) -> Package:
+async def require_package(shell: DeviceShell, name: str, user: int | None = None) -> Package:
     """The package, or `AppNotInstalled` with the names that are nearest to it."""
-    found = await find_package(shell, name)
+    found, others = await _find(shell, name, user)
     if found is None:
-        raise not_installed(name, [one.name for one in await list_packages(shell)])
+        raise not_installed(name, [one.name for one in others])
     return found
 
 
@@ -78,22 +144,30 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*inside, *alike]))[:3]
 
 
-def read_processes(text: str, package: str) -> dict[int, str]:
-    """Those of `ps -A -o PID,NAME` that belong to a package: its own name, or `package:part`."""
-    rows = (line.split(None, 1) for line in text.splitlines())
-    named = {int(row[0]): row[1].strip() for row in rows if len(row) == 2 and row[0].isdigit()}
-    return {pid: name for pid, name in named.items() if name.partition(":")[0] == package}
+def read_processes(text: str, package: str, user: int | None = None) -> dict[int, str]:
+    """Those of `ps -A -o PID,USER,NAME` that belong to a package: its own name, or `package:part`.
+
+    With `user`, the same app in another user's profile is left out: its processes belong to `u10_a187`.
+    """
+    rows = (line.split() for line in text.splitlines())
+    known = [(int(row[0]), row[1], row[-1]) for row in rows if len(row) > 1 and row[0].isdigit()]
+    foreign = re.compile(r"u(?!%s_)\d+_.*" % ("\\d+" if user is None else user))
+    return {
+        pid: name
+        for pid, owner, name in known
+        if name.partition(":")[0] == package and not foreign.fullmatch(owner)
+    }
 
 
-async def processes_of(shell: DeviceShell, package: str) -> dict[int, str]:
-    """pid → process name, for all processes of a package."""
+async def processes_of(shell: DeviceShell, package: str, user: int | None = None) -> dict[int, str]:
+    """pid → process name, for all processes of a package, or for those of one user."""
     check_package(package)
-    return read_processes((await shell.run(["ps", "-A", "-o", "PID,NAME"])).text, package)
+    return read_processes((await shell.run(["ps", "-A", "-o", "PID,USER,NAME"])).text, package, user)
 
 
-async def pid_of(shell: DeviceShell, package: str) -> int | None:
+async def pid_of(shell: DeviceShell, package: str, user: int | None = None) -> int | None:
     """The main process."""
-    running = await processes_of(shell, package)
+    running = await processes_of(shell, package, user)
     return next((pid for pid, name in running.items() if name == package), None)
 
 
@@ -130,12 +204,13 @@ async def revoke(shell: DeviceShell, package: str, permission: str) -> str:
 
 async def _change(shell: DeviceShell, verb: str, package: str, permission: str) -> str:
     name = whole_name(permission)
-    command = ["pm", verb, check_package(package), name]
+    user = await current_user(shell, package)
+    command = ["pm", verb, "--user", str(user), package, name]
     answer = await shell.run(command, check=False)
     said = (answer.stderr.decode("utf-8", "replace") + answer.text).strip()
     if answer.ok and not said:
         return name
-    await require_package(shell, package)
+    await require_package(shell, package, user)
     reason = read_reason(said)
     hint = next((hint for words, hint in _HINTS.items() if words in said), None)
     raise AdbCommandError(
@@ -151,16 +226,41 @@ def read_reason(said: str) -> str:
 
 
 async def list_granted(shell: DeviceShell, package: str) -> list[str]:
-    """The permissions that a package has at the moment, given at install time or later, sorted."""
-    await require_package(shell, package)
-    return read_granted((await shell.run(["dumpsys", "package", package])).text, package)
+    """The permissions that a package has for the present user, given at install time or later, sorted."""
+    user = await current_user(shell, package)
+    await require_package(shell, package, user)
+    return read_granted((await shell.run(["dumpsys", "package", package])).text, package, user)
 
 
-def read_granted(dump: str, package: str) -> list[str]:
-    """From the package's own block of `dumpsys package`; what it declares for others has no `granted`."""
-    start = dump.find(f"Package [{package}]")
-    own = dump[max(start, 0) :]
-    return sorted({found["name"] for found in _GRANT.finditer(own) if found["granted"] == "true"})
+def read_granted(dump: str, package: str, user: int = 0) -> list[str]:
+    """From the package's own block of `dumpsys package`, and from that of the user id that it shares.
+
+    What stands before the first `User N:` is given to all users, what stands below one to that user alone.
+    """
+    own = _block(dump, f"Package [{package}]")
+    _, mine = _of_user(own, user)
+    if "installed=false" in mine.partition("\n")[0]:
+        return []
+    shared = re.search(r"sharedUser=SharedUserSetting\{\S+ ([\w.]+)/", own)
+    blocks = [own, _block(dump, f"SharedUser [{shared[1]}]")] if shared else [own]
+    parts = (part for block in blocks for part in _of_user(block, user))
+    found = (one for part in parts for one in _GRANT.finditer(part))
+    return sorted({one["name"] for one in found if one["granted"] == "true"})
+
+
+def _block(dump: str, title: str) -> str:
+    """The first block of this title, to the next line that is no deeper than its own."""
+    found = re.search(rf"^( *){re.escape(title)}.*\n", dump, re.MULTILINE)
+    if found is None:
+        return ""
+    end = re.compile(rf"^ {{0,{len(found[1])}}}\S", re.MULTILINE).search(dump, found.end())
+    return dump[found.start() : end.start() if end else len(dump)]
+
+
+def _of_user(block: str, user: int) -> tuple[str, str]:
+    """What is said for all users, and what for this one; it begins with the line of its state."""
+    everybody, *parts = re.split(r"^ +User (\d+):", block, flags=re.MULTILINE)
+    return everybody, dict(zip(parts[::2], parts[1::2], strict=True)).get(str(user), "")
 
 
 def cleared_by(words: Sequence[str], said: str) -> tuple[str, ...]:

@@ -91,8 +91,8 @@ class _Apps:
         await apps.start(self._shell, package, activity)
 
     async def stop(self, package: str) -> str:
-        await apps.stop(self._shell, package)
-        pid = await pid_of(self._shell, package)
+        user = await apps.stop(self._shell, package)
+        pid = await pid_of(self._shell, package, user)
         return "stopped" if pid is None else f"process {pid}"
 
     async def restart(self, package: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from handrail.adb.shell import Output
 from handrail.android import apps, packages
 from handrail.android.apps import NotStarted, read_started
+from handrail.android.fallbacks import collect_fallbacks
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 from tests.unit.android.said import Said
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
@@ -87,7 +88,7 @@ def test_a_package_without_an_icon_says_so() -> None:
 
 def test_a_private_activity_is_explained() -> None:
     denied = "java.lang.SecurityException: Permission Denial: not exported from uid 10100"
-    said = Said(Output(b"Starting: Intent", denied.encode(), 255), "package:a.b uid:10100")
+    said = Said("0", Output(b"Starting: Intent", denied.encode(), 255), "package:a.b uid:10100")
     with pytest.raises(AdbCommandError) as caught:
         asyncio.run(apps.start(said, "a.b", "Main"))
     assert "not open to other apps" in caught.value.hint
@@ -95,6 +96,7 @@ def test_a_private_activity_is_explained() -> None:
 
 def test_several_icons_are_left_to_the_system() -> None:
     said = Said(
+        "0",
         "priority=0\nandroid/com.android.internal.app.ResolverActivity\n",
         "package:a.b uid:10100",
         "Events injected: 1",
@@ -140,7 +142,7 @@ def test_resetting_empties_the_apps_folder() -> None:
 
 
 def test_a_reset_that_the_device_refuses_is_a_failure() -> None:
-    said = Said("package:a.b uid:10100", Output(b"Failed\n", b"", 0))
+    said = Said("0", "package:a.b uid:10100", Output(b"Failed\n", b"", 0))
     with pytest.raises(AdbCommandError, match="Failed"):
         asyncio.run(apps.reset(said, "a.b"))
 
@@ -181,7 +183,55 @@ def test_packages_are_found_by_their_whole_name() -> None:
 
 def test_package_lines_of_every_android_are_read() -> None:
     lines = "package:a.b uid:10100\npackage:c.d\r\npackage:e.f  uid:10101,1010101\nWARNING: linker\n"
-    assert packages.read_packages(lines) == [("a.b", 10100), ("c.d", None), ("e.f", 10101)]
+    assert [(one.name, one.uid) for one in packages.read_packages(lines)] == [
+        ("a.b", 10100),
+        ("c.d", None),
+        ("e.f", 10101),
+    ]
+    assert packages.read_packages(lines, user=10)[-1].uid == 1010101
+
+
+REFUSED = b"java.lang.SecurityException: Shell does not have permission to access user 150\n"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [Output(b"", REFUSED, 255)],
+        [Output(b"", REFUSED, 0)],
+        [Output(b"Exception occurred while executing 'list':\n" + REFUSED, b"", 0)],
+        ["", ""],
+        ["", Output(b"", REFUSED, 255)],
+    ],
+)
+def test_a_refused_list_never_means_that_an_app_is_not_installed(answers: list[str | Output]) -> None:
+    with pytest.raises(AdbCommandError, match="did not list the packages of user 0") as caught:
+        asyncio.run(packages.is_installed(Said("0", *answers), "a.b"))
+    assert "not known" in caught.value.hint
+
+
+def test_every_question_about_packages_names_the_present_user() -> None:
+    said = Said("10\n", "package:a.b uid:1010100", "Success")
+    asyncio.run(apps.reset(said, "a.b"))
+    assert [" --user 10 " in asked for asked in said.asked] == [False, True, True]
+    said = Said("10\n", "priority=0\na.b/.Main\n", "Status: ok\nActivity: a.b/.Main\n")
+    asyncio.run(apps.start(said, "a.b"))
+    assert [" --user 10 " in asked for asked in said.asked] == [False, True, True]
+
+
+def test_a_phone_that_tells_no_user_is_asked_about_user_0_and_says_so() -> None:
+    said = Said("Error: unknown command 'get-current-user'", "package:a.b uid:10100")
+    assert asyncio.run(packages.is_installed(said, "a.b"))
+    assert said.asked[-1].endswith("--user 0 a.b")
+    (line,) = collect_fallbacks(said)
+    assert "user 0 is asked for" in line
+    assert collect_fallbacks(said) == []
+
+
+def test_the_same_app_of_another_user_is_not_taken_for_this_ones() -> None:
+    text = "  PID USER NAME\n  101 u0_a187 a.b\n  102 u10_a187 a.b\n  103 system a.b:x\n"
+    assert packages.read_processes(text, "a.b", 0) == {101: "a.b", 103: "a.b:x"}
+    assert packages.read_processes(text, "a.b", 10) == {102: "a.b", 103: "a.b:x"}
 
 
 def test_processes_with_a_part_name_belong_to_their_package() -> None:

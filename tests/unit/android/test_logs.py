@@ -47,7 +47,9 @@ def test_a_package_with_a_shared_user_is_found_by_its_processes() -> None:
         "         1700000000.200  1000    88    88 W Settings: alive\n"
         "         1700000000.300  1000   900   900 W WindowManager: not mine\n"
     )
-    said = Said("package:com.android.settings uid:1000", "  PID NAME\n   88 com.android.settings\n", text)
+    said = Said(
+        "0", "package:com.android.settings uid:1000", "  PID NAME\n   88 com.android.settings\n", text
+    )
     lines = asyncio.run(logs.read(said, "com.android.settings"))
     assert [line.text for line in lines] == ["dead by now", "alive"]
 

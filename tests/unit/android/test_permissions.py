@@ -55,9 +55,10 @@ def test_refusals_say_why_and_what_to_do() -> None:
 )
 def test_refusals_of_other_androids_are_understood(words: str, hint: str) -> None:
     said = Said(
+        "0",
         Output(
             b"", f"\nException occurred while executing 'grant':\n{words}\n\tat x.y(Z.java:1)".encode(), 255
-        )
+        ),
     )
     said.answers.append("package:c uid:10100")
     with pytest.raises(AdbCommandError) as caught:
@@ -69,7 +70,7 @@ def test_refusals_of_other_androids_are_understood(words: str, hint: str) -> Non
 
 def test_a_refusal_with_exit_code_0_is_still_one() -> None:
     said = Said(
-        Output(b"", b"Operation not allowed: java.lang.SecurityException: no", 0), "package:c uid:10100"
+        "0", Output(b"", b"Operation not allowed: java.lang.SecurityException: no", 0), "package:c uid:10100"
     )
     with pytest.raises(AdbCommandError, match="failed: no"):
         asyncio.run(grant(said, "c", "CAMERA"))
@@ -96,3 +97,42 @@ Packages:
         android.permission.CALL_PHONE: granted=false
 """
     assert read_granted(dump, "x") == ["android.permission.CAMERA", "android.permission.INTERNET"]
+
+
+TWO_USERS = """Packages:
+  Package [a.b] (1):
+    sharedUser=SharedUserSetting{9 a.shared/10100}
+    install permissions:
+      p.INSTALL: granted=true
+    User 0: ceDataInode=1 installed=true hidden=false
+      runtime permissions:
+        p.CAMERA: granted=true, flags=[ USER_SET]
+        p.MICROPHONE: granted=false
+    User 10: ceDataInode=2 installed=true hidden=false
+      runtime permissions:
+        p.CONTACTS: granted=true
+    User 150: ceDataInode=0 installed=false hidden=false
+  Package [a.c] (2):
+    install permissions:
+      p.OTHER: granted=true
+Shared users:
+  SharedUser [a.shared] (3):
+    User 0:
+      runtime permissions:
+        p.SHARED: granted=true
+  SharedUser [z.else] (4):
+    install permissions:
+      p.FOREIGN: granted=true
+Hidden system packages:
+  Package [a.b] (5):
+    install permissions:
+      p.FORMER: granted=true
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "granted"),
+    [(0, ["p.CAMERA", "p.INSTALL", "p.SHARED"]), (10, ["p.CONTACTS", "p.INSTALL"]), (150, [])],
+)
+def test_grants_are_those_of_one_user(user: int, granted: list[str]) -> None:
+    assert read_granted(TWO_USERS, "a.b", user) == granted
