@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from typing import NamedTuple
+from weakref import WeakSet
 
-from handrail.adb.shell import DeviceShell, Script
+from handrail.adb.shell import DeviceShell, Output, Script
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES
+from handrail.android.display import SHOWN_COMMAND, shown_panel
+from handrail.android.fallbacks import took_fallback
+from handrail.android.foreground import FALLBACK, focused_titles, parse_foreground, window_title
 from handrail.errors import AdbCommandError, SecureScreen
 from handrail.surface.picture import opened
 
@@ -17,34 +22,80 @@ _BLACK = 8
 """The brightest grey, of 255, that still counts as black."""
 
 
+_SEVERAL = b"Multiple displays were found"
+"""How `screencap` warns that it may have taken the wrong panel of a foldable."""
+_SEEN_SEVERAL: WeakSet[DeviceShell] = WeakSet()
+
+
 async def take_picture(shell: DeviceShell, timeout_ms: float) -> bytes:
-    """By `screencap`: as it is turned now."""
+    """By `screencap`: as it is turned now, of the panel that is shown."""
 
     async def capture() -> bytes:
-        output = await shell.run(
-            ["screencap", "-p"], timeout_ms=timeout_ms, limit=SCREENSHOT_LIMIT_BYTES, check=False
-        )
-        return whole_png(output.stdout, output.stderr)
+        if shell in _SEEN_SEVERAL:
+            return await _of_shown_panel(shell, timeout_ms)
+        output = await _screencap(shell, [], timeout_ms)
+        png = whole_png(output.stdout, output.stderr)
+        if _SEVERAL in output.stderr or _SEVERAL in output.stdout.partition(SIGNATURE)[0]:
+            _SEEN_SEVERAL.add(shell)
+            took_fallback(shell, "picture: the phone has several displays; the shown one's is named")
+            return await _of_shown_panel(shell, timeout_ms)
+        return png
 
     return await guarded(shell, capture, timeout_ms)
 
 
+async def _screencap(shell: DeviceShell, which: list[str], timeout_ms: float) -> Output:
+    command = ["screencap", "-p", *which]
+    return await shell.run(command, timeout_ms=timeout_ms, limit=SCREENSHOT_LIMIT_BYTES, check=False)
+
+
+async def _of_shown_panel(shell: DeviceShell, timeout_ms: float) -> bytes:
+    """Asked anew each time: a phone may be folded between two pictures."""
+    told = await shell.run(Script(f"{SHOWN_COMMAND}; true"), timeout_ms=timeout_ms, check=False)
+    panel = shown_panel(told.text)
+    if panel is None:
+        raise AdbCommandError(
+            "The phone has several displays, and it does not tell which one is shown",
+            hint="Open the phone, or use its helper (u2): it takes pictures of the display in use.",
+            command="dumpsys display",
+        )
+    output = await _screencap(shell, ["-d", panel], timeout_ms)
+    return whole_png(output.stdout, output.stderr)
+
+
 async def guarded(shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float) -> bytes:
     """What everybody may see. A black picture is doubted: the window may have come after the question."""
-    await refuse_secure(shell, timeout_ms)
+    secure = await secure_windows(shell, timeout_ms)
+    if secure:
+        await _refuse_in_front(shell, secure, timeout_ms)
     data = await capture()
     if await asyncio.to_thread(is_black, data):
-        await refuse_secure(shell, timeout_ms)
+        for window in secure or await secure_windows(shell, timeout_ms):
+            raise _forbidden(window)
+    for window in secure:
+        took_fallback(shell, f"picture: the window {window.title!r} forbids pictures and is black in it")
     return data
 
 
-async def refuse_secure(shell: DeviceShell, timeout_ms: float) -> None:
-    """Raises `SecureScreen` while a window that forbids pictures is up."""
-    title = await secure_window(shell, timeout_ms)
-    if title is not None:
-        raise SecureScreen(
-            f"The window {title!r} forbids pictures (FLAG_SECURE)", window=title, evidence="dumpsys window"
-        )
+async def _refuse_in_front(shell: DeviceShell, secure: list[SecureWindow], timeout_ms: float) -> None:
+    """Another app's window, such as the other half of a split screen, does not forbid a picture of this one.
+
+    Android itself leaves it black. Where it is not certain whose windows are in front, it is refused.
+    """
+    focus = await shell.run(FALLBACK, timeout_ms=timeout_ms, check=False)
+    titles, front = focused_titles(focus.text), parse_foreground(focus.text)
+    for window in secure:
+        elsewhere = front is not None and window.package not in (None, front.package)
+        if not (elsewhere and len(titles) == 1 and window.title != titles[0]):
+            raise _forbidden(window)
+
+
+def _forbidden(window: SecureWindow) -> SecureScreen:
+    return SecureScreen(
+        f"The window {window.title!r} forbids pictures (FLAG_SECURE)",
+        window=window.title,
+        evidence="dumpsys window",
+    )
 
 
 def whole_png(stdout: bytes, stderr: bytes = b"") -> bytes:
@@ -70,39 +121,56 @@ def is_black(png: bytes) -> bool:
 
 
 COMMAND = Script(
-    "dumpsys window windows | grep -E '^ *Window #|fl=|isOnScreen=|isVisible=|mHasSurface=|SECURE'; true"
+    "dumpsys window windows | grep -E '^ *Window #|mDisplayId=|package=|fl=|isOnScreen=|isVisible=|"
+    "mHasSurface=|mViewVisibility='; true"
 )
 FLAG_SECURE = 0x2000
 
-_WINDOW = re.compile(r"^ *Window #\d+ Window\{\S+ u\d+ (.*?)\}:?", re.MULTILINE)
-_HEX_FLAGS = re.compile(r"\bfl=#?([0-9a-f]{5,8})\b")
+_WINDOW = re.compile(r"^ *Window #\d+ (Window\{.*?\}):?$", re.MULTILINE)
+_WORD_FLAGS = re.compile(r"\bfl=(?:[A-Z_]+ )*SECURE\b")
+_HEX_FLAGS = re.compile(r"\bfl=#?(?:0x)?([0-9a-f]{4,8})\b")
 _SHOWN = re.compile(r"\b(?:isOnScreen|isVisible|mHasSurface)=(true|false)")
 
 
-async def secure_window(shell: DeviceShell, timeout_ms: float) -> str | None:
-    """The title of a visible window that forbids pictures, or None."""
+class SecureWindow(NamedTuple):
+    """A visible window that forbids pictures."""
+
+    title: str
+    package: str | None
+
+
+async def secure_windows(shell: DeviceShell, timeout_ms: float) -> list[SecureWindow]:
+    """Those on the display that is shown, the topmost first."""
     output = await shell.run(COMMAND, timeout_ms=timeout_ms, check=False)
     return find_secure(output.text)
 
 
-def find_secure(text: str) -> str | None:
-    """The topmost such window; the dump lists the topmost first."""
+def find_secure(text: str) -> list[SecureWindow]:
+    """Of `dumpsys window windows`, which lists the topmost first."""
     _, *parts = _WINDOW.split(text)
-    for title, block in zip(parts[::2], parts[1::2], strict=True):
-        if _is_secure(block) and _is_shown(block):
-            return title
-    return None
+    blocks = zip(parts[::2], parts[1::2], strict=True)
+    return [
+        SecureWindow(window_title(name) or name, _owner(name, block))
+        for name, block in blocks
+        if _is_secure(block) and _is_shown(block)
+    ]
+
+
+def _owner(name: str, block: str) -> str | None:
+    found = re.search(r"\bpackage=([\w.]+)", block) or re.search(r" ([A-Za-z][\w.]*)/", name)
+    return found[1] if found else None
 
 
 def _is_secure(block: str) -> bool:
     """Since Android 9 flags are written as words, before as a hexadecimal number."""
-    if re.search(r"\bSECURE\b", block):
+    if _WORD_FLAGS.search(block):
         return True
     flags = _HEX_FLAGS.search(block)
     return flags is not None and int(flags[1], 16) & FLAG_SECURE != 0
 
 
 def _is_shown(block: str) -> bool:
-    """Every word about visibility that this Android has must say yes."""
-    said = _SHOWN.findall(block)
-    return "false" not in said
+    """On display 0, and every word about visibility that this Android has must say yes."""
+    display = re.search(r"\bmDisplayId=(\d+)", block)
+    hidden = re.search(r"\bmViewVisibility=0x[48]", block)
+    return (display is None or display[1] == "0") and not hidden and "false" not in _SHOWN.findall(block)

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from handrail.adb.shell import Output
+from handrail.android.fallbacks import collect_fallbacks
 from handrail.android.picture import find_secure, is_black, take_picture, whole_png
 from handrail.errors import AdbCommandError, SecureScreen
 from tests.unit.android.said import Said
@@ -41,7 +42,7 @@ def png(colour: tuple[int, int, int], bar: bool = False) -> bytes:
 
 @pytest.mark.parametrize("text", [ANDROID_14, ANDROID_8])
 def test_a_secure_window_is_named(text: str) -> None:
-    assert find_secure(text) == BANK
+    assert [(one.title, one.package) for one in find_secure(text)] == [(BANK, "com.example.bank")]
 
 
 @pytest.mark.parametrize(
@@ -57,15 +58,83 @@ def test_a_secure_window_is_named(text: str) -> None:
     ],
 )
 def test_windows_that_are_open_or_not_shown_do_not_count(text: str) -> None:
-    assert find_secure(text) is None
+    assert find_secure(text) == []
 
 
 def test_a_secure_window_is_told_before_a_picture_is_taken() -> None:
-    shell = Said(ANDROID_14)
+    shell = Said(ANDROID_14, f"  mCurrentFocus=Window{{6 u0 {BANK}}}\n")
     with pytest.raises(SecureScreen, match="bank") as caught:
         asyncio.run(take_picture(shell, 1000))
     assert caught.value.details["window"] == BANK
-    assert len(shell.asked) == 1
+    assert not any("screencap" in asked for asked in shell.asked)
+
+
+NOTES_IN_FRONT = "  mCurrentFocus=Window{7 u0 a.notes/a.notes.Main}\n"
+
+
+def test_a_secure_window_of_another_app_does_not_forbid_a_picture_of_this_one() -> None:
+    picture = png((1, 200, 3))
+    shell = Said(ANDROID_14, NOTES_IN_FRONT, picture)
+    assert asyncio.run(take_picture(shell, 1000)) == picture
+    assert "is black in it" in collect_fallbacks(shell)[0]
+
+
+@pytest.mark.parametrize(
+    "focus", ["", "  mCurrentFocus=null\n", NOTES_IN_FRONT.replace("a.notes/", "StatusBar ")]
+)
+def test_while_it_is_not_certain_who_is_in_front_a_secure_window_forbids(focus: str) -> None:
+    with pytest.raises(SecureScreen, match="bank"):
+        asyncio.run(take_picture(Said(ANDROID_14, focus), 1000))
+
+
+def test_a_black_picture_beside_a_secure_window_is_refused() -> None:
+    with pytest.raises(SecureScreen, match="bank"):
+        asyncio.run(take_picture(Said(ANDROID_14, NOTES_IN_FRONT, png((0, 0, 0))), 1000))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ANDROID_14.replace("fl=LAYOUT_IN_SCREEN SECURE", "mDisplayId=2\n      fl=LAYOUT_IN_SCREEN SECURE"),
+        ANDROID_14.replace("fl=LAYOUT_IN_SCREEN SECURE", "mViewVisibility=0x8\n      fl=SECURE"),
+        ANDROID_14.replace("LAYOUT_IN_SCREEN SECURE", "LAYOUT_IN_SCREEN\n      pfl=SECURE"),
+    ],
+)
+def test_a_secure_window_on_another_display_or_hidden_does_not_count(text: str) -> None:
+    assert find_secure(text) == []
+
+
+def test_a_vendors_words_after_a_windows_title_are_not_part_of_it() -> None:
+    vendor = ANDROID_14.replace(f"6 u0 {BANK}", f"com.example.bank:6 u0 {BANK} type=1 ")
+    assert [one.title for one in find_secure(vendor)] == [BANK]
+
+
+# several displays
+
+FOLD = """  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, \
+uniqueId='local:4619827677550801153', physicalPort=1, orientation=0, logicalFrame=Rect(0, 0 - 2076, 2152), \
+physicalFrame=Rect(0, 0 - 2076, 2152), deviceWidth=2076, deviceHeight=2152}]
+"""
+WARNING = b"[Warning] Multiple displays were found, but no display id was specified!\n"
+
+
+@pytest.mark.parametrize(
+    "first", [WARNING + png((1, 2, 3)), Output(png((1, 2, 3)), WARNING, 0)], ids=["stdout", "stderr"]
+)
+def test_of_several_displays_the_shown_one_is_taken(first: bytes | Output) -> None:
+    inner, outer = png((9, 9, 200)), png((9, 200, 9))
+    folded = FOLD.replace("801153", "801152")
+    shell = Said("", first, FOLD, inner, "", folded, outer)
+    assert asyncio.run(take_picture(shell, 1000)) == inner
+    assert asyncio.run(take_picture(shell, 1000)) == outer
+    taken = [asked for asked in shell.asked if "screencap" in asked]
+    named = [f"screencap -p -d 46198276775508011{end}" for end in (53, 52)]
+    assert taken == ["screencap -p", *named]
+
+
+def test_in_doubt_about_the_display_there_is_no_picture() -> None:
+    with pytest.raises(AdbCommandError, match="several displays"):
+        asyncio.run(take_picture(Said("", WARNING + png((1, 2, 3)), ""), 1000))
 
 
 def test_a_black_picture_of_a_window_that_came_meanwhile_is_doubted() -> None:
