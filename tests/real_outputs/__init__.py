@@ -1,0 +1,1 @@
+"""Outputs of real phones against what the product reads out of them."""
