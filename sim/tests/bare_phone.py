@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.clock import ManualClock
 from handrail_sim.disk.files import Files
 from handrail_sim.faults import Faults
+from handrail_sim.stream import Stream
 
 
 class BarePhone:

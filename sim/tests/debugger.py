@@ -10,9 +10,9 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.channels.host import listening
 from handrail_sim.phone import Phone
+from handrail_sim.stream import Stream
 
 
 class Debugger:

@@ -6,7 +6,6 @@ from typing import Any
 
 from handrail_sim.adbd.connection import HELD_MAX, STREAMS_MAX
 from handrail_sim.adbd.daemon import Adbd
-from handrail_sim.adbd.stream import PIPE_SIZE, Stream
 from handrail_sim.adbd.wire import (
     MAX_PAYLOAD,
     MAX_PAYLOAD_V1,
@@ -19,6 +18,7 @@ from handrail_sim.adbd.wire import (
     encode,
     encode_shell,
 )
+from handrail_sim.stream import PIPE_SIZE, Stream
 from tests.bare_phone import bare_phone
 from tests.host import Host, settle
 

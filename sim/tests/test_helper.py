@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail_sim import shell
-from handrail_sim.adbd.stream import pair
 from handrail_sim.channels.attach import HELPER_RUNNER
 from handrail_sim.channels.helper import Helper
 from handrail_sim.channels.http import Request, Response, serve
 from handrail_sim.channels.mortality import Mortal
+from handrail_sim.stream import pair
 from tests.hand import Hand
 
 CONTACTS = "com.android.contacts"

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from handrail_sim import shell
-from handrail_sim.adbd.stream import pair
 from handrail_sim.channels.http import Request
 from handrail_sim.channels.mobilecli import PORT, Server
 from handrail_sim.channels.mortality import Mortal
+from handrail_sim.stream import pair
 from tests.hand import Hand
 from tests.host import settle
 

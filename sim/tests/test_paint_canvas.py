@@ -13,7 +13,6 @@ from handrail_sim.paint.canvas import paint
 from handrail_sim.paint.encoder import encode
 from handrail_sim.paint.images import picture
 from handrail_sim.paint.masks import icon
-from handrail_sim.paint.metrics import line_width
 from handrail_sim.paint.products import DRAWINGS
 from handrail_sim.paint.scene import (
     Arc,
@@ -29,6 +28,7 @@ from handrail_sim.paint.scene import (
     Stroke,
     dimmed,
 )
+from handrail_sim.view.metrics import line_width
 
 RED = (255, 0, 0, 255)
 SCREEN = (0, 0, 100, 100)

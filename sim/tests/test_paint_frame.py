@@ -12,7 +12,6 @@ from handrail_sim.paint.compose import PAINTERS, compose
 from handrail_sim.paint.palette import DARK, LIGHT, resolve
 from handrail_sim.paint.scene import Fill, Picture, Run, Shape, Sign, Stroke
 from handrail_sim.paint.thumbnail import Reduction
-from handrail_sim.screen.windows import Window
 from handrail_sim.view import (
     Style,
     View,
@@ -39,6 +38,7 @@ from handrail_sim.view import (
     text,
 )
 from handrail_sim.view.units import Units
+from handrail_sim.view.windows import Window
 
 SIZE = (360, 640)
 SCREEN = (0, 0, *SIZE)

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from handrail_sim.paint import metrics
-from handrail_sim.paint.advances import MEDIUM, REGULAR, UNITS_PER_EM
+from handrail_sim import paint
+from handrail_sim.view import metrics
+from handrail_sim.view.advances import MEDIUM, REGULAR, UNITS_PER_EM
 
-FONTS = Path(metrics.__file__).parent / "fonts"
+FONTS = Path(paint.__file__).parent / "fonts"
 SENTENCE = "The quick brown fox jumps over the lazy dog, thrice."
 
 
@@ -31,7 +32,7 @@ def test_common_scripts_are_in_the_font() -> None:
 
 
 def test_measuring_text_loads_no_imaging_library() -> None:
-    code = "import sys, handrail_sim.paint.metrics; print('PIL' in sys.modules)"
+    code = "import sys, handrail_sim.view.metrics; print('PIL' in sys.modules)"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "False"
 

@@ -10,12 +10,12 @@ from random import Random
 from typing import Any
 
 from handrail_sim.screen.dump import window_nodes
-from handrail_sim.screen.windows import Window
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, button, card, column, field, item, lazy_list, row, switch, text, toolbar
 from handrail_sim.view.lists import KEPT_ROWS
 from handrail_sim.view.reuse import take_over
 from handrail_sim.view.units import Units
+from handrail_sim.view.windows import Window
 from tests.hand import Hand, phone_with
 
 WORDS = [

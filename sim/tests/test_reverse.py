@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import asyncio
 
-from handrail_sim.adbd.stream import Stream, pair
 from handrail_sim.adbd.wire import Command, Packet
+from handrail_sim.stream import Stream, pair
 from tests.host import Host, settle
 from tests.test_adbd import phone_of, phone_test
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.io import Collected, Nothing
-from handrail_sim.sim_command import sim_command
+from handrail_sim.shell.sim_command import sim_command
 from tests.hand import Hand
 
 

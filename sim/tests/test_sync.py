@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from handrail_sim.adbd.stream import Reader, pair
 from handrail_sim.adbd.sync import Sync
 from handrail_sim.adbd.wire import SYNC_HEADER, SYNC_STAT, SYNC_STAT_V2, U32
 from handrail_sim.clock import ManualClock
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import CAPACITY
+from handrail_sim.stream import Reader, pair
 
 TMP = "/data/local/tmp"
 MTIME = 1_700_000_000

@@ -6,9 +6,9 @@ from base64 import b64decode
 from xml.etree import ElementTree
 
 from handrail_sim import shell
-from handrail_sim.adbd.stream import pair
 from handrail_sim.channels.u2 import METHODS
 from handrail_sim.channels.u2.rpc import choose
+from handrail_sim.stream import pair
 from tests.automator import Automator, sel, with_automator
 from tests.hand import Hand
 

@@ -12,7 +12,6 @@ from handrail_sim import paint, state
 from handrail_sim.apps import load
 from handrail_sim.channels.attach import attach
 from handrail_sim.clock import Clock
-from handrail_sim.device import Device
 from handrail_sim.disk.image import fill_libraries
 from handrail_sim.input import gestures, keys
 from handrail_sim.input.editing import Editing
@@ -21,19 +20,20 @@ from handrail_sim.input.touch import Touch
 from handrail_sim.screen import dump
 from handrail_sim.screen.camera import Camera, paint_aside
 from handrail_sim.screen.dialogs import Dialogs
-from handrail_sim.screen.display import Display
 from handrail_sim.screen.motion import Motion
 from handrail_sim.screen.stack import Screen
 from handrail_sim.screen.systemui import SystemUi
 from handrail_sim.screen.text_toolbar import TextToolbar
-from handrail_sim.screen.windows import Window
 from handrail_sim.system import configuration
 from handrail_sim.system.activities import App
+from handrail_sim.system.device import Device
+from handrail_sim.system.display import Display
 from handrail_sim.system.health import Health
 from handrail_sim.system.intents import Intent, StartResult
 from handrail_sim.system.notifications import Notification
 from handrail_sim.system.tasks import Tasks
 from handrail_sim.view.view import View
+from handrail_sim.view.windows import Window
 
 T = TypeVar("T")
 SMS_APP = "com.android.messaging"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from handrail_sim.screen.display import Display
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.calls import is_plain
+from handrail_sim.system.display import Display
 from handrail_sim.system.intents import Intent, short_component
 from handrail_sim.system.tasks import Task
 

@@ -7,7 +7,7 @@ import pytest
 from handrail.android.http_over_adb import HttpPort, ServerGone
 from handrail.clock import ManualClock
 from handrail.errors import AdbConnectionError, DeviceError, HandrailError, Timeout
-from handrail_sim.adbd.stream import Stream
+from handrail_sim.stream import Stream
 from tests.unit.android.sim_phone import Bench, play
 
 PORT = 7001

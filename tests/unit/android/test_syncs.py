@@ -13,7 +13,7 @@ from handrail.android.sync.apps import AGAIN_FIRST_MS, MOST_LOSSES, OPEN_MS, Syn
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction
 from handrail.tree.node import Screen
-from handrail_sim.adbd.stream import Stream
+from handrail_sim.stream import Stream
 from tests.unit.android.sim_phone import Bench, play
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"

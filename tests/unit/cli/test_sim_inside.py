@@ -11,7 +11,7 @@ from handrail.cli.sim import INSIDE, inside_commands
 from handrail.clock import SystemClock
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
-from handrail_sim.sim_command import COMMANDS
+from handrail_sim.shell.sim_command import COMMANDS
 from tests.unit.cli.command import Handrail
 
 

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from handrail_sim.adbd.stream import PIPE_SIZE
 from handrail_sim.adbd.wire import Command
+from handrail_sim.stream import PIPE_SIZE
 
 WRITE_SIZE = 65536
 """Longest WRTE we send, so that a thousand streams nobody reads hold 64 MB at most."""

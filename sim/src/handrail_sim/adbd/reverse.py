@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail_sim.adbd.stream import Stream, join
+from handrail_sim.stream import Stream, join
 
 if TYPE_CHECKING:
     from handrail_sim.adbd.connection import Connection

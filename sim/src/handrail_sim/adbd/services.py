@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from handrail_sim import shell
 from handrail_sim.adbd.shell_service import exec_service, first_word, shell_service
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.adbd.sync import Sync
 from handrail_sim.shell.processes import processes_of
+from handrail_sim.stream import Stream
 
 if TYPE_CHECKING:
     from handrail_sim.adbd.connection import Connection

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from handrail_sim import shell
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.adbd.tty import Tty
 from handrail_sim.adbd.wire import ShellKind, ShellParser, encode_shell
+from handrail_sim.stream import Stream
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

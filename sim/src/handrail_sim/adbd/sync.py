@@ -11,7 +11,6 @@ import os
 import stat as modes
 from collections.abc import Awaitable, Callable
 
-from handrail_sim.adbd.stream import Reader, Stream
 from handrail_sim.adbd.wire import (
     SYNC_DATA_MAX,
     SYNC_HEADER,
@@ -25,6 +24,7 @@ from handrail_sim.adbd.wire import (
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.lookup import CAPACITY, failure
 from handrail_sim.disk.nodes import Stat
+from handrail_sim.stream import Reader, Stream
 
 DEVICE = 0xFD2A
 """st_dev of the data partition, any constant."""

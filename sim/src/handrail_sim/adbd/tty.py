@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from handrail_sim.adbd.stream import PIPE_SIZE
 from handrail_sim.shell.io import Source
 from handrail_sim.shell.processes import processes_of
+from handrail_sim.stream import PIPE_SIZE
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

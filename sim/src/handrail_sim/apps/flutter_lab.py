@@ -16,8 +16,8 @@ from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
 
 if TYPE_CHECKING:
-    from handrail_sim.adbd.stream import Stream
     from handrail_sim.phone import Phone
+    from handrail_sim.stream import Stream
 
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it

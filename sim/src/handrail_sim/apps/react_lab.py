@@ -15,9 +15,9 @@ from handrail_sim.system.intents import SEND, Handles, Intent
 from handrail_sim.view import Style, View, avatar, column, field, frame, icon, image, row, scroll, text
 
 if TYPE_CHECKING:
-    from handrail_sim.adbd.stream import Stream
     from handrail_sim.channels.react.runtime import Runtime
     from handrail_sim.phone import Phone
+    from handrail_sim.stream import Stream
 
 # Accessibility names a view by its Android class: ReactRootView is a FrameLayout, ReactViewGroup a ViewGroup.
 ROOT = "android.widget.FrameLayout"

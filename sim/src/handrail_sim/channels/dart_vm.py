@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.channels.http import Request, Response, serve
 from handrail_sim.channels.websocket import WebSocket, accept
+from handrail_sim.stream import Stream
 from handrail_sim.waiting import beside
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handrail_sim.device import Event
     from handrail_sim.phone import Phone
+    from handrail_sim.system.device import Event
 
 FIRST_MS, POLL_MS, QUIET_MS = 50.0, 25.0, 150.0
 MAX_EVENTS = 16

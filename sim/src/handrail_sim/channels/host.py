@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from handrail_sim.adbd.stream import Stream
+from handrail_sim.stream import Stream
 from handrail_sim.waiting import Background
 
 CHUNK = 65536

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from handrail_sim.adbd.stream import Stream
+from handrail_sim.stream import Stream
 
 MAX_HEAD = 65536
 MAX_BODY = 1 << 24

@@ -7,8 +7,8 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN, SERVER, Protocol
 from websockets.utils import accept_key
 
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.channels.http import Request, Response
+from handrail_sim.stream import Stream
 
 LARGEST = 1 << 24
 """Bytes of one message; a client that sends more is cut off."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from handrail_sim.paint import metrics
-from handrail_sim.screen.windows import Window
+from handrail_sim.view import metrics
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.reuse import forget_written
 from handrail_sim.view.units import edges
 from handrail_sim.view.view import View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.view import View, column, row
 from handrail_sim.view.view import Handler, Style
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from handrail_sim.input.editing import Editing
-from handrail_sim.screen.windows import Window
 from handrail_sim.view.hit import is_slider
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from math import atan2, degrees, hypot
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.timers import Timer
 from handrail_sim.view.hit import chain, hit, is_slider
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.scrolling import can_scroll
 from handrail_sim.view.units import contains, edges
 from handrail_sim.view.view import Rect, View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

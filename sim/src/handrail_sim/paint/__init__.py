@@ -1,4 +1,4 @@
-"""The simulated phone's eyes: text metrics for layout (`metrics`), and pictures of its windows.
+"""The simulated phone's eyes: pictures of its windows.
 
 Nothing here changes the phone; Pillow is imported only when something is painted.
 """
@@ -8,20 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from handrail_sim.paint.compose import Frame, compose
+from handrail_sim.view.windows import Window
+
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from handrail_sim.paint.compose import Frame
-    from handrail_sim.screen.windows import Window
 
 
 def frame(
     windows: Sequence[Window], width: int, height: int, *, dark: bool = False, now_ms: float = 0.0
 ) -> Frame:
     """What these windows, bottom to top, show now. Quick; `Frame.png` and the like belong in a thread."""
-    # Not at the top: the layout of views measures text with this package's metrics.
-    from handrail_sim.paint.compose import compose  # noqa: PLC0415
-
     return compose(windows, width, height, dark=dark, now_ms=now_ms)
 
 

@@ -8,9 +8,7 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from handrail_sim.paint import images, masks
-from handrail_sim.paint.advances import UNITS_PER_EM
 from handrail_sim.paint.glyphs import glyph
-from handrail_sim.paint.metrics import units
 from handrail_sim.paint.palette import RGBA
 from handrail_sim.paint.scene import (
     Arc,
@@ -26,6 +24,8 @@ from handrail_sim.paint.scene import (
     is_empty,
     overlap,
 )
+from handrail_sim.view.advances import UNITS_PER_EM
+from handrail_sim.view.metrics import units
 
 _OVERSAMPLING = 3
 

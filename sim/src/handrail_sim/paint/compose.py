@@ -12,11 +12,10 @@ from handrail_sim.paint.scene import ALL, TOP, Box, Fill, Picture, Scene, dimmed
 from handrail_sim.paint.thumbnail import Reduction
 from handrail_sim.view.units import Units
 from handrail_sim.view.view import View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from handrail_sim.screen.windows import Window
 
 Painter = Callable[[Pen, View], None]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from PIL import Image, ImageDraw, ImageFont
 
 from handrail_sim.paint import icons, masks
-from handrail_sim.paint.advances import MEDIUM, REGULAR, UNITS_PER_EM
-from handrail_sim.paint.metrics import units
+from handrail_sim.view.advances import MEDIUM, REGULAR, UNITS_PER_EM
+from handrail_sim.view.metrics import units
 
 _FONTS = Path(__file__).parent / "fonts"
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from handrail_sim.paint import icons, metrics, palette
+from handrail_sim.paint import icons, palette
 from handrail_sim.paint.palette import fade, hue
 from handrail_sim.paint.pen import DISABLED, Pen, inside
 from handrail_sim.paint.scene import Box, Picture
+from handrail_sim.view import metrics
 from handrail_sim.view.view import View
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail_sim.paint import metrics, palette
+from handrail_sim.paint import palette
 from handrail_sim.paint.palette import RGBA
 from handrail_sim.paint.scene import ALL, Box, Fill, Picture, Run, Shadow, Shape, Sign, Stroke
+from handrail_sim.view import metrics
 from handrail_sim.view.units import edges
 
 if TYPE_CHECKING:

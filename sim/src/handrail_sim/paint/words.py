@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import accumulate
 
-from handrail_sim.paint import metrics, palette
+from handrail_sim.paint import palette
 from handrail_sim.paint.palette import RGBA
 from handrail_sim.paint.pen import Pen, inside, write
 from handrail_sim.paint.scene import TOP, Box, Run
+from handrail_sim.view import metrics
 from handrail_sim.view.units import gravity
 from handrail_sim.view.view import View
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from handrail_sim.screen.dump import is_important, is_scrollable, resource_id, text_of
-from handrail_sim.screen.windows import Window
 from handrail_sim.view.view import Rect, View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

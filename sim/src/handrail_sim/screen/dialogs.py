@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from handrail_sim.screen.overlays import panel
-from handrail_sim.screen.windows import Window
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.system.intents import Intent, split_component
+from handrail_sim.system.overlays import panel
 from handrail_sim.view import View, button, checkbox, column, icon, item, scroll, text
 from handrail_sim.view.view import Style
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.view.view import SCROLLING, View
+from handrail_sim.view.windows import Window
 
 HEADER = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 # What XML forbids (the serializer's caller writes dots), what must be escaped, and what lies beyond UTF-16's

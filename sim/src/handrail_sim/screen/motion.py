@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.scrolling import eased, fling, scroll_by, scrollers_above
 from handrail_sim.view.view import View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

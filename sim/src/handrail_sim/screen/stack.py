@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen import overlays
-from handrail_sim.screen.windows import Window
+from handrail_sim.system import overlays
 from handrail_sim.system.activities import Activity
 from handrail_sim.view.units import contains
 from handrail_sim.view.view import Rect, View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

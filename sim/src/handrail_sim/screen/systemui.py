@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from handrail_sim.screen import recents, shade
-from handrail_sim.screen.windows import Window
 from handrail_sim.timers import Timer
 from handrail_sim.view import View, column, frame, icon, icon_button, row, slider, text
 from handrail_sim.view.view import Rect, Style
 from handrail_sim.view.widgets import styled
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

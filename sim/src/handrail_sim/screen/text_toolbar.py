@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.view import View, button, frame, row
 from handrail_sim.view.view import Rect, Style
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.storage import Database, Prefs, is_stale, open_database
-from handrail_sim.screen import overlays
-from handrail_sim.screen.decor import decorate
-from handrail_sim.screen.windows import Window
+from handrail_sim.system import overlays
 from handrail_sim.system.calls import make, to_call
+from handrail_sim.system.decor import decorate
 from handrail_sim.system.intents import Handles, Intent, full_class
 from handrail_sim.view.memory import Memory
 from handrail_sim.view.view import Handler, View
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

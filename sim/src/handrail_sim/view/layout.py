@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import inf
 
-from handrail_sim.paint import metrics
-from handrail_sim.view import lists
+from handrail_sim.view import lists, metrics
 from handrail_sim.view.units import Units, edges, gravity, intersect
 from handrail_sim.view.view import Rect, View
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from handrail_sim.apps.replay.recorded import Box, Recorded
-from handrail_sim.paint import metrics
-from handrail_sim.view import Style, View
+from handrail_sim.view import Style, View, metrics
 
 _KINDS = (
     ("CheckBox", "checkbox"),

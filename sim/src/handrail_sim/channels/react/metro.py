@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from handrail_sim.adbd.stream import Stream
 from handrail_sim.channels.host import listening
 from handrail_sim.channels.http import Request, Response, json_response, serve
 from handrail_sim.channels.react.cdp import Session
 from handrail_sim.channels.react.runtime import Runtime
 from handrail_sim.channels.websocket import accept
+from handrail_sim.stream import Stream
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from handrail_sim.system.intents import short_component
 
 if TYPE_CHECKING:
-    from handrail_sim.screen.windows import Window
     from handrail_sim.system.activities import Activity
     from handrail_sim.system.tasks import Task
+    from handrail_sim.view.windows import Window
 
 
 def hash_code(kind: int, number: int) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import activity_record, hash_code, rect, window_name
 from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.view.windows import Window
 
 TYPES = {
     "application": "BASE_APPLICATION",

@@ -6,6 +6,7 @@ A program that starts and serves nothing would keep its client waiting; an hones
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.sim_command import sim_command
 
 
 async def run(call: Call) -> int:
@@ -43,11 +44,9 @@ async def _not_found(call: Call, name: str, files: list[str]) -> int:
     return 1
 
 
-async def sim(call: Call) -> int:
-    """The simulator's own command."""
-    from handrail_sim.sim_command import sim_command  # noqa: PLC0415 - only phones that are asked pay for it
-
-    return await sim_command(call)
-
-
-FAMILY: dict[str, Command] = {"app_process": run, "app_process64": run, "app_process32": run, "sim": sim}
+FAMILY: dict[str, Command] = {
+    "app_process": run,
+    "app_process64": run,
+    "app_process32": run,
+    "sim": sim_command,
+}

@@ -1,6 +1,6 @@
 """Glyph widths of the bundled font: a table, so that text is measured without loading a font.
 
-Generated from the files in `fonts/`; `tests/unit/sim/test_paint_metrics.py` compares the two.
+Generated from the files in `paint/fonts/`; `tests/test_paint_metrics.py` compares the two.
 """
 
 from __future__ import annotations

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
-
-if TYPE_CHECKING:
-    from handrail_sim.shell.call import Call
+from handrail_sim.shell.call import Call
 
 USAGE = """usage: sim COMMAND ...
 
@@ -26,7 +24,7 @@ sim install PACKAGE                    a package without an app behind it is the
 sim toast TEXT                         a short message at the bottom
 sim reboot                             restart; what is on disk stays"""
 
-Run = Callable[["Call", list[str]], Awaitable[int]]
+Run = Callable[[Call, list[str]], Awaitable[int]]
 
 
 async def sim_command(call: Call) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handrail_sim.screen.overlays import panel, snackbar_of
+from handrail_sim.system.overlays import panel, snackbar_of
 from handrail_sim.view import View, absolute, frame, icon
 from handrail_sim.view.view import Style
 from handrail_sim.view.widgets import styled

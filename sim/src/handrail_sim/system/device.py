@@ -11,8 +11,8 @@ from uuid import NAMESPACE_OID, uuid5
 from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
 from handrail_sim.faults import Faults
-from handrail_sim.screen.display import Display
 from handrail_sim.system.cell import Cell
+from handrail_sim.system.display import Display
 from handrail_sim.system.logs import LogBuffer, LogLine
 from handrail_sim.system.notifications import Notifications
 from handrail_sim.system.packages import Packages

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from handrail_sim.screen.windows import Window
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.view import View, button, column, frame, row, scroll, text
 from handrail_sim.view.view import Style
+from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Activity

@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from handrail_sim.paint.advances import ABOVE, BELOW, MEDIUM, REGULAR, UNITS_PER_EM
+from handrail_sim.view.advances import ABOVE, BELOW, MEDIUM, REGULAR, UNITS_PER_EM
 
 ELLIPSIS = "…"
 _FALLBACK_WIDE = UNITS_PER_EM
