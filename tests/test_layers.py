@@ -12,9 +12,10 @@ LAYERS = [
     {"asgi_server", "bind", "config", "simulator", "store", "waiting"},
     {"protocol", "transparency"},
     {"dialects"},
-    {"tree", "adb"},
+    {"tree", "adb", "cdp"},
     {"surface"},
-    {"android", "desk"},
+    {"page"},
+    {"android", "browser", "desk"},
     {"engine"},
     {"agent", "flow"},
     {"runtime"},
@@ -44,7 +45,14 @@ def breaches(part: str, imported: set[str]) -> set[str]:
     """What this part may not import."""
     allowed = {other for other in LEVEL if LEVEL[other] < LEVEL[part]} | {part}
     if part == "engine":
-        allowed -= {"android", "desk", "adb"}  # it acts on surfaces, whatever they are
+        allowed -= {
+            "android",
+            "browser",
+            "page",
+            "desk",
+            "adb",
+            "cdp",
+        }  # it acts on surfaces, whatever they are
     return imported - allowed
 
 
@@ -63,41 +71,9 @@ def test_the_rule_itself_finds_a_sibling_and_an_upward_import() -> None:
     assert breaches("protocol", {"dialects", "errors"}) == {"dialects"}
     assert breaches("engine", {"android", "surface", "tree"}) == {"android"}
     assert breaches("engine", {"adb", "desk"}) == {"adb", "desk"}
-    assert not breaches("cli", {"simulator", "mcp", "errors"})
-
-
-MEETS_SIMULATOR = {"simulator.py": "turns its absence into an error", "cli/sim.py": "its own command"}
-
-
-def run_time_imports(path: Path) -> set[str]:
-    """Packages that are imported when the file runs: what stands under TYPE_CHECKING is for readers."""
-    tree = ast.parse(path.read_text())
-    shown = [
-        inner
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    ]
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import) and node not in shown:
-            found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node not in shown:
-            found.add((node.module or "").partition(".")[0])
-    return found
-
-
-def test_only_one_place_needs_the_simulator() -> None:
-    found = {str(path.relative_to(ROOT)) for path in FILES if "handrail_sim" in run_time_imports(path)}
-    assert found == set(MEETS_SIMULATOR)
-
-
-def test_the_simulator_knows_nothing_of_handrail() -> None:
-    files = sorted((ROOT.parents[1] / "sim" / "src").rglob("*.py"))
-    assert files
-    for path in files:
-        assert "handrail" not in run_time_imports(path), path
-        assert not imports_of(path), path
+    assert breaches("engine", {"browser", "page", "cdp"}) == {"browser", "page", "cdp"}
+    assert breaches("browser", {"android", "page", "cdp"}) == {"android"}
+    assert not breaches("cli", {"sim", "mcp", "errors"})
 
 
 def test_no_file_imports_relatively() -> None:

@@ -392,3 +392,11 @@ def canonical(serial: str) -> str:
     if host.lower() not in LOOPBACK:
         return serial
     return f"emulator-{port - 1}" if port in EMULATED else f"127.0.0.1:{port}"
+
+
+_BROWSER = re.compile(r"browser(?::.+)?")
+
+
+def is_browser(name: str) -> bool:
+    """Whether a device's name means a browser: `browser`, `browser:NAME`, `browser:ADDRESS`."""
+    return _BROWSER.fullmatch(name) is not None

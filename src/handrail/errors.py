@@ -31,7 +31,9 @@ HandrailError                  UNKNOWN
 │  ├─ SecureScreen             SECURE_SCREEN               FLAG_SECURE: nothing to see
 │  ├─ PictureUnreadable        PICTURE_UNREADABLE          too large to be opened, or damaged
 │  ├─ GrpcConnectionError      GRPC_CONNECTION_ERROR
-│  └─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
+│  ├─ GrpcRpcError             GRPC_RPC_ERROR              rpc_method
+│  ├─ BrowserConnectionError   BROWSER_CONNECTION_ERROR    no browser, or it is gone
+│  └─ BrowserCommandError      BROWSER_COMMAND_ERROR       method
 ├─ StoreUnusable               STORE_UNUSABLE              what is kept on this machine can't be used
 │  └─ StoreFull                STORE_FULL                  no room is left on its disk
 ├─ ModelUnavailable            MODEL_UNAVAILABLE           no answer from a model that could be used
@@ -323,6 +325,20 @@ class GrpcRpcError(DeviceError):
 
     code = "GRPC_RPC_ERROR"
     hint = "Read the call's own message."
+
+
+class BrowserConnectionError(DeviceError):
+    """No browser, or the connection to it was lost."""
+
+    code = "BROWSER_CONNECTION_ERROR"
+    hint = "Install Chromium, or name it by CHROME_BIN. One that ended is started by the next session."
+
+
+class BrowserCommandError(DeviceError):
+    """The browser refused a call; `method` names it."""
+
+    code = "BROWSER_COMMAND_ERROR"
+    hint = "Read the browser's own message; look again, the page may be another one."
 
 
 class StoreUnusable(HandrailError):

@@ -20,7 +20,7 @@ from handrail.android.discovery import Listing, discover
 from handrail.android.routing import Helper, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config
+from handrail.config import Config, is_browser
 from handrail.engine.approval import Approvals, Notify
 from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
@@ -39,7 +39,7 @@ from handrail.engine.taint.store import Taints
 from handrail.errors import Unsupported
 from handrail.protocol.traits import Capability
 from handrail.store import Store
-from handrail.surface.capabilities import WindowsCapability
+from handrail.surface.capabilities import Surface, WindowsCapability
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk
@@ -127,12 +127,33 @@ class Runtime:
 
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
+        if is_browser(named := serial or self.config.device or ""):
+            return await self._browser_session(named)
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
         async with self._opening[chosen]:
             if chosen not in self._sessions:
                 device = await open_device(chosen, self.config, self.clock, self.env)
                 self._sessions[chosen] = await self._open(device, helper)
             return self._sessions[chosen]
+
+    async def _browser_session(self, name: str) -> Session:
+        async with self._opening[name]:
+            if name not in self._sessions:
+                from handrail.browser.open import open_browser  # noqa: PLC0415 - most runtimes have none
+
+                surface = await open_browser(name, self.config, self.clock, self.env, self._windows())
+                await self.session_with(surface)
+            return self._sessions[name]
+
+    async def session_with(self, surface: Surface) -> Session:
+        """A session on a surface that is open already; it is closed with the runtime."""
+        try:
+            session = await Session.open(surface, self._parts, self._gate(), caller=self.caller)
+        except BaseException:
+            await surface.close()
+            raise
+        self._sessions[surface.name] = session
+        return session
 
     def attach_desk(self, desk: Desk) -> Session:
         """A desk of this process, for its own actions and for those that sessions opened from now on take."""

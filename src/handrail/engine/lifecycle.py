@@ -22,7 +22,14 @@ from handrail.engine.pressed import needs_fresh_screen
 from handrail.engine.record import portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Redact
-from handrail.errors import AdbConnectionError, AppCrashed, Cancelled, DeviceOffline, HandrailError
+from handrail.errors import (
+    AdbConnectionError,
+    AppCrashed,
+    BrowserConnectionError,
+    Cancelled,
+    DeviceOffline,
+    HandrailError,
+)
 from handrail.protocol.envelope import SettleReport, Verification
 from handrail.protocol.traits import Settle
 from handrail.store import disk_failure
@@ -35,7 +42,7 @@ CHEAP_MS = 150.0
 """A channel that reads faster is asked again; a slower one's last screen is still good for a while."""
 FRESH_MS = 10_000.0
 
-_AWAY = (AdbConnectionError, DeviceOffline)
+_AWAY = (AdbConnectionError, BrowserConnectionError, DeviceOffline)
 """Who is away has no screen to look at."""
 
 _log = logging.getLogger("handrail.engine")

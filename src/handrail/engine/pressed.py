@@ -40,7 +40,9 @@ def needs_fresh_screen(action: AnyAction) -> bool:
 
 
 def slop_of(screen: Screen) -> int:
-    """In pixels. Few phones are narrower than 360 dp, so this is seldom too little."""
+    """In pixels. Few phones are narrower than 360 dp, so this is seldom too little. A pointer has none."""
+    if screen.is_exact:
+        return 0
     return math.ceil(min(screen.width, screen.height) * _SLOP_DP / _NARROWEST_DP)
 
 
@@ -70,7 +72,7 @@ def _is_key(screen: Screen, point: ScreenPoint, felt: Iterable[Node]) -> bool:
     """
     if any(is_input_method(node.package_name) for node in felt):
         return True
-    if len(screen.windows) > 1:
+    if len(screen.windows) > 1 or screen.is_exact:
         return False
     fields = [node for node in _focused(screen) if node.role == "text_field"]
     is_low = point.y >= screen.height * _KEYBOARD_FROM

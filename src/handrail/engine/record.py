@@ -249,10 +249,10 @@ def _device(facts: Facts | None, serial: str) -> DeviceInfo:
     return DeviceInfo(
         id=serial,
         model=facts.model,
-        manufacturer=facts.manufacturer,
-        android_version=facts.android_version,
-        sdk=facts.sdk,
-        platform="android",
+        manufacturer=facts.manufacturer or None,
+        android_version=facts.android_version or None,
+        sdk=facts.sdk or None,
+        platform=facts.platform,
     )
 
 

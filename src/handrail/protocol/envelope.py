@@ -87,7 +87,7 @@ class DeviceInfo(Model):
     manufacturer: str | None = None
     android_version: str | None = None
     sdk: int | None = None
-    platform: Literal["android"] | None = None
+    platform: Literal["android", "web"] | None = None
 
 
 class ResolvedElement(Model):
@@ -126,7 +126,7 @@ class Verification(Model):
 class SyncReport(Model):
     """What the app's own framework said before the wait ended."""
 
-    framework: Literal["flutter", "react_native", "compose"]
+    framework: Literal["flutter", "react_native", "compose", "web"]
     channels: tuple[str, ...]
     """hermes, dart_vm, idling."""
     ms: float

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from handrail.tree.node import Screen
 
-Framework = Literal["flutter", "react_native", "compose", "native"]
+Platform = Literal["android", "web"]
+Framework = Literal["flutter", "react_native", "compose", "native", "web"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Facts:
     sdk: int
     boot_id: str
     """Another one after every boot: refs and restless nodes end with it."""
-    platform: Literal["android"] = "android"
+    platform: Platform = "android"
 
 
 @dataclass(frozen=True, slots=True)

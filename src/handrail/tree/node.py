@@ -24,6 +24,8 @@ FOCUSABLE = 1 << 9
 HIDDEN = 1 << 10  # visible-to-user="false" or displayed="false"
 ACTIONABLE = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
 
+CLIPPED = "clipped"
+"""Covers an element that is cut off by what is around it."""
 MASK = "••••"
 """Stands for what a password field holds; its length says nothing."""
 
@@ -102,6 +104,14 @@ class Node:
     pane_title: str = ""
     tooltip_text: str = ""
     drawing_order: int = 0
+    native_id: str = ""
+    """The surface's own name for this very element; "" where it has none. Two names are two elements."""
+    covered_by: str | None = None
+    """What a touch reaches instead, by native id, or CLIPPED; "" for nothing, None where nobody was asked."""
+    touch_at: ScreenPoint | None = None
+    """Where a touch was found to reach it."""
+    scrolled: ScreenPoint | None = None
+    """How far its content is scrolled, where the surface tells."""
     parent: Node | None = None
     children: list[Node] = field(default_factory=list)
     position: int = 0  # among its siblings
@@ -203,6 +213,8 @@ class Screen:
     warnings: list[str] = field(default_factory=list)
     active: Node | None = None
     """The root of the window that has the input focus, where the dump tells it."""
+    is_exact: bool = False
+    """Touched by a pointer that hits one point, with a keyboard that is no part of the screen."""
 
     @property
     def bounds(self) -> Bounds:

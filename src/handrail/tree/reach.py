@@ -12,7 +12,7 @@ from handrail.errors import ElementNotInteractable
 from handrail.tree.layers import behind
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, mention, no_refs, receiver, touchable
-from handrail.tree.node import ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
+from handrail.tree.node import CLIPPED, ENABLED, HIDDEN, SCROLLABLE, Bounds, Node, Screen, ScreenPoint
 from handrail.tree.windows import SYSTEM_UI, is_input_method, is_web_veil, modal_above, on_screen, paint_order
 
 _FINGER_PX = 24  # a free strip narrower than this is taken only if there is no better one
@@ -35,6 +35,8 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
     Raises `ElementNotInteractable` with `reason` disabled, zero-size, off-screen or covered.
     """
     part = _usable_part(screen, node, ref_of)
+    if node.covered_by is not None:
+        return _told_point(screen, node, part, ref_of)
     if modal := modal_above(screen, node):
         raise _not_interactable(
             node, ref_of, "covered", f"is behind {mention(modal, ref_of(modal))}, which takes every touch",
@@ -55,6 +57,26 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
         node, ref_of, "covered", f"is covered by {mention(hit, ref_of(hit))}",
         hint="Close what covers it, or scroll it free.",
     )  # fmt: skip
+
+
+def _told_point(screen: Screen, node: Node, part: Bounds, ref_of: RefOf) -> ScreenPoint:
+    """Where the surface itself has found that a touch reaches it, or what it says is in the way."""
+    if not node.covered_by:
+        return node.touch_at or part.center
+    if node.covered_by == CLIPPED:
+        raise _not_interactable(
+            node, ref_of, "covered", "is cut off by what is around it", hint="scroll_to it first."
+        )
+    over = by_native_id(screen, node.covered_by)
+    what = mention(over, ref_of(over)) if over is not None else "something that is not told"
+    raise _not_interactable(
+        node, ref_of, "covered", f"is covered by {what}", hint="Close what covers it, or scroll it free."
+    )
+
+
+def by_native_id(screen: Screen, native_id: str) -> Node | None:
+    """The node that the surface calls so."""
+    return next((node for node in screen.nodes if node.native_id == native_id), None)
 
 
 def _usable_part(screen: Screen, node: Node, ref_of: RefOf) -> Bounds:
@@ -155,11 +177,19 @@ def _cuts(low: int, high: int, edges: list[int]) -> list[tuple[int, int]]:
 
 
 def element_at(screen: Screen, x: int, y: int) -> Node | None:
-    """What a touch there would reach: the topmost node that takes touches, else the deepest one there."""
+    """What a touch there would reach: the topmost node that takes touches, else the deepest one there.
+
+    What the surface has found out itself counts: that a touch there reaches a node, or that none does.
+    """
+    told = [node for node in screen.nodes if node.touch_at == (x, y) and touchable(node)]
+    if told:
+        return told[-1]
     deepest: Node | None = None
     veil: Node | None = None
     for node in reversed(paint_order(screen)):
         if not node.bounds.holds(x, y) or node.flags & HIDDEN or not visible_part(screen, node).holds(x, y):
+            continue
+        if node.covered_by:
             continue
         if touchable(node):
             if not is_web_veil(screen, node):
@@ -181,7 +211,7 @@ def felt_at(screen: Screen, point: ScreenPoint, slop: int) -> list[Node]:
         left, top, right, bottom = node.bounds
         if x < left - slop or x >= right + slop or y < top - slop or y >= bottom + slop:
             continue
-        if node.flags & HIDDEN:
+        if node.flags & HIDDEN or node.covered_by:
             continue
         if touchable(node):
             part = visible_part(screen, node)

@@ -24,6 +24,7 @@ class Trait(NamedTuple):
     class_name: str
     resource_id: str
     label: str
+    native_id: str
     left: int
     top: int
     right: int
@@ -58,7 +59,7 @@ class Recall:
         if trait is None:
             return None
         now = _trait(sketch, node.order, trait.ref)
-        if now[:4] != trait[:4] or _in_cut_row(sketch, node.order):
+        if now[:5] != trait[:5] or _in_cut_row(sketch, node.order):
             return None
         certain = sketch.token[node.order] == NAME or _same_place(now, trait)
         return trait.ref if certain else None
@@ -86,7 +87,7 @@ def typed_digest(screen: Screen) -> str:
 
 def _trait(sketch: Sketch, order: int, ref: str) -> Trait:
     node = sketch.nodes[order]
-    return Trait(ref, node.class_name, node.resource_id, sketch.label[order], *node.bounds)
+    return Trait(ref, node.class_name, node.resource_id, sketch.label[order], node.native_id, *node.bounds)
 
 
 def _in_cut_row(sketch: Sketch, order: int) -> bool:
@@ -96,7 +97,7 @@ def _in_cut_row(sketch: Sketch, order: int) -> bool:
 
 
 def _same_place(one: Trait, other: Trait) -> bool:
-    return all(abs(a - b) <= JITTER_PX for a, b in zip(one[4:], other[4:], strict=True))
+    return all(abs(a - b) <= JITTER_PX for a, b in zip(one[5:], other[5:], strict=True))
 
 
 def pack_screen(screen: Screen) -> dict[str, Any]:
@@ -114,6 +115,7 @@ def pack_screen(screen: Screen) -> dict[str, Any]:
             number(label_of(node)),
             number(node.package_name),
             number(node.role),
+            number(node.native_id),
             node.flags,
             *node.bounds,
         ]
@@ -141,7 +143,7 @@ def unpack_screen(packed: dict[str, Any]) -> Screen:
 
 
 def _node(row: list[int], strings: list[str]) -> Node:
-    _, class_name, resource_id, label, package, role, flags, *box = row
+    _, class_name, resource_id, label, package, role, native_id, flags, *box = row
     label_text = strings[label]
     is_field = strings[role] == "text_field"
     return Node(
@@ -154,6 +156,7 @@ def _node(row: list[int], strings: list[str]) -> Node:
         flags=flags,
         role=strings[role],
         index=0,
+        native_id=strings[native_id],
     )
 
 

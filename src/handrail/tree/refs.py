@@ -26,7 +26,7 @@ from handrail.tree.windows import visible
 
 _REMEMBERED = 2_000  # gone elements whose name a message can still tell
 _LABEL = 60  # characters of it
-_FORMAT = 1
+_FORMAT = 2
 _DEFAULTS = CompactOptions()
 _NO_LABELS: Mapping[str, str] = {}
 

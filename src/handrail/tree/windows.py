@@ -264,6 +264,10 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
             continue
+        if node.covered_by is not None:
+            if node.covered_by:
+                shown[node.order] = 0
+            continue
         over = cover.over(node, layer_at.get(node.order) if layer_at else None)
         if over is not None:
             if node.flags & _TAKES_TOUCH or not _is_glass(over, screen):

@@ -43,7 +43,16 @@ def redacted(raw: Screen, hidden: Mapping[int, str], redact: RedactNode) -> Scre
             changes[node.order] = changed
     if not changes:
         return raw
-    shown = RedactedScreen(raw.root, [], raw.width, raw.height, raw.package, raw.rotation, list(raw.warnings))
+    shown = RedactedScreen(
+        raw.root,
+        [],
+        raw.width,
+        raw.height,
+        raw.package,
+        raw.rotation,
+        list(raw.warnings),
+        is_exact=raw.is_exact,
+    )
     shown.nodes = _copies(raw, changes)
     shown.root = shown.nodes[raw.root.order]
     shown.active = shown.nodes[raw.active.order] if raw.active is not None else None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from handrail.tree.match.drift import JITTER_PX, Drift
 from handrail.tree.match.evidence import LinkEvidence
+from handrail.tree.match.native import is_still_there
 from handrail.tree.match.rows import is_same_row
 from handrail.tree.match.sketch import Pairing, scrolls
 from handrail.tree.match.verdict import survives
@@ -25,9 +26,16 @@ def doubt(pairing: Pairing) -> dict[int, Drift]:
     for order, partner in enumerate(pairing.to_new):
         if partner == -1:
             continue
-        if not _is_believed(evidence, order, partner) or not survives(evidence, order, partner):
+        if not _is_in_place(evidence, order, partner) or not survives(evidence, order, partner):
             pairing.unlink(order)
     return {order: drift for order, drift in evidence.drifts.items() if pairing.to_new[order] != -1}
+
+
+def _is_in_place(evidence: LinkEvidence, old: int, new: int) -> bool:
+    """A name of the surface's own says more than any place; without one the labels around decide."""
+    if evidence.pairing.old.nodes[old].native_id:
+        return is_still_there(evidence, old, new)
+    return _is_believed(evidence, old, new)
 
 
 Rule = Callable[[LinkEvidence, int, int], bool | None]

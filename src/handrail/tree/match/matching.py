@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from handrail.tree.match.doubt import doubt
 from handrail.tree.match.drift import displacement
+from handrail.tree.match.native import link_named
 from handrail.tree.match.sketch import Pairing, Sketch
 from handrail.tree.node import Node, Screen
 
@@ -55,7 +56,9 @@ class Matching:
 def match(old: Screen | Sketch, new: Screen | Sketch) -> Matching:
     """Matches two screens; a sketch already made of one saves making it again."""
     pairing = Pairing(_sketch(old), _sketch(new))
-    if pairing.old.tree[0] == pairing.new.tree[0]:
+    if link_named(pairing):
+        pass
+    elif pairing.old.tree[0] == pairing.new.tree[0]:
         pairing.link_subtrees(0, 0)
     else:
         anchor(pairing)

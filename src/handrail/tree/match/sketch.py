@@ -225,7 +225,7 @@ class Pairing:
 
     def link(self, old: int, new: int) -> None:
         """Links two nodes unless one has a partner already."""
-        if self.to_new[old] == self.to_old[new] == -1:
+        if self.to_new[old] == self.to_old[new] == -1 and self.may_be_one(old, new):
             self.to_new[old] = new
             self.to_old[new] = old
 
@@ -238,7 +238,13 @@ class Pairing:
         self.to_old[self.to_new[old]] = -1
         self.to_new[old] = -1
 
+    def may_be_one(self, old: int, new: int) -> bool:
+        """False where the surface itself calls them by different names."""
+        return self.old.nodes[old].native_id == self.new.nodes[new].native_id
+
     def alike(self, old: int, new: int) -> bool:
         """Same class and resource id."""
+        if not self.may_be_one(old, new):
+            return False
         a, b = self.old.nodes[old], self.new.nodes[new]
         return a.class_name == b.class_name and a.resource_id == b.resource_id

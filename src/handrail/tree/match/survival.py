@@ -107,6 +107,10 @@ class Survival:
         counts = [side.names_in(place) for side, order in sides if (place := side.nearest_named(order)) > 0]
         return None if not counts or any(map(_most, counts)) else False
 
+    def groups(self, old: int, new: int) -> tuple[int, int]:
+        """The nearest parts around that have a name of their own; -1 where there is none."""
+        return self._old.nearest_named(old), self._new.nearest_named(new)
+
     def has_no_words(self) -> bool:
         """On both screens."""
         return self._old.all_in(0)[1] + self._new.all_in(0)[1] == 0

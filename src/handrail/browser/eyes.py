@@ -1,0 +1,218 @@
+"""Looking: one screen over all frames of the page in front, pictures, and what is in front."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from handrail.browser.page import Page, Part
+from handrail.browser.synthetic import DrawnDialog, crash_screen, dialog_screen
+from handrail.browser.tabs import Tabs
+from handrail.clock import Clock
+from handrail.errors import BrowserCommandError, HandrailError, TreeParseError
+from handrail.page.rows import PageLook, Viewport, nodes_of, screen_of
+from handrail.surface.values import Display, Foreground
+from handrail.tree.node import Screen
+from handrail.waiting import first
+
+T = TypeVar("T")
+PICTURE_MS = 15_000.0
+DEEPEST = 5
+"""Frames of other sites inside each other."""
+DPI = 96
+
+
+class Eyes:
+    """`LookCapability` of a browser."""
+
+    waits_for_idle = False
+
+    def __init__(self, tabs: Tabs, clock: Clock) -> None:
+        self._tabs = tabs
+        self._clock = clock
+        self._last: tuple[object, Screen] | None = None
+        self._size = (1280, 800)
+        self.drawn: DrawnDialog | None = None
+        """What the last look showed instead of a page."""
+        self.typed: str | None = None
+        """What was typed into the field of a prompt; None until it was touched."""
+        self.places: dict[str, tuple[Page, Part, str]] = {}
+        """Which document a world is in, by its token."""
+        self._owners: dict[tuple[str, str], str] = {}
+
+    async def look(self) -> Screen:
+        await self._tabs.settled()
+        page = self._tabs.front
+        if page.dialog is None and not page.crashed:
+            try:
+                looks = await unless_dialog(page, self._read(page))
+            except HandrailError:
+                if not page.crashed:
+                    raise
+                looks = None
+            if looks is not None:
+                self.drawn = self.typed = None
+                return self._screen(looks)
+        return self._instead(page)
+
+    def _instead(self, page: Page) -> Screen:
+        """The dialog, or the crash, that there is instead of a page."""
+        origin, dialog = origin_of(page.url), page.dialog
+        if dialog is not None:
+            typed = dialog.default if self.typed is None else self.typed
+            drawn = dialog_screen(dialog, origin_of(dialog.url) or origin, self._size, typed)
+        else:
+            drawn = crash_screen(page.url, origin, self._size)
+        self.drawn = drawn
+        key = (page.id, dialog, self.typed, page.crashed)
+        if self._last is None or self._last[0] != key:
+            self._last = (key, drawn.screen)
+        return self._last[1]
+
+    async def _read(self, page: Page) -> list[tuple[str, PageLook]]:
+        """The page's own look first, then those of frames that it can't see into, by their frame's id."""
+        main = await self._one(page, page.main, page.main.frame)
+        found = [("", main)]
+        pending = [(page.main, main)]
+        for _ in range(DEEPEST):
+            inner = [await self._foreign(page, part, look) for part, look in pending if look.foreign_frames()]
+            pending = []
+            for part, native_id, look in (one for some in inner for one in some):
+                found.append((native_id, look))
+                pending.append((part, look))
+            if not pending:
+                break
+        return found
+
+    async def _one(self, page: Page, part: Part, frame: str) -> PageLook:
+        look = await page.look(part, frame)
+        self.places[look.token] = (page, part, frame)
+        return look
+
+    async def _foreign(self, page: Page, part: Part, look: PageLook) -> list[tuple[Part, str, PageLook]]:
+        """The looks at the frames that this document can't see into."""
+        wanted = look.foreign_frames()
+        found = []
+        for inner_part, frame in await _frames(page, part):
+            owner = await self._owner(part, look, frame)
+            if owner in wanted:
+                try:
+                    found.append((inner_part, owner, await self._one(page, inner_part, frame)))
+                except (BrowserCommandError, TreeParseError):
+                    continue  # it went while it was read
+        return found
+
+    async def _owner(self, part: Part, look: PageLook, frame: str) -> str:
+        """The native id of the element that a frame is drawn in; "" where it is another document's."""
+        key = (look.token, frame)
+        if key in self._owners:
+            return self._owners[key]
+        place = self.places[look.token]
+        world = await place[0].world(place[1], place[2])
+        try:
+            owner = await part.session.call("DOM.getFrameOwner", {"frameId": frame})
+            told = await part.session.call(
+                "DOM.resolveNode",
+                {"backendNodeId": owner["backendNodeId"], "executionContextId": world.context},
+            )
+            number = await part.session.call(
+                "Runtime.callFunctionOn",
+                {
+                    "objectId": told["object"]["objectId"],
+                    "functionDeclaration": "function () { return handrail.idOf(this); }",
+                    "returnByValue": True,
+                },
+            )
+        except BrowserCommandError:
+            return ""
+        native_id = self._owners[key] = f"{look.token}.{number['result'].get('value')}"
+        return native_id
+
+    def _screen(self, looks: list[tuple[str, PageLook]]) -> Screen:
+        main = looks[0][1]
+        key = [(owner, look.token, look.rows, look.viewport) for owner, look in looks]
+        if self._last is not None and self._last[0] == key:
+            return self._last[1]
+        self._size = (main.viewport.width, main.viewport.height)
+        nodes = nodes_of(main, dict(looks[1:]))
+        warnings = [f"{main.truncated} elements outside the view were left out"] if main.truncated else []
+        screen = screen_of(nodes, main.viewport, main.origin, warnings)
+        self._last = (key, screen)
+        return screen
+
+    async def screenshot(self) -> bytes:
+        page = self._tabs.front
+        told = await unless_dialog(
+            page,
+            page.session.call(
+                "Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True}, timeout_ms=PICTURE_MS
+            ),
+        )
+        if told is None:
+            return _blank(self._size)
+        return base64.b64decode(told["data"])
+
+    async def display(self) -> Display:
+        view = await self.viewport()
+        return Display(view.width, view.height, round(DPI * view.device_scale), 0)
+
+    async def viewport(self) -> Viewport:
+        """Of the page in front."""
+        page = self._tabs.front
+        told = await unless_dialog(page, page.evaluate("[innerWidth, innerHeight, devicePixelRatio]"))
+        if told is None:
+            return Viewport(*self._size)
+        return Viewport(int(told[0]), int(told[1]), float(told[2]))
+
+    async def foreground(self) -> Foreground:
+        page = self._tabs.front
+        return Foreground(origin_of(page.url), urlsplit(page.url).path or "/")
+
+
+async def _frames(page: Page, part: Part) -> list[tuple[Part, str]]:
+    """Every frame that may be drawn in a document of this part: its own, and the roots of other parts."""
+    tree = (await part.session.call("Page.getFrameTree"))["frameTree"]
+    found: list[tuple[Part, str]] = []
+    stack = list(tree.get("childFrames", ()))
+    while stack:
+        one = stack.pop()
+        found.append((part, str(one["frame"]["id"])))
+        stack.extend(one.get("childFrames", ()))
+    others = [(one, one.frame) for one in page.parts.values() if one is not part and one is not page.main]
+    known = {frame for _, frame in others}
+    return others + [one for one in found if one[1] not in known]
+
+
+async def unless_dialog(page: Page, work: Coroutine[Any, Any, T]) -> T | None:
+    """Its result; None where a dialog is open, or opens meanwhile: the page answers nothing then."""
+    if page.dialog is not None:
+        work.close()
+        return None
+    doing, opened = await first(work, page.dialog_changed.wait())
+    if not doing.cancelled():
+        return doing.result()
+    del opened
+    return None
+
+
+def origin_of(url: str) -> str:
+    """As policy names a page: scheme, host and port; the scheme alone for what has no host."""
+    parts = urlsplit(url)
+    if parts.scheme in ("http", "https") and parts.netloc:
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
+    return f"{parts.scheme}:" if parts.scheme else ""
+
+
+def _blank(size: tuple[int, int]) -> bytes:
+    import io  # noqa: PLC0415
+
+    from PIL import Image  # noqa: PLC0415  (30 ms that few pictures need)
+
+    written = io.BytesIO()
+    Image.new("RGB", size, (32, 33, 36)).save(written, "PNG", compress_level=1)
+    return written.getvalue()
+
+
+__all__ = ["Eyes", "origin_of", "unless_dialog"]

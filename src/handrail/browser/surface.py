@@ -1,0 +1,206 @@
+"""A browser as a surface: its capabilities, each filled by what reads or drives the page in front."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Literal
+
+from handrail.browser.eyes import Eyes, origin_of, unless_dialog
+from handrail.browser.mouse import INPUT_MS, Mouse
+from handrail.browser.page import Page
+from handrail.browser.rest import Rest
+from handrail.browser.tabs import Tabs
+from handrail.browser.typist import Typist
+from handrail.cdp.connection import Connection
+from handrail.clock import Clock
+from handrail.errors import BrowserConnectionError, InvalidAction, Unsupported
+from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import WindowsCapability
+from handrail.surface.values import Facts, LastWords, NetworkChange, Told
+from handrail.tree.node import Screen
+
+_NOT_HERE = {
+    Capability.CLIPBOARD: "A page's clipboard belongs to the person at the browser",
+    Capability.DATA: "A browser gives no files of its pages",
+    Capability.LOGS: "A page's console is not read",
+    Capability.SHELL: "A browser runs no commands",
+}
+
+
+class BrowserSurface:
+    """One browser. `end` ends it, or lets go of it, when the session is over."""
+
+    is_exclusive = True
+
+    def __init__(
+        self,
+        name: str,
+        connection: Connection,
+        clock: Clock,
+        end: Callable[[], Awaitable[None]],
+        windows: WindowsCapability | None = None,
+    ) -> None:
+        self.name = name
+        self._connection = connection
+        self._end = end
+        self.tabs = Tabs(connection, clock)
+        self.rest = Rest(self.tabs, clock)
+        self.eyes = Eyes(self.tabs, clock)
+        mouse = Mouse(self.tabs, self.eyes, self.rest, clock)
+        parts = _Parts(self.tabs, self.rest)
+        self._filled: dict[Capability, object] = {
+            Capability.LOOK: self.eyes,
+            Capability.TOUCH: mouse,
+            Capability.KEYS: mouse,
+            Capability.TEXT: Typist(self.tabs, self.eyes, self.rest),
+            Capability.APPS: parts,
+            Capability.SETTINGS: parts,
+            Capability.HEALTH: parts,
+            Capability.REST: self.rest,
+        }
+        if windows is not None:
+            self._filled[Capability.WINDOWS] = windows
+        self._version = ""
+
+    async def open(self) -> None:
+        """Attach to the pages that are there."""
+        await self.tabs.open()
+
+    def capability(self, which: Capability) -> object:
+        filled = self._filled.get(which)
+        if filled is None:
+            if which is Capability.WINDOWS:
+                raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
+            raise Unsupported(_NOT_HERE[which], hint="Send this action to a phone.")
+        return filled
+
+    async def facts(self) -> Facts:
+        root = self._connection.root
+        version = await root.call("Browser.getVersion")
+        product, _, number = str(version.get("product", "")).partition("/")
+        targets = (await root.call("Target.getTargets"))["targetInfos"]
+        context = next((str(one["browserContextId"]) for one in targets if "browserContextId" in one), "")
+        model = f"{product.removeprefix('Headless')} {number}".strip()
+        return Facts(self.name, model, "", "", 0, context, platform="web")
+
+    async def check(self) -> None:
+        if not self._connection.is_open:
+            raise BrowserConnectionError("The browser has ended")
+
+    def diagnostics(self) -> list[str]:
+        lines, self.tabs.lines = self.tabs.lines, []
+        return lines
+
+    def channels(self) -> dict[str, str]:
+        return {"look": "script in the page", "input": "mouse and keys by DevTools"}
+
+    async def close(self) -> None:
+        await self.tabs.close()
+        await self._connection.close()
+        await self._end()
+
+
+class _Parts:
+    """Tabs as programs, the browser's state, and whether a page has died."""
+
+    def __init__(self, tabs: Tabs, rest: Rest) -> None:
+        self._tabs = tabs
+        self._rest = rest
+
+    # programs: an app is an origin, and runs in the tabs that show it
+
+    async def start(self, package: str, activity: str | None) -> None:
+        """The newest tab of this origin comes to the front; where there is none, one is opened."""
+        page = next((one for one in reversed(self._of(package))), None)
+        if page is not None and activity is None:
+            await self._tabs.show(page)
+            return
+        self._rest.acted()
+        await self._tabs.create(_address(package, activity))
+
+    async def stop(self, package: str) -> str:
+        for page in self._of(package):
+            await self._tabs.drop(page)
+        return "stopped" if not self._of(package) else "open"
+
+    async def restart(self, package: str) -> None:
+        await self.stop(package)
+        await self.start(package, None)
+
+    async def reset(self, package: str) -> None:
+        page = self._tabs.front
+        told = {"origin": package, "storageTypes": "all"}
+        await page.session.call("Storage.clearDataForOrigin", told)
+
+    async def install(self, path: Path) -> None:
+        raise Unsupported(f"A browser installs no apps: {path.name}", delivery="not_delivered")
+
+    async def grant(self, package: str, permission: str) -> str:
+        return await self._permit(package, permission, "granted")
+
+    async def revoke(self, package: str, permission: str) -> str:
+        return await self._permit(package, permission, "denied")
+
+    async def _permit(self, package: str, permission: str, setting: str) -> str:
+        told = {"permission": {"name": permission}, "setting": setting, "origin": package}
+        await self._tabs.connection.root.call("Browser.setPermission", told)
+        return permission
+
+    async def open_url(self, url: str) -> str | None:
+        page = self._tabs.front
+        self._rest.acted()
+        told = await unless_dialog(
+            page, page.session.call("Page.navigate", {"url": url}, timeout_ms=INPUT_MS * 4)
+        )
+        if told is not None and told.get("errorText") and told["errorText"] != "net::ERR_ABORTED":
+            raise BrowserConnectionError(
+                f"{url} can't be opened: {told['errorText']}",
+                hint="Check the address; the page says more.",
+                delivery="delivered",
+            )
+        return None
+
+    def _of(self, package: str) -> list[Page]:
+        return [page for page in self._tabs.pages.values() if origin_of(page.url) == package]
+
+    # state
+
+    async def state(self) -> Told:
+        tabs = [
+            {"title": page.title, "url": page.url, "front": page is self._tabs.front}
+            for page in self._tabs.pages.values()
+        ]
+        lines = [
+            f"{'* ' if one['front'] else '  '}{one['title'] or one['url']} ({one['url']})" for one in tabs
+        ]
+        return Told("Tabs, the one in front with a star:\n" + "\n".join(lines), {"tabs": tabs})
+
+    async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
+        raise Unsupported(f"A browser's window is not turned {orientation}", delivery="not_delivered")
+
+    async def set_network(self, change: NetworkChange) -> Told:
+        raise Unsupported(f"The network is this machine's own: no {change.preset}", delivery="not_delivered")
+
+    # health
+
+    def app_in_front(self, screen: Screen) -> str:
+        return screen.package
+
+    async def has_died(self, app: str) -> bool:
+        return any(page.crashed for page in self._of(app))
+
+    async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
+        del app, within_ms
+        return None
+
+
+def _address(package: str, activity: str | None) -> str:
+    if origin_of(package) != package:
+        raise InvalidAction(
+            f"{package!r} is no origin",
+            hint="Give scheme and host, such as https://example.org; open_url takes whole addresses.",
+            path="package",
+            delivery="not_delivered",
+        )
+    return package + (activity if activity and activity.startswith("/") else "/")

@@ -1,0 +1,50 @@
+"""One Chromium for each module of tests: starting it costs more than most stories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.stage import Loop, Site, Stage, has_browser, served, staged
+
+Story = Callable[[Stage], Coroutine[Any, Any, None]]
+Play = Callable[[Story], None]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not has_browser():
+        skip = pytest.mark.skip(reason="no Chromium here; HANDRAIL_REQUIRE_BROWSER=1 makes this a failure")
+        for item in items:
+            if "tests/browser/" in str(item.path):
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with served() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def browser(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Loop, Stage]]:
+    loop = Loop()
+    context = staged(site, tmp_path_factory.mktemp("home"))
+    stage = loop.run(context.__aenter__())
+    try:
+        yield loop, stage
+    finally:
+        loop.run(context.__aexit__(None, None, None))
+        loop.close()
+
+
+@pytest.fixture
+def play(browser: tuple[Loop, Stage]) -> Play:
+    """Plays a story on the module's browser."""
+    loop, stage = browser
+
+    def run(story: Story) -> None:
+        loop.run(story(stage))
+
+    return run
