@@ -10,6 +10,7 @@ from typing import NoReturn
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell
 from handrail.android import input as touch
+from handrail.android.asleep import told_if_dark
 from handrail.android.display import read_display
 from handrail.android.facts import read_facts
 from handrail.android.fallbacks import collect_fallbacks
@@ -58,10 +59,12 @@ class AdbDriver:
 
     async def look(self) -> Screen:
         async with self._dumping:
-            return await read_again(self._dumper.read, self._clock)
+            return await told_if_dark(self.shell, lambda: read_again(self._dumper.read, self._clock))
 
     async def screenshot(self) -> bytes:
-        return await read_again(lambda left: take_picture(self.shell, left), self._clock)
+        return await told_if_dark(
+            self.shell, lambda: read_again(lambda left: take_picture(self.shell, left), self._clock)
+        )
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
         """adb has no event stream."""
@@ -96,6 +99,9 @@ class AdbDriver:
 
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         return await self._typist.type_text(text, blind=blind)
+
+    async def require_way(self, text: str) -> None:
+        await self._typist.require_way(text)
 
     async def clear_text(self) -> Typed:
         return await self._typist.clear_text()
@@ -135,4 +141,4 @@ class AdbDriver:
 def _primitives() -> list[str]:
     """What is done with the screen, fingers, keys and text; facts are no primitives."""
     found = [name for name, one in vars(AdbDriver).items() if iscoroutinefunction(one)]
-    return [name for name in found if name not in ("facts", "display", "close")]
+    return [name for name in found if name not in ("facts", "display", "require_way", "close")]

@@ -120,6 +120,9 @@ class RoutedDriver:
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         return await self._typist.type_text(text, blind=blind)
 
+    async def require_way(self, text: str) -> None:
+        await self._typist.require_way(text)
+
     async def clear_text(self) -> Typed:
         return await self._typist.clear_text()
 

@@ -132,6 +132,9 @@ class _Parts:
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         return await self._driver.type_text(text, blind=blind)
 
+    async def require_way(self, text: str) -> None:
+        await self._driver.require_way(text)
+
     async def clear_text(self) -> Typed:
         return await self._driver.clear_text()
 

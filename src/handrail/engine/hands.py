@@ -99,6 +99,9 @@ class Hands:
     async def type_text(self, text: str) -> Typed:
         return await self._do(by_text(text), lambda: self._text.type_text(text))
 
+    async def require_way(self, text: str) -> None:
+        await self._text.require_way(text)
+
     async def clear_text(self) -> Typed:
         return await self._do(by_text(""), self._text.clear_text)
 

@@ -89,6 +89,9 @@ class TextCapability(Protocol):
         does not depend on what the field holds.
         """
 
+    async def require_way(self, text: str) -> None:
+        """Raises `Unsupported` where it is known beforehand that this can't be typed. Nothing is sent."""
+
     async def clear_text(self) -> Typed:
         """Empty it, whatever its length."""
 

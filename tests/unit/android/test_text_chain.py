@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from handrail.android.text.chain import type_text
+from handrail.android.text.chain import Undo, type_text
 from handrail.android.text.clear import clear_text
 from handrail.android.text.field import TextField
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, Unsupported
@@ -68,6 +68,9 @@ class Screenful:
         before, self.text = self.text, ""
         return Typed("erased", before, "", True)
 
+    async def delete(self, count: int) -> None:
+        self.text = self.text[:-count]
+
 
 @dataclass
 class FakeWay:
@@ -110,7 +113,7 @@ def shouting(phone: Screenful, name: str = "shouting") -> FakeWay:
 
 
 def typed_by(phone: Screenful, *ways: FakeWay, text: str = "hunter2") -> Typed:
-    return asyncio.run(type_text(phone.look, ways, text, QuickClock(), erase=phone.erase))
+    return asyncio.run(type_text(phone.look, ways, text, QuickClock(), undo=Undo(phone.erase, phone.delete)))
 
 
 def test_the_first_way_that_can_is_the_only_one_used() -> None:
@@ -153,8 +156,9 @@ def test_a_wrong_result_in_an_empty_field_is_undone_first() -> None:
 def test_a_wrong_result_is_not_undone_when_content_would_go_with_it() -> None:
     phone = Screenful("keep ")
     spare = good(phone)
-    typed = typed_by(phone, doubling(phone), spare)
-    assert (typed.arrived, typed.after, spare.sent) == (False, "keep hunter2hunter2", 0)
+    around = FakeWay("around", lambda text: setattr(phone, "text", text + phone.text + text))
+    typed = typed_by(phone, around, spare)
+    assert (typed.arrived, typed.after, spare.sent) == (False, "hunter2keep hunter2", 0)
 
 
 def test_what_was_undone_is_not_reported_as_still_there() -> None:
@@ -320,3 +324,54 @@ def test_when_no_eraser_works_the_last_error_is_raised() -> None:
     phone = Screenful("words")
     with pytest.raises(AdbConnectionError):
         cleared_by(phone, FakeEraser("broken", phone, NOT_SENT))
+
+
+# what a way left is taken back before the next one
+
+HALF = AdbCommandError("`input text` failed with exit code 1", delivery="unknown", answered=True)
+
+
+def part(phone: Screenful, error: HandrailError | None = None) -> FakeWay:
+    return FakeWay("part", lambda text: setattr(phone, "text", phone.text + text[:3]), error=error)
+
+
+@pytest.mark.parametrize("former", ["", "kept "])
+@pytest.mark.parametrize("error", [None, HALF], ids=["silent", "told"])
+def test_a_part_that_arrived_is_removed_and_the_next_way_types_it_once(
+    former: str, error: HandrailError | None
+) -> None:
+    phone = Screenful(former)
+    typed = typed_by(phone, part(phone, error), good(phone))
+    assert (typed.way, typed.arrived) == ("good", True)
+    assert phone.text == former + "hunter2"
+
+
+def test_a_way_that_doubles_is_taken_back_from_behind_other_text() -> None:
+    phone = Screenful("kept ")
+    assert typed_by(phone, doubling(phone), good(phone)).arrived
+    assert phone.text == "kept hunter2"
+
+
+def test_a_failure_that_nobody_could_mend_is_told_with_what_is_left() -> None:
+    phone = Screenful("kept ")
+    with pytest.raises(AdbCommandError) as caught:
+        typed_by(phone, part(phone, HALF))
+    assert caught.value.details["way"] == "part"
+    assert "hunter2" not in caught.value.message
+
+
+def test_a_line_that_broke_is_never_followed_by_another_way() -> None:
+    phone = Screenful("kept ")
+    spare = good(phone)
+    with pytest.raises(AdbConnectionError):
+        typed_by(phone, part(phone, UNKNOWN), spare)
+    assert spare.sent == 0
+
+
+def test_whoever_goes_on_says_so() -> None:
+    phone, said = Screenful(), list[str]()
+    ways = [part(phone, HALF), good(phone)]
+    undo = Undo(phone.erase, phone.delete)
+    asyncio.run(type_text(phone.look, ways, "hunter2", QuickClock(), undo=undo, say=said.append))
+    assert any("part" in line and "next way" in line for line in said)
+    assert not any("hunter2" in line for line in said)

@@ -11,7 +11,7 @@ from handrail.android.channel import Channel
 from handrail.android.text.clear import batches
 from handrail.android.text.field import TextField
 from handrail.android.text.typist import LONG, SetText, Typist, read_editor
-from handrail.android.text.ways import KeyboardApp, Paste, ShellClipboard, pieces
+from handrail.android.text.ways import InputText, KeyboardApp, Paste, ShellClipboard, pieces
 from handrail.clock import ManualClock
 from handrail.errors import AdbCommandError, Unsupported
 from handrail.tree.node import Screen
@@ -222,3 +222,41 @@ def test_a_phone_without_any_clipboard_says_so() -> None:
     typist = Typist(Said(NO_CLIPBOARD), no_look, ManualClock())
     with pytest.raises(Unsupported, match="no clipboard"):
         asyncio.run(typist.get_clipboard())
+
+
+class Denied(Pasteboard):
+    """Android gives nothing to whoever may not read, and takes what it is given all the same."""
+
+    async def get_clipboard(self) -> str:
+        return ""
+
+
+def test_a_clipboard_that_may_not_be_read_is_never_written_back_as_empty() -> None:
+    board, shell = Denied(), Said()
+    way = Paste(board, shell, board)
+    with pytest.raises(Unsupported, match="may not be read") as caught:
+        asyncio.run(way.send("ß"))
+    assert caught.value.details["delivery"] == "not_delivered"
+    with pytest.raises(Unsupported, match="nothing was written back"):
+        asyncio.run(way.restore())
+    assert board.clip
+    assert board.pasted == []
+
+
+def test_a_clipboard_that_was_truly_empty_is_empty_again() -> None:
+    board, shell = Pasteboard(), Said()
+    board.clip = ""
+    way = Paste(board, shell, board)
+    asyncio.run(way.send("ß"))
+    asyncio.run(way.restore())
+    assert (board.pasted, board.clip) == (["ß"], "")
+
+
+def test_a_later_piece_that_is_refused_does_not_undo_the_first() -> None:
+    refused = Output(b"", b"java.lang.SecurityException: INJECT_EVENTS", 255)
+    with pytest.raises(AdbCommandError) as caught:
+        asyncio.run(InputText(Said("", refused)).send("a" * 501))
+    assert (caught.value.details["delivery"], caught.value.details["answered"]) == ("unknown", True)
+    with pytest.raises(AdbCommandError) as caught:
+        asyncio.run(InputText(Said(refused)).send("a"))
+    assert caught.value.details["delivery"] == "not_delivered"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from handrail.android.text.field import (
     FieldReading,
@@ -12,16 +13,28 @@ from handrail.android.text.field import (
     TextField,
     arrived,
     first_look,
+    inserted,
     look_again,
     look_until,
     may_be_there_already,
+    units,
 )
 from handrail.android.text.ways import Way
 from handrail.clock import Clock
 from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.surface.values import Typed
 
-Erase = Callable[[], Awaitable[Typed]]
+
+class Undo(NamedTuple):
+    """How what a way left behind is removed again."""
+
+    erase: Callable[[], Awaitable[Typed]] | None = None
+    """Empties the field."""
+    delete: Callable[[int], Awaitable[None]] | None = None
+    """Takes back so many characters before the cursor."""
+
+
+NO_UNDO = Undo()
 AskEditor = Callable[[TextField], Awaitable[TextField]]
 Say = Callable[[str], object]
 
@@ -34,14 +47,14 @@ async def type_text(
     text: str,
     clock: Clock,
     *,
-    erase: Erase | None = None,
+    undo: Undo = NO_UNDO,
     ask_editor: AskEditor | None = None,
     say: Say = lambda _: None,
     blind: bool = False,
 ) -> Typed:
     """Type into the focused field by the first way that can and whose result reads back.
 
-    `erase` empties the field when a way has to be undone; `ask_editor` adds what no dump tells of a field.
+    `undo` is used when a way has to be undone; `ask_editor` adds what no dump tells of a field.
     `blind`: what the field says decides nothing, so that nothing can be learned from what was done.
     """
     check(text)
@@ -50,7 +63,7 @@ async def type_text(
         return Typed("none", before.text, before.text, True, before.screen)
     if "\n" in text and before.field is not None and ask_editor is not None:
         before = FieldReading(await ask_editor(before.field), before.screen)
-    attempt = _Attempt(look, clock, text, before, erase, say)
+    attempt = _Attempt(look, clock, text, before, undo, say)
     return await (attempt.unread(ways) if blind else attempt.through(ways))
 
 
@@ -65,15 +78,22 @@ class _Attempt:
     """One text on its way: what was tried, what came of it."""
 
     def __init__(
-        self, look: Look, clock: Clock, text: str, before: FieldReading, erase: Erase | None, say: Say
+        self,
+        look: Look,
+        clock: Clock,
+        text: str,
+        before: FieldReading,
+        undo: Undo,
+        say: Say,
     ) -> None:
         self._look = look
         self._clock = clock
         self._text = text
         self._before = before
-        self._erase = erase
+        self._undo = undo
         self._say = say
         self._declined: list[str] = []
+        self._failure: HandrailError | None = None
 
     async def through(self, ways: Sequence[Way]) -> Typed:
         last: Typed | None = None
@@ -91,6 +111,9 @@ class _Attempt:
             last = typed
             if typed.arrived is not False or repeated:
                 break
+            self._say(f"text: by {way.name} it did not arrive as it was given; the next way is tried")
+        if last is not None and last.arrived is False and self._failure is not None:
+            raise self._failure
         return last or self._nobody()
 
     async def unread(self, ways: Sequence[Way]) -> Typed:
@@ -120,11 +143,14 @@ class _Attempt:
             typed = await self._read_back(way)
             if failure is None or typed.arrived:
                 return typed
-            unchanged = typed.after is not None and typed.after == typed.before
-            if failure.details.pop("answered") and unchanged:
+            if not failure.details.pop("answered") or typed.after is None:
+                raise failure
+            self._say(f"text: {way.name}: {failure.message}; the next way is tried")
+            if typed.after == typed.before:
                 self._decline(way, failure.message)
                 return None
-            raise failure
+            self._failure = failure
+            return replace(typed, arrived=False)
         finally:
             await self._put_back(way)
 
@@ -163,10 +189,29 @@ class _Attempt:
             return False
         if wrong.after == wrong.before:
             return not may_be_there_already(field, self._text)
-        if self._erase is None or not (field.vacant or field.text not in wrong.after):
+        if await self._is_taken_back(field, wrong.after):
+            return True
+        if self._undo.erase is None or not (field.vacant or field.text not in wrong.after):
             return False
-        cleared = await self._erase()
+        cleared = await self._undo.erase()
         return cleared.arrived is True or cleared.after == field.text
+
+    async def _is_taken_back(self, field: TextField, after: str) -> bool:
+        """True if what a way left in a field that had text is deleted again: the cursor is behind it.
+
+        A way may type it in part, changed, or twice; what is longer than that came from somebody else.
+        """
+        left = "" if field.password or field.vacant else inserted(field.text, after)
+        if self._undo.delete is None or not 0 < units(left) <= 2 * units(self._text):
+            return False
+        try:
+            await self._undo.delete(units(left))
+        except HandrailError:
+            return False
+        now, _ = await look_until(
+            self._look, self._clock, self._before, lambda seen: seen is None or seen.text == field.text
+        )
+        return now.text == field.text
 
     async def _put_back(self, way: Way) -> None:
         try:
@@ -175,11 +220,26 @@ class _Attempt:
             self._say(f"{way.name}: could not put back what it changed: {error.code}")
 
     def _nobody(self) -> Typed:
-        declined = "; ".join(self._declined) or "there is no way to type"
-        raise Unsupported(
-            f"no way can type this text: {declined}",
-            hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
-            "a field of one line takes no line breaks.",
-            declined=list(self._declined),
-            delivery="not_delivered",
-        )
+        raise nobody(self._declined)
+
+
+async def require_way(ways: Sequence[Way], text: str, field: TextField) -> None:
+    """Raises `Unsupported` if every way says beforehand that it can't type this into such a field."""
+    declined = []
+    for way in ways:
+        reason = await way.can(text, field)
+        if reason is None:
+            return
+        declined.append(f"{way.name}: {reason}")
+    raise nobody(declined)
+
+
+def nobody(declined: list[str]) -> Unsupported:
+    """No way is left, and why."""
+    return Unsupported(
+        f"no way can type this text: {'; '.join(declined) or 'there is no way to type'}",
+        hint="Start the u2 helper (`pip install uiautomator2`) or install an ADB keyboard; "
+        "a field of one line takes no line breaks.",
+        declined=list(declined),
+        delivery="not_delivered",
+    )

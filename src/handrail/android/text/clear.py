@@ -75,7 +75,11 @@ class Deletes:
     async def erase(self, field: TextField | None) -> None:
         if field is None:
             raise Unsupported("the length of the field is not known", delivery="not_delivered")
-        for count in batches(units(field.text)):
+        await self.press(units(field.text))
+
+    async def press(self, times: int) -> None:
+        """So many characters."""
+        for count in batches(times):
             await send(self._shell, ("input", "keyevent", *[str(self._code)] * count))
 
 

@@ -180,6 +180,12 @@ def common_start(one: str, other: str) -> int:
     return min(len(one), len(other))
 
 
+def inserted(before: str, after: str) -> str:
+    """What stands in `after` besides `before`, if it stands in one piece; else ""."""
+    more, head = len(after) - len(before), common_start(before, after)
+    return after[head : head + more] if more > 0 and after[head + more :] == before[head:] else ""
+
+
 def may_be_there_already(before: TextField, text: str) -> bool:
     """An unchanged field proves nothing if typing may have replaced a selection by the same words."""
     return readable(text) in readable(before.text)

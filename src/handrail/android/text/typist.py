@@ -19,9 +19,10 @@ from handrail.android.text.ways import (
     Way,
     clipboards,
     needs_lines,
+    sending,
 )
 from handrail.clock import Clock
-from handrail.errors import AdbCommandError, DeviceError, Timeout, Unsupported
+from handrail.errors import DeviceError, Timeout, Unsupported
 from handrail.surface.values import Typed
 
 LONG = 200
@@ -57,11 +58,19 @@ class Typist:
             self.ways(text),
             text,
             self._clock,
-            erase=self.clear_text,
+            undo=chain.Undo(self.clear_text, Deletes(self._shell).press),
             ask_editor=self._ask_editor,
             say=self._say,
             blind=blind,
         )
+
+    async def require_way(self, text: str) -> None:
+        """Raises `Unsupported` where no way could type this into an empty field. Nothing is sent."""
+        chain.check(text)
+        field = TextField("", False, "", ("", "", "", 0))
+        if "\n" in text:
+            field = await asked(field, self._shell)
+        await chain.require_way(self.ways(text), text, field)
 
     async def clear_text(self) -> Typed:
         """Empty the focused field."""
@@ -158,12 +167,8 @@ class SetText:
         return needs_lines(text, field)
 
     async def send(self, text: str) -> None:
-        try:
+        with sending(begun=False):
             await self._channel.set_text(text)
-        except AdbCommandError as error:
-            # It answered that it could not: nothing is under way any more, and a look tells what came of it.
-            error.details["answered"] = True
-            raise
 
     async def restore(self) -> None:
         """Nothing else was touched."""

@@ -53,6 +53,21 @@ def preparing() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def sending(*, begun: bool) -> Iterator[None]:
+    """Around one piece of a text. A refused later piece leaves the earlier ones in the field; and a command
+    that came back has nothing under way any more, so that a look tells what came of it.
+    """
+    try:
+        yield
+    except HandrailError as error:
+        if begun and error.details.get("delivery") == "not_delivered":
+            error.details["delivery"] = "unknown"
+        if isinstance(error, AdbCommandError):
+            error.details["answered"] = True
+        raise
+
+
 _PASTE = key_code("KEYCODE_PASTE")
 _MISSING = b"No shell command implementation"
 
@@ -102,6 +117,7 @@ class Paste:
         self._shell = shell
         self._channel = channel
         self._former: str | None = None
+        self._is_lost = False
 
     async def can(self, text: str, field: TextField | None) -> str | None:
         """The clipboard must be readable: otherwise it could not be put back."""
@@ -115,10 +131,13 @@ class Paste:
 
     async def send(self, text: str) -> None:
         with preparing():
-            self._former = await self._clipboard.get_clipboard()
+            former = await self._clipboard.get_clipboard()
+            # Many phones give nothing to whoever may not read: "" is believed once the text has read back.
+            self._former, self._is_lost = former or None, not former
             await self._clipboard.set_clipboard(text)
             if await self._clipboard.get_clipboard() != text:
-                raise Unsupported("the clipboard did not take the text")
+                raise Unsupported("the clipboard did not take the text, or may not be read")
+            self._former, self._is_lost = former, False
         if self._channel is not None and self._channel.has(Channel.paste):
             await self._channel.paste()
         else:
@@ -126,8 +145,11 @@ class Paste:
 
     async def restore(self) -> None:
         former, self._former = self._former, None
+        lost, self._is_lost = self._is_lost, False
         if former is not None:
             await self._clipboard.set_clipboard(former)
+        elif lost:
+            raise Unsupported("the former clipboard could not be read, so nothing was written back")
 
 
 def clipboards(shell: DeviceShell, channels: Sequence[Channel]) -> list[tuple[Clipboard, Channel | None]]:
@@ -191,7 +213,7 @@ class KeyboardApp:
             if not await self._took(keyboard, piece):
                 delivery = "unknown" if number else "not_delivered"
                 reason = f"{keyboard.method} did not take the text"
-                raise AdbCommandError(reason, command="am broadcast", delivery=delivery)
+                raise AdbCommandError(reason, command="am broadcast", delivery=delivery, answered=True)
 
     async def restore(self) -> None:
         commands, self._undo = self._undo, []
@@ -270,9 +292,10 @@ class InputText:
         return why_not(text, field)
 
     async def send(self, text: str) -> None:
-        for piece in keys_pieces(text):
+        for number, piece in enumerate(keys_pieces(text)):
             command = key(_ENTER) if piece == "\n" else ("input", "text", piece.replace(" ", "%s"))
-            await send(self._shell, command)
+            with sending(begun=number > 0):
+                await send(self._shell, command)
 
     async def restore(self) -> None:
         """Keys change nothing besides."""
@@ -290,7 +313,8 @@ class ChannelKeys:
 
     async def send(self, text: str) -> None:
         for start in range(0, len(text), KEYS_PIECE):
-            await self._channel.type_ascii(text[start : start + KEYS_PIECE])
+            with sending(begun=start > 0):
+                await self._channel.type_ascii(text[start : start + KEYS_PIECE])
 
     async def restore(self) -> None:
         """Keys change nothing besides."""

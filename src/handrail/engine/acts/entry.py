@@ -8,7 +8,14 @@ from handrail.engine.look.looks import Look, Reading, sure
 from handrail.engine.look.resolve import Aim, follow
 from handrail.engine.look.verify import field_says
 from handrail.engine.run import Outcome, Stage, fresh
-from handrail.errors import ElementNotInteractable, SemanticMismatch, VerificationFailed
+from handrail.errors import (
+    DeviceError,
+    ElementNotInteractable,
+    SemanticMismatch,
+    Timeout,
+    Unsupported,
+    VerificationFailed,
+)
 from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Verification
 from handrail.surface.values import Typed
@@ -29,9 +36,7 @@ async def type_text(stage: Stage, action: TypeText) -> Outcome:
     text = filled.text
     field = await _focus(stage, aimed)
     said = f"{len(text)} characters" if field.password and not filled.names else action.text
-    if action.clear:
-        await _clear(stage, field)
-    typed = await stage.hands.type_text(text)
+    typed = await (_replace(stage, field, text) if action.clear else stage.hands.type_text(text))
     if typed.arrived is not False and action.submit:
         await stage.hands.key("enter")
     is_told = not (field.password or typed.is_hidden or typed.after is None)
@@ -119,7 +124,36 @@ async def _focus(stage: Stage, field: Node) -> Node:
     return sure(_focused(seen.screen))
 
 
-async def _clear(stage: Stage, field: Node) -> None:
+async def _replace(stage: Stage, field: Node, text: str) -> Typed:
+    """A field is not emptied for a text that nobody can type. Where it fails after all and the field stayed
+    empty, what it said before is put back.
+    """
+    await stage.hands.require_way(text)
+    cleared = await _clear(stage, field)
+    try:
+        typed = await stage.hands.type_text(text)
+    except (DeviceError, Timeout, Unsupported) as error:
+        if error.details.get("delivery") == "not_delivered":
+            error.details["former_text"] = await _give_back(stage, field, cleared)
+        raise
+    if typed.arrived is False and typed.after == "":
+        stage.run.details["former_text"] = await _give_back(stage, field, cleared)
+    return typed
+
+
+async def _give_back(stage: Stage, field: Node, cleared: Typed) -> str:
+    """A placeholder is no text of a person, and what may not be told can't be typed again."""
+    former = cleared.before
+    if not former or cleared.arrived is not True or cleared.is_hidden or field.password:
+        return "not known"
+    try:
+        back = await stage.hands.type_text(former)
+    except (DeviceError, Timeout, Unsupported):
+        return "lost"
+    return "put back" if back.arrived else "lost"
+
+
+async def _clear(stage: Stage, field: Node) -> Typed:
     """Nothing is typed behind a text that would not go."""
     cleared = await stage.hands.clear_text()
     if cleared.arrived is False:
@@ -133,6 +167,7 @@ async def _clear(stage: Stage, field: Node) -> None:
             observed=observed,
             way=cleared.way,
         )
+    return cleared
 
 
 def _failed(typed: Typed) -> Typed:
