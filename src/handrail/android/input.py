@@ -15,16 +15,14 @@ from handrail.android.constants import (
     READ_RETRY_FIRST_MS,
     READ_RETRY_GROWTH,
     SHELL_TIMEOUT_MS,
+    VENDOR_SWITCHES,
 )
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, TreeParseError
 
 _REFUSED = re.compile(r"SecurityException|INJECT_EVENTS|Unknown command|Invalid arguments|Error: ")
 _WENT_WRONG = re.compile(r"Exception|^Error|^Killed", re.MULTILINE)
-_SECURITY_HINT = (
-    "The phone forbids injected input. On Xiaomi, Oppo and Vivo switch on "
-    '"USB debugging (Security settings)" in the developer options.'
-)
+_SECURITY_HINT = f"The phone forbids injected input (INJECT_EVENTS). {VENDOR_SWITCHES}"
 
 
 def tap(x: int, y: int) -> Command:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell
+from handrail.android.constants import VENDOR_SWITCHES
 from handrail.android.fallbacks import took_fallback
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 
@@ -179,7 +180,7 @@ _HINTS = {
     "not a runtime permission": "It is given at install time; only runtime permissions change.",
     "Unknown permission": "Check the permission's name, such as android.permission.CAMERA.",
     "managed by role": "It comes with a role, such as the default dialler; set the role instead.",
-    "GRANT_RUNTIME_PERMISSIONS": "Turn on `USB debugging (Security settings)` in the developer options.",
+    "GRANT_RUNTIME_PERMISSIONS": VENDOR_SWITCHES,
 }
 """What PackageManager says, and what to do about it."""
 _GRANT = re.compile(r"^\s+(?P<name>[A-Za-z][\w.]*): granted=(?P<granted>true|false)", re.MULTILINE)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from weakref import WeakSet
 
 from handrail.adb.shell import DeviceShell, Output, Script
+from handrail.android.asleep import OFF_HINT, why_dark
 from handrail.android.constants import SCREENSHOT_LIMIT_BYTES
 from handrail.android.display import SHOWN_COMMAND, shown_panel
 from handrail.android.fallbacks import took_fallback
@@ -72,6 +73,8 @@ async def guarded(shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], t
     if await asyncio.to_thread(is_black, data):
         for window in secure or await secure_windows(shell, timeout_ms):
             raise _forbidden(window)
+        if (dark := await why_dark(shell)) and dark[1] == OFF_HINT:
+            raise AdbCommandError(f"{dark[0]}: the picture is black", hint=OFF_HINT, command="screencap -p")
     for window in secure:
         took_fallback(shell, f"picture: the window {window.title!r} forbids pictures and is black in it")
     return data

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from handrail.adb.shell import TIMEOUT_MS, DeviceShell
 from handrail.android.console import console_port, open_console, read_status
+from handrail.android.constants import VENDOR_SWITCHES
 from handrail.android.display import read_display
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
@@ -38,7 +39,7 @@ async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -
     if not answer.ok:
         raise AdbCommandError(
             f"{table}/{name} was not set: {answer.stderr.decode('utf-8', 'replace').strip()}",
-            hint="Some vendors want `USB debugging (Security settings)` on in the developer options.",
+            hint=VENDOR_SWITCHES,
             command=command,
         )
     found = await get_setting(shell, table, name)

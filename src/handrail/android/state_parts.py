@@ -31,8 +31,14 @@ _SECTIONS = {
     ),
 }
 _MARK = "@@handrail "
-COMMAND = Script("; ".join(f"echo '{_MARK}{name}'; {ask}" for name, ask in _SECTIONS.items()) + "; true")
-"""Fixed text: nothing that a caller gives is in it."""
+
+
+def asking(*names: str) -> Script:
+    """Some sections in one round trip. Fixed text: nothing that a caller gives is in it."""
+    return Script("; ".join(f"echo '{_MARK}{name}'; {_SECTIONS[name]}" for name in names) + "; true")
+
+
+COMMAND = asking(*_SECTIONS)
 
 _MARKED = re.compile(rf"^{_MARK}(\w+)$", re.MULTILINE)
 _SHADES = {"NotificationShade", "StatusBar"}

@@ -14,6 +14,7 @@ from handrail.android.picture import find_secure, is_black, take_picture, whole_
 from handrail.errors import AdbCommandError, SecureScreen
 from tests.unit.android.said import Said
 
+AWAKE = "@@handrail power\nmWakefulness=Awake\n@@handrail policy\n      showing=false\n"
 BANK = "com.example.bank/com.example.bank.Login"
 ANDROID_14 = f"""  Window #0 Window{{5 u0 StatusBar}}:
       fl=NOT_FOCUSABLE LAYOUT_IN_SCREEN
@@ -144,7 +145,14 @@ def test_a_black_picture_of_a_window_that_came_meanwhile_is_doubted() -> None:
 
 def test_a_dark_app_that_forbids_nothing_may_be_black() -> None:
     black = png((0, 0, 0))
-    assert asyncio.run(take_picture(Said("", black, ""), 1000)) == black
+    assert asyncio.run(take_picture(Said("", black, "", AWAKE), 1000)) == black
+
+
+def test_a_black_picture_of_a_screen_that_is_off_says_so() -> None:
+    asleep = AWAKE.replace("Awake", "Asleep")
+    with pytest.raises(AdbCommandError, match="The screen is off") as caught:
+        asyncio.run(take_picture(Said("", png((0, 0, 0)), "", asleep), 1000))
+    assert "wakeup" in caught.value.hint
 
 
 def test_black_is_what_shows_nothing_below_the_status_bar() -> None:
