@@ -233,3 +233,12 @@ def test_random_arguments_never_break_a_command() -> None:
             await run_to_end(phone, shlex.join(words), b"some text\nmore 12\n")
 
     asyncio.run(story())
+
+
+def test_the_pid_of_a_background_command_is_the_commands_own() -> None:
+    phone = new_phone()
+    for words in ("sleep 50", "nohup sleep 50", "A=1 env B=2 nohup sleep 50 >/dev/null 2>&1 </dev/null"):
+        text = f"{words} & kill -0 $! && ps -o PID,NAME -p $!; kill -9 $! 2>/dev/null; wait 2>/dev/null; kill -0 $! 2>/dev/null || echo gone"
+        said = shell(text, phone=phone).text.splitlines()
+        assert said[1].split()[1] == "sleep", words
+        assert said[-1] == "gone", words

@@ -103,8 +103,12 @@ class Channel:
         """The clipboard, at the cursor of the focused field."""
         self._refuse(Channel.paste)
 
+    async def stop(self) -> None:
+        """Ends what it runs on the phone, which is in the way of other channels; then it is closed."""
+        await self.close()
+
     async def close(self) -> None:
-        """Ends what was started for it on the phone; as often as one likes."""
+        """Lets go of it; as often as one likes. What it runs on the phone may stay for the next one."""
 
     def _need_keys(self, text: str) -> None:
         """Only characters that every keyboard has: what has no key is lost without a word on the phone."""
@@ -123,6 +127,7 @@ OFFERS = frozenset(name for name in vars(Channel) if not name.startswith("_")) -
     "can",
     "has",
     "close",
+    "stop",
 }
 
 
@@ -171,7 +176,7 @@ class Door:
         self.channel = None
         pause_ms = self._pause(f"{error.code}: {error.message}")
         self._say(f"{self.name}: put aside, tried again after {pause_ms / 1000:g} s: {self.reason}")
-        await self._close(channel)
+        await self._end(channel.stop)
 
     def works(self) -> None:
         """A call came back: the next pause is a short one again."""
@@ -184,7 +189,7 @@ class Door:
         channel, self.channel = self.channel, None
         if channel is not None:
             self.reason = "closed"
-            await self._close(channel)
+            await self._end(channel.close)
 
     def _open_again(self) -> None:
         if self._opening is None and self._clock.monotonic_ms() >= self._again_ms:
@@ -219,8 +224,8 @@ class Door:
         self._again_ms = self._clock.monotonic_ms() + pause_ms
         return pause_ms
 
-    async def _close(self, channel: Channel) -> None:
+    async def _end(self, end: Callable[[], Awaitable[None]]) -> None:
         try:
-            await channel.close()
+            await end()
         except HandrailError as error:
             self.reason += f" (closing it: {error.message})"

@@ -70,9 +70,7 @@ async def _by_ourselves(
     action = action_from(data)
     async with device_from(target, config) as opened, Runtime.open(config, caller=caller) as runtime:
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
-        # Starting a helper costs more than it saves in one action.
-        helper = "none" if config.helper == "auto" else config.helper
-        session = await runtime.session_on(opened.device, helper=helper)
+        session = await runtime.session_on(opened.device)
         async with _stopped_by_signals(session.stop):
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.looks.registry.text)

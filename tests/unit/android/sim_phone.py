@@ -6,7 +6,7 @@ import asyncio
 import io
 import zipfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,9 @@ from typing import Any
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.link import Link, Stream
+from handrail.android.u2.server import release
 from handrail.clock import SystemClock
+from handrail.errors import HandrailError
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 
@@ -89,6 +91,8 @@ async def bench(*, port: int = 0, emulator: bool = False) -> AsyncIterator[Bench
         try:
             yield made
             assert not link.streams
+            with suppress(HandrailError):  # the u2 server stays until somebody says so
+                await release(device)
             await made.until(lambda: not phone.ports)
         finally:
             await device.close()

@@ -44,5 +44,5 @@ def test_a_failure_on_a_phone_that_is_on_stays_as_it_is() -> None:
     async def read() -> None:
         raise AdbCommandError("no tree")
 
-    with pytest.raises(AdbCommandError, match="^no tree$"):
+    with pytest.raises(AdbCommandError, match=r"^no tree$"):
         asyncio.run(told_if_dark(Said(POWER % ("Awake", "false")), read))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -11,6 +12,7 @@ from handrail.android.u2.channel import U2Channel
 from handrail.errors import AdbCommandError, HandrailError, TreeParseError, Unsupported
 from handrail_sim.channels.u2.rpc import METHODS, JavaError, Overload
 from handrail_sim.channels.u2.server import Server
+from handrail_sim.shell.processes import Process, processes_of
 from tests.unit.android.sim_phone import CONTACTS, Bench, play
 
 
@@ -41,16 +43,59 @@ async def in_the_name_field(bench: Bench) -> U2Channel:
     return channel
 
 
-def test_the_server_is_pushed_once_and_started_and_gone_after_close() -> None:
+def running(bench: Bench) -> list[Process]:
+    return list(processes_of(bench.phone).running.values())
+
+
+def starts(bench: Bench) -> int:
+    return sum("uia2.Main" in service for service in bench.link.opened)
+
+
+def test_the_server_is_pushed_and_started_once_and_found_by_whoever_comes_next() -> None:
     async def story(bench: Bench) -> None:
-        for sent in (1, 1):
+        for _ in range(3):
             channel = await opened(bench)
             assert "tcp:9008" in bench.phone.ports
             assert (await channel.device_info())["displayWidth"] == 1080
             await channel.close()
             await channel.close()
+            assert "tcp:9008" in bench.phone.ports
+        assert bench.link.opened.count("sync:") == 1
+        assert starts(bench) == 1
+        assert bench.said == [
+            f"starting the u2 helper on {bench.device.serial}; later sessions find it running"
+        ]
+
+    play(story)
+
+
+def test_a_server_that_is_stopped_is_gone_and_the_next_one_needs_no_jar() -> None:
+    async def story(bench: Bench) -> None:
+        for started in (1, 2):
+            channel = await opened(bench)
+            assert starts(bench) == started
+            await channel.stop()
             await bench.until(lambda: not bench.phone.ports)
-            assert bench.link.opened.count("sync:") == sent
+            assert not bench.phone.files.exists(server.PID)
+        assert bench.link.opened.count("sync:") == 1
+
+    play(story)
+
+
+def test_a_jar_that_nobody_knows_never_reaches_the_phone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = server.find_jar()
+    assert own is not None
+    forged = tmp_path / "u2.jar"
+    forged.write_bytes(own.read_bytes() + b"\0")
+
+    async def story(bench: Bench) -> None:
+        monkeypatch.setattr("handrail.android.u2.channel.find_jar", lambda: forged)
+        assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
+        assert "none that Handrail knows" in bench.said[-1]
+        assert not bench.phone.files.exists(server.REMOTE)
+        assert not bench.phone.ports
 
     play(story)
 
@@ -82,8 +127,8 @@ def test_a_server_that_ends_at_once_is_named_with_its_last_words() -> None:
     async def story(bench: Bench) -> None:
         bench.phone.helper_mains.clear()
         assert await open_u2(bench.device, clock=bench.clock, say=bench.said.append) is None
-        assert len(bench.said) == 1
-        assert bench.said[0].startswith("no u2: the u2 server ended: ")
+        assert bench.said[-1].startswith("no u2: the u2 server ended: ")
+        assert len(bench.said) == 2
 
     play(story)
 
@@ -97,7 +142,8 @@ def test_a_server_that_never_answers_is_given_up_and_ended() -> None:
         bench.phone.helper_mains = dict.fromkeys(bench.phone.helper_mains, silent)
         said = bench.said.append
         assert await open_u2(bench.device, clock=bench.clock, say=said, startup_timeout_ms=150) is None
-        assert bench.said == ["no u2: the u2 server did not answer within 150 ms"]
+        assert bench.said[1:] == ["no u2: the u2 server did not answer within 150 ms"]
+        await bench.until(lambda: not any(one.name == "app_process" for one in running(bench)))
 
     play(story)
 
@@ -332,11 +378,15 @@ def test_many_readers_of_a_dead_server_start_one() -> None:
 def test_a_read_that_is_under_way_at_close_starts_nothing() -> None:
     async def story(bench: Bench) -> None:
         channel = await opened(bench)
+        await server.release(bench.device)
+        await bench.until(lambda: not bench.phone.ports)
         reading = asyncio.ensure_future(channel.look())
         await asyncio.sleep(0)
         await channel.close()
-        await asyncio.gather(reading, return_exceptions=True)
-        await bench.until(lambda: not bench.phone.ports)
+        [failed] = await asyncio.gather(reading, return_exceptions=True)
+        assert isinstance(failed, HandrailError)
+        assert not bench.phone.ports
+        assert starts(bench) == 1
 
     play(story)
 

@@ -64,7 +64,7 @@ class Interpreter:
 
     async def _statement(self, statement: Statement) -> int:
         if statement.background:
-            return self._background(statement)
+            return await self._background(statement)
         status = await self._pipeline(statement.first)
         checked = not statement.rest and not statement.first.negated
         for operator, pipeline in statement.rest:
@@ -99,17 +99,20 @@ class Interpreter:
                 tasks.append(running.start(work, "a stage of a pipe", heard=True))
             return (await asyncio.gather(*tasks))[-1]
 
-    def _background(self, statement: Statement) -> int:
+    async def _background(self, statement: Statement) -> int:
         session, table = self.session, processes_of(self.session.phone)
         inner = session.subshell(Streams(Nothing(), session.streams.stdout, session.streams.stderr))
         foreground = Statement(statement.first, statement.rest)
-        inner.pid = session.background_pid = table.new_pid()
+        inner.parent, inner.pid = session.pid, table.new_pid()
+        session.background_pid = inner.pid
+        inner.in_place = not statement.rest and isinstance(statement.first.stages[0], Simple)
         inner.shell = None
         job = asyncio.ensure_future(Interpreter(inner).job(Script((foreground,))))
         table.keep(job, session.group)
         if not leaves_streams(statement):
             session.jobs.append(job)
         session.all_jobs[inner.pid] = job
+        await asyncio.sleep(0)  # a fork is there before its parent goes on
         return 0
 
     async def job(self, script: Script) -> int:

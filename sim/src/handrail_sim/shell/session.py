@@ -99,6 +99,8 @@ class Session:
     """The process whose death ends this session, although a program of it may still be running."""
     leads: bool = False
     """Whether this is the shell that adbd started, and no subshell of it."""
+    in_place: bool = False
+    """A background job that is one command: no shell stands between, the program has the job's own pid."""
     background_pid: int = 0
     depth: int = 0
     exit_on_error: bool = False

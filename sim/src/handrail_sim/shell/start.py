@@ -49,7 +49,7 @@ async def run_command(
         call.session = session.subshell(streams)
         call.session.variables.update(values)
         call.session.exported.update(name for name, _ in values)
-    return await start(call, streams)
+    return await start(call, streams, replaces=session.in_place)
 
 
 async def start(call: Call, streams: Streams, *, replaces: bool = False) -> int:

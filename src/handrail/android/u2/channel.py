@@ -135,9 +135,13 @@ class U2Channel(Channel):
     async def set_orientation(self, way: Orientation) -> None:
         await self._do("setOrientation", way)
 
-    async def close(self) -> None:
-        """Ends the server. The next read starts it again: adb's own dump works only while it is down."""
+    async def stop(self) -> None:
+        """Ends the server: adb's own dump works only while it is down."""
         await self._server.stop()
+
+    async def close(self) -> None:
+        """The server stays for the next session, which is spared the start."""
+        self._server.leave()
 
     async def _dump(self, known: int) -> Any:
         try:
@@ -204,7 +208,7 @@ async def open_u2(
     if jar is None:
         say("no u2: its server comes with the Python package uiautomator2, which is not installed")
         return None
-    server = U2Server(device, jar, clock)
+    server = U2Server(device, jar, clock, say=say)
     try:
         await server.start(startup_timeout_ms)
     except (HandrailError, OSError) as error:

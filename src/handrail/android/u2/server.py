@@ -1,4 +1,4 @@
-"""The life of the u2 server on the phone: started as a command of ours, ended with it, started again.
+"""The life of the u2 server on the phone: started once, found again by whoever comes next, ended on request.
 
 Knows how to tell that it is alive; knows no method beyond that.
 """
@@ -8,20 +8,32 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from handrail.adb.device import AdbDevice
+from handrail.adb.shell import Script
 from handrail.android.constants import U2_PORT, U2_STARTUP_TIMEOUT_MS
 from handrail.android.http_over_adb import HttpAnswer, HttpPort, ServerGone
-from handrail.android.resident import Resident
 from handrail.clock import Clock
-from handrail.errors import AdbCommandError, HandrailError, Timeout
+from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
+from handrail.waiting import uninterrupted
 
 REMOTE = "/data/local/tmp/u2.jar"
+LOG = "/data/local/tmp/handrail-u2.log"
+PID = "/data/local/tmp/handrail-u2.pid"
 MODE = 0o644
+KNOWN_JARS = {
+    "1bd7c57fe019d0275a66b936ed5d7ea5f244d98e5e3ba3d1ccf4a14e721ef94f": "of uiautomator2 3.3 and 3.4",
+    "ea100004a76e821f4bff4f9d674165562752af101943d2a65959a5f2ee7fb892": "of uiautomator2 3.5",
+    "c59218666df624c295ccc9906b4f7abe72cc92d6559c3fe493ec41a8c72cd4e3": "0.3.1",
+    "0b74e83c55f443539a9f76f5ce023a51466b764b1100e4097a897053fdfc0eb6": "0.4.0",
+    "87c8ac9505970d42aa5922baa90114808fda6f47f9e5fbd4caa0f621c2c8d30d": "0.4.1",
+}
+"""SHA-256 of the jars that may go to a phone. It can do there whatever the person can: no other is pushed."""
 
 
 def find_jar() -> Path | None:
@@ -34,9 +46,21 @@ def find_jar() -> Path | None:
     return None
 
 
+def read_jar(jar: Path) -> bytes:
+    """Its bytes, if they are those of a known version."""
+    data = jar.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if digest not in KNOWN_JARS:
+        raise Unsupported(
+            f"the u2.jar that is installed is none that Handrail knows (sha256 {digest[:12]}…)",
+            hint="pip install 'uiautomator2>=3.3,<3.8'. A newer one needs a newer Handrail.",
+        )
+    return data
+
+
 async def put_jar(device: AdbDevice, jar: Path) -> None:
     """Make the phone's copy this one; sent only when it differs."""
-    data = await asyncio.to_thread(jar.read_bytes)
+    data = await asyncio.to_thread(read_jar, jar)
     digest = hashlib.md5(data, usedforsecurity=False).hexdigest()
     found = await device.shell.run(["md5sum", REMOTE], check=False)
     if digest not in found.text:
@@ -44,26 +68,31 @@ async def put_jar(device: AdbDevice, jar: Path) -> None:
 
 
 MAIN = "com.wetest.uia2.Main"
-COMMAND = ["env", f"CLASSPATH={REMOTE}", "app_process", "/", MAIN, "-p", str(U2_PORT)]
-"""`env` becomes app_process itself: hanging up the command reaches the server, not a shell above it."""
+START = Script(
+    f"CLASSPATH={REMOTE} nohup app_process / {MAIN} -p {U2_PORT} >{LOG} 2>&1 </dev/null & echo $! >{PID}"
+)
+"""It has no terminal and no pipe of ours: it outlives the command, the line and this program."""
+IS_ALIVE = Script(f"kill -0 $(cat {PID}) 2>/dev/null && echo alive")
+STOP = Script(f"kill -9 $(cat {PID}) 2>/dev/null; rm -f {PID}")
+"""Only the one that Handrail started: a server of somebody else is theirs."""
 PING_TIMEOUT_MS = 1_000
 POLL_MS = 100
 
 
 class U2Server:
-    """At most one command on the phone. `turns` counts how often the server came up or was ended by us."""
+    """One at most on a phone, whoever started it. `turns` counts how often one came up or was ended by us."""
 
-    def __init__(self, device: AdbDevice, jar: Path, clock: Clock) -> None:
+    def __init__(self, device: AdbDevice, jar: Path, clock: Clock, *, say: Callable[[str], None]) -> None:
         self.rpc = Rpc(HttpPort(device, U2_PORT, clock))
         self.turns = 0
         self._device = device
         self._jar = jar
         self._clock = clock
-        self._resident: Resident | None = None
+        self._say = say
         self._lock = asyncio.Lock()
 
     async def start(self, timeout_ms: float = U2_STARTUP_TIMEOUT_MS) -> None:
-        """Until it answers. One that somebody else runs is used: the phone can't have two."""
+        """Until it answers. One that runs already is used: the phone can't have two."""
         await self.restart(self.turns, timeout_ms)
 
     async def restart(
@@ -79,42 +108,65 @@ class U2Server:
             if useless:
                 await self._end()
             if not await self._answers():
-                await self._end()
-                await put_jar(self._device, self._jar)
-                if self.turns != known:
-                    return
-                self._resident = Resident(self._device.shell, COMMAND)
-                await self._wait(self._resident, timeout_ms)
-            self.turns += 1
+                await self._begin(known, timeout_ms)
+            if self.turns == known:
+                self.turns += 1
+
+    async def _begin(self, known: int, timeout_ms: float) -> None:
+        self._say(f"starting the u2 helper on {self._device.serial}; later sessions find it running")
+        await self._end()
+        await put_jar(self._device, self._jar)
+        if self.turns == known:
+            await self._device.shell.run(START)
+            await self._wait(known, timeout_ms)
 
     async def stop(self) -> None:
-        """Ends the command, and with it the server. Waits for nobody: a start that is under way ends too."""
+        """Ends the one that Handrail started. Waits for nobody: a start that is under way ends too."""
         self.turns += 1
         await self._end()
 
-    async def _end(self) -> None:
-        resident, self._resident = self._resident, None
-        if resident is not None:
-            await resident.stop()
+    def leave(self) -> None:
+        """Whoever used it goes; nothing that is still under way may start another."""
+        self.turns += 1
 
-    async def _wait(self, resident: Resident, timeout_ms: float) -> None:
+    async def _end(self) -> None:
+        await self._device.shell.run(STOP, check=False)
+
+    async def _wait(self, known: int, timeout_ms: float) -> None:
         end = self._clock.monotonic_ms() + timeout_ms
         try:
             while not await self._answers():
-                if resident.ended:
-                    raise AdbCommandError(f"the u2 server ended: {resident.last_words}", command=MAIN)
+                if self.turns != known or not await self._is_alive():
+                    raise AdbCommandError(f"the u2 server ended: {await self._last_words()}", command=MAIN)
                 if self._clock.monotonic_ms() >= end:
                     raise Timeout(f"the u2 server did not answer within {timeout_ms:.0f} ms")
                 await self._clock.sleep_ms(POLL_MS)
         except BaseException:
-            await self._end()
+            await uninterrupted(self._end())
             raise
+
+    async def _is_alive(self) -> bool:
+        return "alive" in (await self._device.shell.run(IS_ALIVE, check=False)).text
+
+    async def _last_words(self) -> str:
+        """The last line of its log that says something; at most 200 characters."""
+        log = (await self._device.shell.run(["tail", "-c", "4096", LOG], check=False)).text
+        lines = [line.strip() for line in log.splitlines()]
+        telling = [line for line in lines if line and not line.startswith(("at ", "... "))]  # no stack frames
+        return telling[-1][:200] if telling else "it said nothing"
 
     async def _answers(self) -> bool:
         try:
             return await self.rpc.ping(PING_TIMEOUT_MS)
         except HandrailError:
             return False
+
+
+async def release(device: AdbDevice) -> bool:
+    """Ends the server that Handrail left on this phone; whether there was one."""
+    found = await device.shell.run(IS_ALIVE, check=False)
+    await device.shell.run(STOP, check=False)
+    return "alive" in found.text
 
 
 CALL_TIMEOUT_MS = 10_000

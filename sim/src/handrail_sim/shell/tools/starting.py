@@ -23,11 +23,17 @@ ANDROID_ONLY = frozenset(_ANDROID.split())
 
 
 async def run_argv(
-    call: Call, argv: list[str], stdin: Source | None = None, session: Session | None = None
+    call: Call,
+    argv: list[str],
+    stdin: Source | None = None,
+    session: Session | None = None,
+    *,
+    execs: bool = False,
 ) -> int:
-    """Another program with the same output."""
+    """Another program with the same output; one that `execs` it gives it its own place."""
     inner = Call(call.phone, argv, session or call.session, stdin or call.stdin, call.stdout, call.stderr)
-    return await start(inner, Streams(inner.stdin, call.stdout, call.stderr))
+    streams = Streams(inner.stdin, call.stdout, call.stderr)
+    return await start(inner, streams, replaces=execs and inner.session.in_place)
 
 
 async def sh(call: Call) -> int:
@@ -62,14 +68,14 @@ async def toybox(call: Call) -> int:
         return 0
     if name not in names:
         return await call.fail(f"Unknown command {name}", 127)
-    return await run_argv(call, call.args)
+    return await run_argv(call, call.args, execs=True)
 
 
 async def nohup(call: Call) -> int:
     """Background jobs here outlive their shell anyway."""
     if not call.args:
         raise BadUsage("Needs 1 argument")
-    return await run_argv(call, call.args, Nothing())
+    return await run_argv(call, call.args, Nothing(), execs=True)
 
 
 async def xargs(call: Call) -> int:
@@ -140,7 +146,7 @@ async def env(call: Call) -> int:
         session.exported.discard(args[1])
         args = args[2:]
     if args:
-        return await run_argv(call, args, session=session)
+        return await run_argv(call, args, session=session, execs=True)
     for name, value in session.environment().items():
         await call.line(f"{name}={value}")
     return 0
@@ -164,7 +170,7 @@ async def run_as(call: Call) -> int:
     session.files = call.phone.files.as_user(package.uid)
     session.cwd = f"/data/user/0/{package.name}"
     session.variables["HOME"] = session.cwd
-    return await run_argv(call, args or ["sh"], session=session)
+    return await run_argv(call, args or ["sh"], session=session, execs=True)
 
 
 async def which(call: Call) -> int:
