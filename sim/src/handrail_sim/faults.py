@@ -34,6 +34,10 @@ KINDS: dict[str, Options] = {
     "ime_swallows": {},
     "clock_ticks": {"ms": 1000},
     "helper_dies": {"requests": 0},
+    "work_profile": {},
+    "folded_panel": {},
+    "input_refused": {"command": "*"},
+    "clipboard_unreadable": {},
 }
 """Every fault with its own options and their defaults; `command` "*" means any command."""
 

@@ -45,6 +45,10 @@ The commands and default sources are:
  (Default: keyboard, the key order is important here.)
       scroll <x> <y> [--axis <axis>,<value>] (Default: rotaryencoder)
 """
+INJECT_REFUSED = (
+    "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
+    "INJECT_EVENTS permission."
+)
 SWIPE_MS = 300
 LONG_PRESS_MS = 500
 
@@ -197,6 +201,8 @@ async def run(call: Call) -> int:
 
 async def _inject(call: Call, name: str, handler: Handler, args: list[str]) -> int:
     try:
+        if call.phone.faults.get("input_refused", name) is not None:
+            raise JavaError("java.lang.SecurityException", INJECT_REFUSED)
         await handler(call, args)
     except IndexError:
         await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.system.java import JavaError, show
 from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.packages import DANGEROUS, Package
 
@@ -44,6 +45,9 @@ LIBRARIES = (
 
 async def packages(call: Call, args: list[str]) -> int:
     """`pm list packages [-f -3 -s -d -e -i -U] [FILTER]`."""
+    if call.phone.faults.get("work_profile") is not None and _user(args) != ["0"]:
+        refused = f"Shell does not have permission to access user {(_user(args) or ['10'])[0]}"
+        return await show(call, "list", JavaError("java.lang.SecurityException", refused))
     flags, names, todo = set[str](), list[str](), list(args)
     while todo:
         arg = todo.pop(0)
@@ -59,6 +63,11 @@ async def packages(call: Call, args: list[str]) -> int:
     found = [one for one in found if not names or names[0] in one.name]
     await call.out("".join(_line(one, flags) + "\n" for one in found))
     return 0
+
+
+def _user(args: list[str]) -> list[str]:
+    """Whom `--user` names, if it is there; without it all users are meant, and one of them is hidden."""
+    return args[args.index("--user") + 1 :][:1] if "--user" in args else []
 
 
 def _wanted(package: Package, flags: set[str]) -> bool:

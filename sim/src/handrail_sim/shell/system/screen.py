@@ -7,6 +7,7 @@ import zlib
 from collections.abc import AsyncIterator
 
 from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.dumpsys.screen import DISPLAY_ID
 from handrail_sim.shell.options import read_options
 
 DUMP_FILE = "/sdcard/window_dump.xml"
@@ -115,6 +116,8 @@ async def screencap(call: Call) -> int:
             await call.out(piece)
         return 0
     data = await call.phone.screenshot() if png else b"".join([piece async for piece in _raw(call)])
+    if png and call.phone.faults.get("folded_panel") is not None:
+        data = _of_panel(call, options.values.get("d"), data)
     if not name:
         await call.out(data)
         return 0
@@ -124,6 +127,32 @@ async def screencap(call: Call) -> int:
         await call.err(f"Error opening file: {name} ({problem.strerror})")
         return 1
     return 0
+
+
+SEVERAL = (
+    b"[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first "
+    b"display found, however this default is not guaranteed to be consistent across captures. "
+    b"A display id should be specified.\n"
+    b'See "dumpsys SurfaceFlinger --display-id" for valid display IDs.\n'
+)
+
+
+def _of_panel(call: Call, panel: str | None, shown: bytes) -> bytes:
+    """Of the panel that is named. The one that is folded away comes first, and shows nothing."""
+    if panel == str(DISPLAY_ID):
+        return shown
+    width, height = call.phone.display.width, call.phone.display.height
+    rows = zlib.compress((b"\0" + b"\x20" * width) * height, 1)
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
+        (b"IDAT", rows),
+        (b"IEND", b""),
+    ]
+    dark = b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in parts
+    )
+    return (b"" if panel else SEVERAL) + b"\x89PNG\r\n\x1a\n" + dark
 
 
 async def _raw(call: Call) -> AsyncIterator[bytes]:
