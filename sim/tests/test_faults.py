@@ -281,6 +281,58 @@ def test_a_helper_dies_and_can_be_started_again() -> None:
     with_hand(story)
 
 
+def test_a_hidden_users_packages_need_the_user_to_be_named() -> None:
+    async def story(hand: Hand) -> None:
+        hand.phone.faults.add("work_profile")
+        refused = await shell.capture(hand.phone, "pm list packages")
+        assert (refused.status, refused.stdout) == (255, b"")
+        assert b"SecurityException: Shell does not have permission to access user 10" in refused.stderr
+        assert (await shell.capture(hand.phone, "pm list packages --user 10")).status == 255
+        listed = await shell.capture(hand.phone, "pm list packages --user 0")
+        assert listed.status == 0
+        assert f"package:{CONTACTS}".encode() in listed.stdout
+
+    with_hand(story)
+
+
+def test_screencap_takes_the_folded_panel_unless_it_is_told() -> None:
+    async def story(hand: Hand) -> None:
+        shown = await hand.phone.screenshot()
+        hand.phone.faults.add("folded_panel")
+        first = (await shell.capture(hand.phone, "screencap -p")).stdout
+        assert first.startswith(b"[Warning] Multiple displays were found")
+        assert shown not in first
+        named = await shell.capture(hand.phone, "screencap -p -d 4619827259835644672")
+        assert named.stdout == shown
+
+    with_hand(story)
+
+
+def test_injected_input_is_refused_by_command() -> None:
+    async def story(hand: Hand) -> None:
+        hand.phone.faults.add("input_refused", command="text")
+        refused = await shell.capture(hand.phone, "input text a")
+        assert refused.status == 255
+        assert b"INJECT_EVENTS" in refused.stderr
+        assert (await shell.capture(hand.phone, "input keyevent 4")).status == 0
+
+    with_hand(story)
+
+
+def test_a_clipboard_may_be_written_and_not_read() -> None:
+    async def story(hand: Hand) -> None:
+        u2 = Automator(hand)
+        hand.phone.clipboard = "own"
+        hand.phone.faults.add("clipboard_unreadable")
+        assert await u2.call("getClipboard") is None
+        await u2.call("setClipboard", None, "new")
+        assert hand.phone.clipboard == "new"
+        hand.phone.faults.clear("clipboard_unreadable")
+        assert await u2.call("getClipboard") == "new"
+
+    with_hand(story)
+
+
 # what they do to adb
 
 

@@ -35,6 +35,9 @@ class Typist:
     def reads_back_as(self, text: str) -> str:
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
+    async def require_way(self, text: str) -> None:
+        """A browser's field takes every character, or its own rules say afterwards what became of it."""
+
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         page = self._tabs.front
         if page.dialog is not None:
