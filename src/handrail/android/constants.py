@@ -18,13 +18,6 @@ READ_RETRY_GROWTH = 3
 """Each further pause is this many times the last one."""
 READ_DEADLINE_MS = 30_000
 """All attempts of one read together; `uiautomator dump` alone may wait 10 s for a quiet screen."""
-VENDOR_SWITCHES = (
-    'Xiaomi, Redmi and Poco want "USB debugging (Security settings)" on in the developer options. '
-    'Oppo, Realme and OnePlus want "Disable permission monitoring" on there. '
-    'Vivo wants "USB debugging (Security settings)" on. '
-    'Samsung wants "Auto Blocker" off in its security settings.'
-)
-"""What vendors keep adb from until a person allows it: injected input, permissions, settings."""
 DUMP_FOLDER = "/data/local/tmp"
 """Writable for the shell on every Android, also before the first unlock, unlike /sdcard."""
 TIDY_TIMEOUT_MS = 2_000

@@ -15,13 +15,19 @@ from handrail.android.constants import (
     READ_RETRY_FIRST_MS,
     READ_RETRY_GROWTH,
     SHELL_TIMEOUT_MS,
-    VENDOR_SWITCHES,
 )
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, AdbConnectionError, DeviceOffline, HandrailError, TreeParseError
 
 _REFUSED = re.compile(r"SecurityException|INJECT_EVENTS|Unknown command|Invalid arguments|Error: ")
 _WENT_WRONG = re.compile(r"Exception|^Error|^Killed", re.MULTILINE)
+VENDOR_SWITCHES = (
+    'Xiaomi, Redmi and Poco want "USB debugging (Security settings)" on in the developer options. '
+    'Oppo, Realme and OnePlus want "Disable permission monitoring" on there. '
+    'Vivo wants "USB debugging (Security settings)" on. '
+    'Samsung wants "Auto Blocker" off in its security settings.'
+)
+"""What vendors keep adb from until a person allows it: injected input, permissions, settings."""
 _SECURITY_HINT = f"The phone forbids injected input (INJECT_EVENTS). {VENDOR_SWITCHES}"
 
 

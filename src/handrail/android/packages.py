@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell
-from handrail.android.constants import VENDOR_SWITCHES
 from handrail.android.fallbacks import took_fallback
+from handrail.android.input import VENDOR_SWITCHES
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*")

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 from handrail.adb.shell import TIMEOUT_MS, DeviceShell
 from handrail.android.console import console_port, open_console, read_status
-from handrail.android.constants import VENDOR_SWITCHES
 from handrail.android.display import read_display
+from handrail.android.input import VENDOR_SWITCHES
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
 from handrail.surface.values import Display, NetworkChange
