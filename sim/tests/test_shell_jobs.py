@@ -238,7 +238,9 @@ def test_random_arguments_never_break_a_command() -> None:
 def test_the_pid_of_a_background_command_is_the_commands_own() -> None:
     phone = new_phone()
     for words in ("sleep 50", "nohup sleep 50", "A=1 env B=2 nohup sleep 50 >/dev/null 2>&1 </dev/null"):
-        text = f"{words} & kill -0 $! && ps -o PID,NAME -p $!; kill -9 $! 2>/dev/null; wait 2>/dev/null; kill -0 $! 2>/dev/null || echo gone"
+        quiet = "2>/dev/null"
+        text = f"{words} & kill -0 $! && ps -o PID,NAME -p $!; kill -9 $! {quiet}; wait {quiet}; "
+        text += f"kill -0 $! {quiet} || echo gone"
         said = shell(text, phone=phone).text.splitlines()
         assert said[1].split()[1] == "sleep", words
         assert said[-1] == "gone", words
