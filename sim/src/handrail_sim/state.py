@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim.handset import Handset
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.calls import is_plain
 from handrail_sim.system.display import Display
 from handrail_sim.system.intents import Intent, short_component
 from handrail_sim.system.tasks import Task
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-
 FIELDS = ("settings", "props", "clipboard", "volume", "battery", "awake", "accessibility_requested")
 
 
-def describe(phone: Phone) -> dict[str, Any]:
+def describe(phone: Handset) -> dict[str, Any]:
     """What a test or a person may want to know."""
     top = phone.tasks.top
     window = phone.focused_window()
@@ -65,12 +63,12 @@ def _public(state: dict[str, Any]) -> dict[str, Any]:
     return {name: copy.deepcopy(value) for name, value in state.items() if not name.startswith("_")}
 
 
-def _app(phone: Phone, package: str) -> dict[str, Any]:
+def _app(phone: Handset, package: str) -> dict[str, Any]:
     """An app that does not run is asked all the same: its state is on disk."""
     running = phone.tasks.running.get(package)
     if running is not None:
         return running.state()
-    asleep = phone.packages.classes[package](phone)
+    asleep = phone.made(package)
     try:
         return asleep.state()
     finally:
@@ -80,7 +78,7 @@ def _app(phone: Phone, package: str) -> dict[str, Any]:
 # snapshot
 
 
-def take(phone: Phone) -> dict[str, Any]:
+def take(phone: Handset) -> dict[str, Any]:
     """Everything that decides how the phone goes on, as data that nobody else holds."""
     ui = phone.systemui
     data: dict[str, Any] = {
@@ -133,7 +131,7 @@ def _is_data(overlay: dict[str, Any]) -> bool:
     return all(is_plain(call) for call in calls)
 
 
-def put_back(phone: Phone, snapshot: dict[str, Any]) -> None:
+def put_back(phone: Handset, snapshot: dict[str, Any]) -> None:
     """Make the phone what it was."""
     stop_everything(phone)
     phone.files.restore(snapshot["files"])
@@ -155,14 +153,15 @@ def put_back(phone: Phone, snapshot: dict[str, Any]) -> None:
     for name, value in data["ui"].items():
         setattr(phone.systemui, name, value)
     phone.tasks.resumed = phone.tasks.top
-    vars(phone.ime).update(data["ime"])
+    for name, value in data["ime"].items():
+        setattr(phone.ime, name, value)
     phone.ime.window.invalidate()
     phone.layout_changed()
     phone.boot_apps()
     phone.emit("TYPE_WINDOW_STATE_CHANGED", phone.tasks.top.app.package if phone.tasks.top else "")
 
 
-def _restored_task(phone: Phone, kept: dict[str, Any]) -> Task:
+def _restored_task(phone: Handset, kept: dict[str, Any]) -> Task:
     task = Task(kept["number"], kept["package"])
     task.used_ms = kept["used_ms"]
     for one in kept["activities"]:
@@ -176,7 +175,7 @@ def _restored_task(phone: Phone, kept: dict[str, Any]) -> Task:
     return task
 
 
-def _arm_timers(phone: Phone, tasks: list[dict[str, Any]]) -> None:
+def _arm_timers(phone: Handset, tasks: list[dict[str, Any]]) -> None:
     for kept in tasks:
         for one in kept["activities"]:
             activity = phone.tasks.activity(one["token"])
@@ -186,7 +185,7 @@ def _arm_timers(phone: Phone, tasks: list[dict[str, Any]]) -> None:
                     activity.arm(left, record)
 
 
-def stop_everything(phone: Phone) -> None:
+def stop_everything(phone: Handset) -> None:
     """No process, no timer, no window of an app is left."""
     phone.touch.cancel()
     phone.text_toolbar.hide()
@@ -208,7 +207,7 @@ def stop_everything(phone: Phone) -> None:
     phone.health.reset()
 
 
-def reboot(phone: Phone) -> None:
+def reboot(phone: Handset) -> None:
     """Everything ends and the home screen comes."""
     stop_everything(phone)
     phone.notifications.posted.clear()

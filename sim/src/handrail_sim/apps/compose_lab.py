@@ -235,7 +235,7 @@ class ComposeLab(App):
 
     def uploads(self) -> int:
         """How many are under way."""
-        screens = [one for task in self.phone.tasks.tasks for one in task.activities if isinstance(one, Main)]
+        screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]
         return sum(screen.state["uploads"] for screen in screens)
 
     def idling(self) -> list[dict[str, Any]]:

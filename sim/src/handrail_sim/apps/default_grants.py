@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-    from handrail_sim.system.activities import App
+    from handrail_sim.system.activities import App, Context
 
 
-def grant_defaults(app: type[App], phone: Phone) -> None:
+def grant_defaults(app: type[App], phone: Context) -> None:
     """The permissions a system app asks for; one that was taken away stays away."""
     decided = phone.packages.installed[app.package].granted
     for permission in app.permissions:

@@ -16,8 +16,8 @@ from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import Style, View, column, fab, field, frame, lazy_list, row, slider, text
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
     from handrail_sim.stream import Stream
+    from handrail_sim.system.activities import Context
 
 VIEW = "android.view.View"
 CANVAS = "android.widget.FrameLayout"  # FlutterView, by the class that accessibility reports for it
@@ -156,7 +156,7 @@ class FlutterLab(App):
     libraries = ("libflutter.so", "libapp.so")
     activities = {"MainActivity": Main}
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Context) -> None:
         super().__init__(phone)
         self.semantics = False
         self.drawing_until_ms = 0.0
@@ -204,7 +204,7 @@ class FlutterLab(App):
             stream.close()
 
     def state(self) -> dict[str, Any]:
-        screens = [one for task in self.phone.tasks.tasks for one in task.activities if isinstance(one, Main)]
+        screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]
         return {
             "tasks": [name for screen in screens for name, _ in screen.state["tasks"]],
             "saving": sum(screen.state["saving"] for screen in screens),

@@ -16,8 +16,8 @@ from handrail_sim.view import Style, View, avatar, column, field, frame, icon, i
 
 if TYPE_CHECKING:
     from handrail_sim.channels.react.runtime import Runtime
-    from handrail_sim.phone import Phone
     from handrail_sim.stream import Stream
+    from handrail_sim.system.activities import Context
 
 # Accessibility names a view by its Android class: ReactRootView is a FrameLayout, ReactViewGroup a ViewGroup.
 ROOT = "android.widget.FrameLayout"
@@ -222,7 +222,7 @@ class ReactLab(App):
         Handles("MainActivity", SEND, mime="image/*"),
     )
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Context) -> None:
         super().__init__(phone)
         self.js: Runtime | None = None
         self._debuggers: set[Stream] = set()
@@ -249,7 +249,7 @@ class ReactLab(App):
             self.js.close()
 
     def state(self) -> dict[str, Any]:
-        screens = [one for task in self.phone.tasks.tasks for one in task.activities if isinstance(one, Main)]
+        screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]
         return {
             "pending_requests": sum(screen.state["pending_requests"] for screen in screens),
             "likes": [screen.state["likes"] for screen in screens][-1:],

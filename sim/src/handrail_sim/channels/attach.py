@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.call import Call
 
 U2_MAIN = "com.wetest.uia2.Main"
@@ -16,7 +16,7 @@ MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
 HELPER_RUNNER = "com.agentest.helper.test/androidx.test.runner.AndroidJUnitRunner"
 
 
-def attach(phone: Phone) -> None:
+def attach(phone: Handset) -> None:
     """Register everything with a phone that has just been built."""
     phone.helper_mains[U2_MAIN] = _u2
     phone.helper_mains[MOBILECLI_MAIN] = _mobilecli
@@ -42,7 +42,7 @@ async def _helper(call: Call) -> int:
     return await helper.main(call)
 
 
-def _fault_changed(phone: Phone, name: str, on: bool) -> None:
+def _fault_changed(phone: Handset, name: str, on: bool) -> None:
     """A reboot happens once and is over."""
     if name == "reboot" and on and phone.faults.get("reboot") is not None:
         phone.faults.clear("reboot")

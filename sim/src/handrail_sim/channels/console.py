@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 MAX_LINE = 4096
@@ -25,7 +25,7 @@ class Refused(Exception):
 
 
 @asynccontextmanager
-async def open_console(phone: Phone, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
+async def open_console(phone: Handset, port: int, host: str = "127.0.0.1") -> AsyncIterator[int]:
     """Serve the console on a port of the host while the block runs."""
     writers: set[asyncio.StreamWriter] = set()
 
@@ -50,7 +50,7 @@ async def open_console(phone: Phone, port: int, host: str = "127.0.0.1") -> Asyn
 
 
 async def converse(
-    phone: Phone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int
+    phone: Handset, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int
 ) -> None:
     """Answer one client's lines until it leaves."""
     console = Console(phone, port)
@@ -76,7 +76,7 @@ def _pair(text: str, names: dict[str, tuple[int, int]], unit: int) -> tuple[int,
 class Console:
     """The commands of one connection."""
 
-    def __init__(self, phone: Phone, port: int) -> None:
+    def __init__(self, phone: Handset, port: int) -> None:
         self.phone = phone
         self.port = port
         self.left = False

@@ -17,7 +17,7 @@ from handrail_sim.stream import Stream
 from handrail_sim.waiting import beside
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 BATCH_MS, FRAME_MS = 100.0, 16.7
 ISOLATE = "isolates/3784301023457351"
@@ -40,7 +40,7 @@ class Drawn(Protocol):
     """A Flutter app in its process."""
 
     package: ClassVar[str]
-    phone: Phone
+    phone: Context
     secret: str
     semantics: bool
     drawing_until_ms: float

@@ -16,7 +16,7 @@ from handrail_sim.channels.protobuf import Malformed, Value, decode, encode, mes
 from handrail_sim.input.emulator_keys import NAMES, android_code
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 SERVICE = "android.emulation.control.EmulatorController"
 GRPC_OFFSET = 3000
@@ -38,7 +38,7 @@ class Doors:
 
 
 @asynccontextmanager
-async def emulate(phone: Phone, console_port: int, host: str = "127.0.0.1") -> AsyncIterator[Doors]:
+async def emulate(phone: Handset, console_port: int, host: str = "127.0.0.1") -> AsyncIterator[Doors]:
     """Open both doors for a phone while the block runs."""
     async with open_console(phone, console_port, host):
         try:
@@ -85,7 +85,7 @@ def handler(controller: Controller) -> Any:
 class Controller:
     """The calls, on encoded messages."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Handset) -> None:
         self.phone = phone
         self._fingers: set[int] = set()
         self._pressed: dict[int, float] = {}

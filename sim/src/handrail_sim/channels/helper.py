@@ -19,7 +19,7 @@ from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.screen.accessibility import Node, active_root
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.call import Call
 
 PORT = 8765
@@ -54,7 +54,7 @@ async def main(call: Call) -> int:
     return 0
 
 
-async def serve(phone: Phone) -> bool:
+async def serve(phone: Handset) -> bool:
     """Serve the port until `/shutdown` or a fault; true if it died. A flag may start it without any APK."""
     helper = Helper(phone, Mortal(phone.faults))
     phone.request_accessibility()
@@ -75,7 +75,7 @@ class Refusal(Exception):
 class Helper:
     """The paths and what they do."""
 
-    def __init__(self, phone: Phone, life: Mortal) -> None:
+    def __init__(self, phone: Handset, life: Mortal) -> None:
         self.phone = phone
         self.life = life
         self._paths: dict[tuple[str, str], Handler] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from handrail_sim.screen.accessibility import Node, active_root
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 CLASSES = {
     "flutter": ("FlutterView", "FlutterSurfaceView"),
@@ -24,7 +24,7 @@ DEPTH = 6
 PRIORITY = ("flutter", "react_native", "compose")
 
 
-def framework(phone: Phone, package: str = "") -> dict[str, Any]:
+def framework(phone: Handset, package: str = "") -> dict[str, Any]:
     """The answer of `/framework`; without a package it is about the screen."""
     root = active_root(phone)
     package = package or (root.package if root is not None else "")

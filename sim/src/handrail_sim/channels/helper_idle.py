@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.system.device import Event
 
 FIRST_MS, POLL_MS, QUIET_MS = 50.0, 25.0, 150.0
@@ -14,7 +14,7 @@ MATTERS = frozenset({"TYPE_WINDOW_STATE_CHANGED", "TYPE_WINDOW_CONTENT_CHANGED",
 MATTERS |= {"TYPE_VIEW_SCROLLED", "TYPE_VIEW_TEXT_CHANGED"}
 
 
-async def wait_idle(phone: Phone, timeout_ms: float) -> dict[str, Any]:
+async def wait_idle(phone: Handset, timeout_ms: float) -> dict[str, Any]:
     """Listen until it is quiet or the time is over; events count from the moment of the question."""
     clock = phone.clock
     start = clock.monotonic_ms()

@@ -17,7 +17,7 @@ from handrail_sim.channels.mortality import Mortal
 from handrail_sim.screen.accessibility import Node, tree
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.call import Call
 
 MAIN = "com.mobilenext.mobilecli.DeviceServer"
@@ -55,7 +55,7 @@ class RpcError(Exception):
 class Server:
     """The methods."""
 
-    def __init__(self, phone: Phone, code_hash: str, life: Mortal) -> None:
+    def __init__(self, phone: Handset, code_hash: str, life: Mortal) -> None:
         self.phone = phone
         self.life = life
         self._hash = code_hash

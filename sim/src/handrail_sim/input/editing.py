@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim.screen.shown import Shown
 from handrail_sim.view import metrics
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.reuse import forget_written
@@ -11,17 +12,13 @@ from handrail_sim.view.units import edges
 from handrail_sim.view.view import View
 from handrail_sim.view.windows import Window
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-
-
 ALLOWED = {"number": "0123456789", "decimal": "0123456789.", "phone": "0123456789+*#-() ,;N./"}
 
 
 class Editing:
     """The field that has the cursor, wherever it is."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Shown) -> None:
         self.phone = phone
 
     def field(self) -> tuple[Window, View] | None:
@@ -52,7 +49,7 @@ class Editing:
         if view.on_focus is not None:
             self.phone.run(window, view.on_focus, True)
         if view.editable and keyboard:
-            self.phone.ime.show(view)
+            self.phone.show_keyboard(view)
 
     def _leave(self, window: Window) -> None:
         old = window.find(window.focus) if window.focus is not None else None
@@ -146,7 +143,7 @@ class Editing:
         memory.update(text=text, start=cursor, end=cursor)
         window.invalidate()
         if changed:
-            self.phone.ime.typed()
+            self.phone.keyboard_typed()
             self.phone.emit("TYPE_VIEW_TEXT_CHANGED", window.package)
             if view.on_change is not None:
                 self.phone.run(window, view.on_change, text)
@@ -216,7 +213,7 @@ class Editing:
         elif view.ime_action == "next":
             self.next_field(window, view)
         if view.ime_action in ("done", "search", "go"):
-            self.phone.ime.hide()
+            self.phone.hide_keyboard()
         return True
 
     def step_focus(self, window: Window, *, back: bool) -> None:

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import cos, radians, sin
-from typing import TYPE_CHECKING
+from typing import Literal, Protocol
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from handrail_sim.clock import Clock
 
 STEP_MS = 16.0  # one frame at 60 Hz
 Point = tuple[float, float]
 Path = Callable[[float], Sequence[Point]]  # from the done share (0..1) to a point per finger
 
 
-async def tap(phone: Phone, x: float, y: float) -> None:
+class Touched(Protocol):
+    """What a gesture needs of a phone."""
+
+    clock: Clock
+
+    def chances(self) -> int: ...
+    def pointer(
+        self, action: Literal["down", "move", "up", "cancel"], x: float, y: float, pointer: int = 0
+    ) -> None: ...
+
+
+async def tap(phone: Touched, x: float, y: float) -> None:
     """Down and up at the same moment, as `input tap` sends them."""
     for _ in range(phone.chances()):
         phone.pointer("down", x, y)
         phone.pointer("up", x, y)
 
 
-async def swipe(phone: Phone, start: Point, end: Point, duration_ms: float) -> None:
+async def swipe(phone: Touched, start: Point, end: Point, duration_ms: float) -> None:
     """One finger on a straight line."""
 
     def along(share: float) -> Sequence[Point]:
@@ -30,7 +40,7 @@ async def swipe(phone: Phone, start: Point, end: Point, duration_ms: float) -> N
     await play(phone, along, duration_ms)
 
 
-async def long_press(phone: Phone, x: float, y: float, duration_ms: float) -> None:
+async def long_press(phone: Touched, x: float, y: float, duration_ms: float) -> None:
     """One finger that stays."""
     for _ in range(phone.chances()):
         phone.pointer("down", x, y)
@@ -38,7 +48,7 @@ async def long_press(phone: Phone, x: float, y: float, duration_ms: float) -> No
         phone.pointer("up", x, y)
 
 
-async def drag(phone: Phone, start: Point, end: Point, duration_ms: float, hold_ms: float = 600.0) -> None:
+async def drag(phone: Touched, start: Point, end: Point, duration_ms: float, hold_ms: float = 600.0) -> None:
     """Press and hold, then move: what drag and drop needs."""
     for _ in range(phone.chances()):
         phone.pointer("down", *start)
@@ -53,7 +63,7 @@ async def drag(phone: Phone, start: Point, end: Point, duration_ms: float, hold_
 
 
 async def pinch(
-    phone: Phone, centre: Point, start_radius: float, end_radius: float, duration_ms: float
+    phone: Touched, centre: Point, start_radius: float, end_radius: float, duration_ms: float
 ) -> None:
     """Two fingers on a horizontal line, apart or together."""
 
@@ -64,7 +74,7 @@ async def pinch(
     await play(phone, along, duration_ms)
 
 
-async def rotate(phone: Phone, centre: Point, radius: float, angle: float, duration_ms: float) -> None:
+async def rotate(phone: Touched, centre: Point, radius: float, angle: float, duration_ms: float) -> None:
     """Two fingers turn around a centre, by degrees clockwise."""
 
     def along(share: float) -> Sequence[Point]:
@@ -75,7 +85,7 @@ async def rotate(phone: Phone, centre: Point, radius: float, angle: float, durat
     await play(phone, along, duration_ms)
 
 
-async def play(phone: Phone, path: Path, duration_ms: float) -> None:
+async def play(phone: Touched, path: Path, duration_ms: float) -> None:
     """Any number of fingers along their paths; the number of steps depends on the duration alone."""
     for _ in range(phone.chances()):
         for finger, (x, y) in enumerate(path(0.0)):

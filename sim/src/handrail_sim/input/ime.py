@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from handrail_sim.input.editing import Editing
+from handrail_sim.screen.shown import Shown
 from handrail_sim.view import View, column, row
 from handrail_sim.view.view import Handler, Style
 from handrail_sim.view.windows import Window
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-
 PACKAGE = "com.android.inputmethod.latin"
-COMPONENT = f"{PACKAGE}/.LatinIME"
 LETTERS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 SYMBOLS = ("1234567890", "@#$_&-+()/", "*\"':;!?")
 DIGITS = ("123", "456", "789", "*0#")
@@ -21,13 +17,21 @@ DIGITS = ("123", "456", "789", "*0#")
 class Ime:
     """Open or closed, which layer, shifted or not; all plain data."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Shown, editing: Editing) -> None:
         self.phone = phone
-        self.visible = False
+        self._editing = editing
         self.layer = "letters"
         self.shift = False
         self.action = "done"
         self.window = Window("InputMethod", PACKAGE, "ime", self._build, placement="fill", focusable=False)
+
+    @property
+    def visible(self) -> bool:
+        return self.phone.keyboard_shown
+
+    @visible.setter
+    def visible(self, shown: bool) -> None:
+        self.phone.keyboard_shown = shown
 
     def show(self, field: View) -> None:
         if not self.visible:
@@ -124,10 +128,10 @@ class Ime:
         )
 
     def _delete(self) -> View:
-        return self._special("⌫", "Delete", self.phone.editing.delete, 1.5)
+        return self._special("⌫", "Delete", self._editing.delete, 1.5)
 
     def _enter(self) -> View:
         names = {"enter": "Enter", "next": "Next", "search": "Search", "send": "Send", "go": "Go"}
         desc = names.get(self.action, "Done")
         sign = {"Enter": "⏎", "Search": "🔍", "Send": "➤", "Next": "→", "Go": "→"}.get(desc, "✓")
-        return self._special(sign, desc, self.phone.editing.submit, 1.5)
+        return self._special(sign, desc, self._editing.submit, 1.5)

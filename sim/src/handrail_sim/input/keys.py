@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from handrail_sim.input.editing import Editing
+from handrail_sim.screen.shown import Shown
 from handrail_sim.view.hit import is_slider
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 HOME, BACK, CALL, END_CALL = 3, 4, 5, 6
 UP, DOWN, LEFT, RIGHT, CENTER = 19, 20, 21, 22, 23
@@ -64,7 +61,7 @@ class NoKeyFor(ValueError):
     """A character that no key of Android's virtual keyboard types; `input text` dies of it."""
 
 
-def press(phone: Phone, code: int, *, held: bool = False, meta: int = 0) -> None:
+def press(phone: Shown, editing: Editing, code: int, *, held: bool = False, meta: int = 0) -> None:
     """One key, down and up."""
     if code in (POWER, SLEEP, WAKEUP):
         phone.set_awake(code == WAKEUP or (code == POWER and (held or not phone.awake)))
@@ -73,34 +70,34 @@ def press(phone: Phone, code: int, *, held: bool = False, meta: int = 0) -> None
         return
     if _system(phone, code) or _is_blocked(phone):
         return
-    if _text(phone, code, meta):
+    if _text(phone, editing, code, meta):
         return
     top = phone.tasks.top
     if top is not None and phone.focused_window() is top.window and top.on_key(code):
         phone.touched_app()
         return
     if code in FALLBACKS and not (code in ON_NUMPAD and meta & NUM_LOCK):
-        press(phone, FALLBACKS[code], held=held, meta=meta)
+        press(phone, editing, FALLBACKS[code], held=held, meta=meta)
     else:
-        _navigate(phone, code, meta)
+        _navigate(phone, editing, code, meta)
 
 
-def strike(phone: Phone, character: str) -> None:
+def strike(phone: Shown, editing: Editing, character: str) -> None:
     """One character of `input text`: blanks are keys, which act where no field has the focus."""
     code = {" ": SPACE, "\n": ENTER, "\t": TAB}.get(character)
     if code is None:
         phone.type_key(character)
     else:
-        press(phone, code)
+        press(phone, editing, code)
 
 
-def _is_blocked(phone: Phone) -> bool:
+def _is_blocked(phone: Shown) -> bool:
     """The app in front takes no input now."""
     window = phone.focused_window()
     return window is not None and phone.health.ignores_input(window.package)
 
 
-def _system(phone: Phone, code: int) -> bool:
+def _system(phone: Shown, code: int) -> bool:
     ui = phone.systemui
     if code == HOME:
         phone.go_home()
@@ -120,10 +117,10 @@ def _system(phone: Phone, code: int) -> bool:
     return True
 
 
-def go_back(phone: Phone) -> None:
+def go_back(phone: Shown) -> None:
     """Back closes the topmost thing: shade, recents, system dialog, keyboard, dialog, screen."""
     ui = phone.systemui
-    if ui.close_shade() or ui.close_recents() or phone.dialogs.back() or phone.ime.hide():
+    if ui.close_shade() or ui.close_recents() or phone.dialogs.back() or phone.hide_keyboard():
         return
     top = phone.tasks.top
     if top is None or _is_blocked(phone):
@@ -136,9 +133,8 @@ def go_back(phone: Phone) -> None:
     phone.tasks.back()
 
 
-def _text(phone: Phone, code: int, meta: int) -> bool:
+def _text(phone: Shown, editing: Editing, code: int, meta: int) -> bool:
     """Keys that mean something to a focused field."""
-    editing = phone.editing
     select = bool(meta & SHIFT_MASK)
     if meta & CTRL_MASK and code in CONTROLLED:
         code = CONTROLLED[code]
@@ -169,7 +165,7 @@ def _edits(editing: Editing, select: bool) -> dict[int, Callable[[], bool]]:
     }
 
 
-def _nudge(phone: Phone, window: Window, way: int) -> bool:
+def _nudge(phone: Shown, window: Window, way: int) -> bool:
     """A focused SeekBar goes a twentieth of its way; false where something else has the focus."""
     view = window.focused_view()
     if view is None or not is_slider(view) or not view.enabled:
@@ -182,7 +178,7 @@ def _nudge(phone: Phone, window: Window, way: int) -> bool:
     return True
 
 
-def _navigate(phone: Phone, code: int, meta: int) -> None:
+def _navigate(phone: Shown, editing: Editing, code: int, meta: int) -> None:
     """Focus moves with tab and the arrows; enter and centre press what has it; escape is back."""
     window = phone.focused_window()
     if window is None:
@@ -197,6 +193,6 @@ def _navigate(phone: Phone, code: int, meta: int) -> None:
         return
     elif code in (TAB, UP, DOWN, LEFT, RIGHT):
         back = code in (UP, LEFT) or (code == TAB and bool(meta & SHIFT_MASK))
-        phone.editing.step_focus(window, back=back)
+        editing.step_focus(window, back=back)
     elif code in (PAGE_UP, PAGE_DOWN):
         phone.motion.page(window, -1 if code == PAGE_UP else 1)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import atan2, degrees, hypot
-from typing import TYPE_CHECKING
 
+from handrail_sim.input.editing import Editing
+from handrail_sim.screen.shown import Shown
 from handrail_sim.timers import Timer
 from handrail_sim.view.hit import chain, hit, is_slider
 from handrail_sim.view.memory import name_of
@@ -16,9 +17,6 @@ from handrail_sim.view.scrolling import can_scroll
 from handrail_sim.view.units import contains, edges
 from handrail_sim.view.view import Rect, View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 LONG_PRESS_MS = 500.0
 DOUBLE_TAP_MS = 300.0
@@ -30,8 +28,9 @@ SWIPE_DP = 48.0
 class Touch:
     """The gesture in progress, if there is one."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Shown, editing: Editing) -> None:
         self.phone = phone
+        self._editing = editing
         self.fingers: dict[int, tuple[float, float]] = {}
         self.window: Window | None = None
         self.target: View | None = None
@@ -129,7 +128,7 @@ class Touch:
             "TYPE_VIEW_LONG_CLICKED", target.package or (self.window.package if self.window else "")
         )
         if target.editable and self.window is not None:
-            self.phone.editing.long_press(self.window, target, *self.start)
+            self._editing.long_press(self.window, target, *self.start)
         if target.on_long_click is not None:
             self._run(target.on_long_click)
         if target.on_drag is not None:  # picked up: what follows moves it

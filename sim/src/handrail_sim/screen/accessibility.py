@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from zlib import crc32
 
 from handrail_sim.screen.dump import is_important, is_scrollable, resource_id, text_of
+from handrail_sim.system.android import Android
 from handrail_sim.view.view import Rect, View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 
 @dataclass(slots=True, eq=False)
@@ -65,18 +62,18 @@ def tree(window: Window, *, compressed: bool = False) -> Node:
     return _node(window.root, window, 0, None, window.package, compressed)
 
 
-def roots(phone: Phone, *, compressed: bool = False) -> list[Node]:
+def roots(phone: Android, *, compressed: bool = False) -> list[Node]:
     """Every window's tree, in no order: the server that asks collects them in a hash set."""
     shown = sorted(phone.windows(), key=lambda window: crc32(f"{window.number} {window.title}".encode()))
     return [tree(window, compressed=compressed) for window in shown]
 
 
-def active_window(phone: Phone) -> Window | None:
+def active_window(phone: Android) -> Window | None:
     """The window that has the input focus."""
     return next((window for window in reversed(phone.windows()) if window.has_focus), None)
 
 
-def active_root(phone: Phone, *, compressed: bool = False) -> Node | None:
+def active_root(phone: Android, *, compressed: bool = False) -> Node | None:
     """The active window's tree."""
     window = active_window(phone)
     return None if window is None else tree(window, compressed=compressed)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 # Painting holds the interpreter's lock most of the time: more threads would only fight for it.
@@ -23,14 +20,14 @@ async def paint_aside(work: Callable[[], T]) -> T:
 class Camera:
     """A phone's screenshots; the last PNG is kept with the frame it shows."""
 
-    def __init__(self, phone: Phone) -> None:
-        self.phone = phone
+    def __init__(self, look: Callable[[], Any]) -> None:
+        self._look = look
         self._frame: Any = None
         self._picture: asyncio.Future[bytes] | None = None
 
     async def png(self) -> bytes:
         """The screen of now. Those who ask while it is painted wait for the same painting."""
-        frame = self.phone.frame()
+        frame = self._look()
         picture = self._picture
         if picture is None or frame != self._frame or self._is_lost(picture):
             self._frame = frame

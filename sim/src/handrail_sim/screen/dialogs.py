@@ -6,18 +6,16 @@ A dialog is plain data; its window is made from it when somebody looks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim.system.activities import Activity
+from handrail_sim.system.android import Android
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.system.intents import Intent, split_component
 from handrail_sim.system.overlays import panel
 from handrail_sim.view import View, button, checkbox, column, icon, item, scroll, text
 from handrail_sim.view.view import Style
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-    from handrail_sim.system.activities import Activity
 
 CONTROLLER = "com.android.permissioncontroller"
 GRANT = f"{CONTROLLER}/{CONTROLLER}.permission.ui.GrantPermissionsActivity"
@@ -45,7 +43,7 @@ ONE_TIME = frozenset({"CAMERA", "RECORD_AUDIO", "ACCESS_FINE_LOCATION", "ACCESS_
 class Dialogs:
     """The system's dialogs, bottom to top."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Android) -> None:
         self.phone = phone
         self.open: list[dict[str, Any]] = []
         self._windows: dict[int, Window] = {}
@@ -97,7 +95,7 @@ class Dialogs:
                 **data,
             }
         )
-        self.phone.ime.hide()
+        self.phone.hide_keyboard()
         self.phone.window_opened(TITLES[kind][0] or package, 200.0)
 
     def close(self, number: int) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from handrail_sim.system.android import Android
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.scrolling import eased, fling, scroll_by, scrollers_above
 from handrail_sim.view.view import View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 
 @dataclass(slots=True)
@@ -29,7 +26,7 @@ class Fling:
 class Motion:
     """The phone's running animations."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Android) -> None:
         self.phone = phone
         self.flings: list[Fling] = []
         self.busy_until_ms = 0.0

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from handrail_sim.screen.bars import Bars
 from handrail_sim.system.tasks import Task
 from handrail_sim.view import View, button, column, hscroll, icon, row, text
 from handrail_sim.view.view import Style
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
-PACKAGE = "com.android.launcher3"
-COMPONENT = f"{PACKAGE}/com.android.quickstep.RecentsActivity"
-
-
-def build(phone: Phone) -> View:
+def build(ui: Bars) -> View:
     """The whole screen."""
-    tasks = phone.tasks.recent()
-    cards = [_card(phone, task) for task in tasks]
-    clear = button("Clear all", lambda: clear_all(phone), "text", id="clear_all")
+    tasks = ui.phone.tasks.recent()
+    cards = [_card(ui, task) for task in tasks]
+    clear = button("Clear all", lambda: clear_all(ui), "text", id="clear_all")
     body = [
         hscroll(row(*cards, width="wrap", gap=16.0, padding=(40.0, 0.0)), id="overview_panel", weight=1.0),
         clear,
@@ -35,14 +28,14 @@ def build(phone: Phone) -> View:
     )
 
 
-def _card(phone: Phone, task: Task) -> View:
-    app = phone.packages.classes[task.package]
+def _card(ui: Bars, task: Task) -> View:
+    app = ui.phone.packages.classes[task.package]
     top = task.top
     picture = View(
         cls="android.view.View",
         id="snapshot",
         width=220.0,
-        height=220.0 * phone.display.height / phone.display.width,
+        height=220.0 * ui.phone.display.height / ui.phone.display.width,
         style=Style(kind="thumbnail", background="surface", radius=24.0, elevation=4.0),
         tag=top.window if top is not None else None,
     )
@@ -55,25 +48,25 @@ def _card(phone: Phone, task: Task) -> View:
         desc=(top.title if top is not None and top.title else app.label),
         width="wrap",
         gap=8.0,
-        on_click=lambda: open_task(phone, task),
-        on_swipe=lambda way: close_task(phone, task) if way == "up" else None,
+        on_click=lambda: open_task(ui, task),
+        on_swipe=lambda way: close_task(ui, task) if way == "up" else None,
     )
 
 
-def open_task(phone: Phone, task: Task) -> None:
+def open_task(ui: Bars, task: Task) -> None:
     """A tap on a card."""
-    phone.systemui.close_recents()
-    phone.tasks.to_front(task)
+    ui.close_recents()
+    ui.phone.tasks.to_front(task)
 
 
-def close_task(phone: Phone, task: Task) -> None:
+def close_task(ui: Bars, task: Task) -> None:
     """A card that is swiped up."""
-    phone.tasks.remove(task)
-    phone.systemui.recents.invalidate()
+    ui.phone.tasks.remove(task)
+    ui.recents.invalidate()
 
 
-def clear_all(phone: Phone) -> None:
+def clear_all(ui: Bars) -> None:
     """Every task goes; home comes."""
-    for task in phone.tasks.recent():
-        close_task(phone, task)
-    phone.key(3)
+    for task in ui.phone.tasks.recent():
+        close_task(ui, task)
+    ui.phone.key(3)

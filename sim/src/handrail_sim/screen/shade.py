@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from handrail_sim.screen.bars import Bars
 from handrail_sim.system.notifications import Notification
 from handrail_sim.view import View, button, column, frame, grid, icon, row, scroll, slider, text
 from handrail_sim.view.view import Style
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 TILES = (
     ("Internet", "wifi", "global", "wifi_on"),
@@ -19,20 +15,18 @@ TILES = (
 )
 
 
-def build(phone: Phone) -> View:
+def build(ui: Bars) -> View:
     """The whole shade."""
-    notes = [_card(phone, one) for one in reversed(phone.notifications.posted)]
+    notes = [_card(ui, one) for one in reversed(ui.phone.notifications.posted)]
     body = column(
-        text(phone.systemui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
-        grid(2, *[_tile(phone, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
-        _brightness(phone) if phone.systemui.quick_settings else None,
+        text(ui.clock_text(), "headline", id="clock", padding=(8.0, 4.0)),
+        grid(2, *[_tile(ui, *tile) for tile in TILES], id="quick_qs_panel", gap=8.0),
+        _brightness(ui) if ui.quick_settings else None,
         *notes,
         text("No notifications", "body", id="no_notifications", align="center_h", margin=24.0)
         if not notes
         else None,
-        button("Clear all", lambda: clear_all(phone), "text", id="dismiss_text", align="end")
-        if notes
-        else None,
+        button("Clear all", lambda: clear_all(ui), "text", id="dismiss_text", align="end") if notes else None,
         padding=(16.0, 8.0),
         gap=8.0,
     )
@@ -42,38 +36,38 @@ def build(phone: Phone) -> View:
         height="fill",
         padding=(0.0, 32.0, 0.0, 48.0),
         style=Style(kind="shade", background="surface"),
-        on_click=phone.systemui.close_shade,
+        on_click=ui.close_shade,
         clickable=False,
-        on_swipe=lambda way: phone.systemui.close_shade() if way == "up" else None,
+        on_swipe=lambda way: ui.close_shade() if way == "up" else None,
     )
 
 
-def _brightness(phone: Phone) -> View:
+def _brightness(ui: Bars) -> View:
     """Quick settings, which a second pull opens, begin with this."""
-    value = float(phone.settings["system"].get("screen_brightness", "102"))
+    value = float(ui.phone.settings["system"].get("screen_brightness", "102"))
     return slider(
         value,
         1.0,
         255.0,
-        lambda level: phone.put_setting("system", "screen_brightness", str(int(level))),
+        lambda level: ui.phone.put_setting("system", "screen_brightness", str(int(level))),
         step=1.0,
         id="slider",
         desc="Display brightness",
     )
 
 
-def clear_all(phone: Phone) -> None:
+def clear_all(ui: Bars) -> None:
     """The button at the foot of the shade."""
-    phone.notifications.clear()
-    phone.systemui.status.invalidate()
-    phone.systemui.close_shade()
+    ui.phone.notifications.clear()
+    ui.status.invalidate()
+    ui.close_shade()
 
 
-def _tile(phone: Phone, label: str, sign: str, table: str, name: str) -> View:
-    on = phone.settings[table].get(name) == "1"
+def _tile(ui: Bars, label: str, sign: str, table: str, name: str) -> View:
+    on = ui.phone.settings[table].get(name) == "1"
 
     def toggle() -> None:
-        phone.put_setting(table, name, "0" if on else "1")
+        ui.phone.put_setting(table, name, "0" if on else "1")
 
     style = Style(kind="tile", role="selected" if on else "", background="surface_variant", radius=24.0)
     return row(
@@ -91,8 +85,8 @@ def _tile(phone: Phone, label: str, sign: str, table: str, name: str) -> View:
     )
 
 
-def _card(phone: Phone, note: Notification) -> View:
-    package = phone.packages.installed.get(note.package)
+def _card(ui: Bars, note: Notification) -> View:
+    package = ui.phone.packages.installed.get(note.package)
     head = text(package.label if package else note.package, "caption", id="android:id/app_name_text")
     style = Style(kind="notification", background="surface_container", radius=16.0)
     return column(
@@ -110,33 +104,33 @@ def _card(phone: Phone, note: Notification) -> View:
         padding=16.0,
         gap=4.0,
         style=style,
-        on_click=lambda: open_note(phone, note),
-        on_swipe=lambda way: dismiss(phone, note, way),
+        on_click=lambda: open_note(ui, note),
+        on_swipe=lambda way: dismiss(ui, note, way),
     )
 
 
-def open_note(phone: Phone, note: Notification) -> None:
+def open_note(ui: Bars, note: Notification) -> None:
     """A tap on a notification."""
-    phone.systemui.close_shade()
-    phone.systemui.end_heads_up()
+    ui.close_shade()
+    ui.end_heads_up()
     if not note.ongoing:
-        phone.cancel_notification(note.package, note.key)
-    component = phone.packages.component(note.package, note.activity)
-    phone.start_activity(component, extras=note.extras, package=note.package)
+        ui.phone.cancel_notification(note.package, note.key)
+    component = ui.phone.packages.component(note.package, note.activity)
+    ui.phone.start_activity(component, extras=note.extras, package=note.package)
 
 
-def dismiss(phone: Phone, note: Notification, way: str) -> None:
+def dismiss(ui: Bars, note: Notification, way: str) -> None:
     """A swipe over a notification: sideways it goes, upwards it hides."""
     if way in ("left", "right") and not note.ongoing:
-        phone.cancel_notification(note.package, note.key)
+        ui.phone.cancel_notification(note.package, note.key)
     elif way == "up":
-        if phone.systemui.shade_open:
-            phone.systemui.close_shade()
+        if ui.shade_open:
+            ui.close_shade()
         else:
-            phone.systemui.end_heads_up()
+            ui.end_heads_up()
 
 
-def banner(phone: Phone) -> View:
+def banner(ui: Bars) -> View:
     """The heads-up: one notification below the status bar."""
-    note = next((one for one in phone.notifications.posted if one.number == phone.systemui.heads_up), None)
-    return frame(_card(phone, note) if note else None, padding=8.0)
+    note = next((one for one in ui.phone.notifications.posted if one.number == ui.heads_up), None)
+    return frame(_card(ui, note) if note else None, padding=8.0)

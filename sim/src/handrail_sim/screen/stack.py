@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from handrail_sim.screen.dialogs import Dialogs
+from handrail_sim.screen.systemui import SystemUi
+from handrail_sim.screen.text_toolbar import TextToolbar
 from handrail_sim.system import overlays
 from handrail_sim.system.activities import Activity
+from handrail_sim.system.android import Android
 from handrail_sim.view.units import contains
 from handrail_sim.view.view import Rect, View
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 
 class Screen:
     """The phone's windows, put together anew whenever somebody looks."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Android, ui: SystemUi, dialogs: Dialogs, toolbar: TextToolbar) -> None:
         self.phone = phone
+        self._ui, self._dialogs, self._toolbar = ui, dialogs, toolbar
         self._numbers = 0
 
     def windows(self) -> list[Window]:
         """What is on the screen, bottom to top, laid out."""
-        phone = self.phone
-        found = [] if phone.systemui.recents_open else self._app_windows()
-        found += phone.text_toolbar.windows()
-        found += phone.systemui.below()
-        found += [self._fit(window) for window in phone.dialogs.windows()]
-        if phone.ime.visible:
-            found.append(self._fit(phone.ime.window))
-        found += phone.systemui.above()
+        found = [] if self._ui.recents_open else self._app_windows()
+        found += self._toolbar.windows()
+        found += self._ui.below()
+        found += [self._fit(window) for window in self._dialogs.windows()]
+        if self.phone.keyboard_shown:
+            found.append(self._fit(self.phone.keyboard()))
+        found += self._ui.above()
         focused = next((window for window in reversed(found) if window.focusable), None)
         for layer, window in enumerate(found):
             window.layer = layer
@@ -72,7 +71,7 @@ class Screen:
             return display.screen
         if window.type == "ime":
             return (0, foot - display.ime_px, display.width, foot)
-        if self.phone.ime.visible:
+        if self.phone.keyboard_shown:
             foot -= display.ime_px
         if window.anchor is not None:
             return (0, min(window.anchor[3], foot - display.units.px(48.0)), display.width, foot)

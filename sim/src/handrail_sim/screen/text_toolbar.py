@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from handrail_sim.system.android import Android
 from handrail_sim.view import View, button, frame, row
 from handrail_sim.view.view import Rect, Style
 from handrail_sim.view.windows import Window
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 
 class TextToolbar:
     """Open from a long press in a field until something is typed, tapped or chosen."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Android) -> None:
         self.phone = phone
         self.above: Rect | None = None  # the field it belongs to
         self.chosen = False  # is something selected?
@@ -40,13 +37,13 @@ class TextToolbar:
         return [self.window]
 
     def _build(self) -> View:
-        editing = self.phone.editing
+        edit = self.phone.edit
         entries: list[tuple[str, Callable[[], object]]] = []
         if self.chosen:
-            entries += [("Cut", lambda: editing.copy(cut=True)), ("Copy", editing.copy)]
+            entries += [("Cut", lambda: edit("cut")), ("Copy", lambda: edit("copy"))]
         if self.phone.clipboard:
-            entries.append(("Paste", editing.paste))
-        entries.append(("Select all", editing.select_all))
+            entries.append(("Paste", lambda: edit("paste")))
+        entries.append(("Select all", lambda: edit("select_all")))
         parts = [self._entry(label, run) for label, run in entries]
         style = Style(kind="menu", background="surface_container", radius=24.0, elevation=3.0)
         return frame(row(*parts, width="wrap", style=style), width="wrap")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from handrail_sim.shell.io import Sink, Source, read_all
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.session import Session
 
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Call:
     """One run of one command."""
 
-    phone: Phone
+    phone: Handset
     argv: list[str]
     session: Session
     stdin: Source

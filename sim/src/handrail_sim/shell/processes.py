@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from handrail_sim.shell.session import SHELL, User
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 FIRST_PID = 20011
 REMEMBERED = 1_000
@@ -126,10 +126,10 @@ class Processes:
             job.cancel()
 
 
-_TABLES: WeakKeyDictionary[Phone, Processes] = WeakKeyDictionary()
+_TABLES: WeakKeyDictionary[Handset, Processes] = WeakKeyDictionary()
 
 
-def processes_of(phone: Phone) -> Processes:
+def processes_of(phone: Handset) -> Processes:
     """The table of a phone."""
     table = _TABLES.get(phone)
     if table is None:

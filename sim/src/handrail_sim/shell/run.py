@@ -18,10 +18,10 @@ from handrail_sim.shell.start import complain
 from handrail_sim.shell.syntax import Script, ShellSyntaxError
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 
-async def run(phone: Phone, command: str, io: ShellIO, env: Mapping[str, str] | None = None) -> int:
+async def run(phone: Handset, command: str, io: ShellIO, env: Mapping[str, str] | None = None) -> int:
     """Run a command line as adbd's `shell:` does; an empty one starts an interactive shell."""
     streams = Streams(io.stdin, Outward(io.out), Outward(io.err))
     session = new_session(phone, streams, env)
@@ -61,14 +61,14 @@ class Answer:
         return self.stderr.decode("utf-8", "replace")
 
 
-async def capture(phone: Phone, command: str, stdin: bytes = b"") -> Answer:
+async def capture(phone: Handset, command: str, stdin: bytes = b"") -> Answer:
     """Run a command line and keep its output, for callers inside the phone and for tests."""
     out, err = Collected(), Collected()
     status = await run(phone, command, ShellIO(Bytes(stdin), out.write, err.write))
     return Answer(status, out.value(), err.value())
 
 
-def new_session(phone: Phone, streams: Streams, env: Mapping[str, str] | None = None) -> Session:
+def new_session(phone: Handset, streams: Streams, env: Mapping[str, str] | None = None) -> Session:
     """A login shell as adbd starts it."""
     fill_programs(phone.files)
     variables = ENVIRONMENT | dict(env or {})

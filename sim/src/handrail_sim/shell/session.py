@@ -11,7 +11,7 @@ from handrail_sim.shell.io import Streams
 
 if TYPE_CHECKING:
     from handrail_sim.disk.files import Files
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.processes import Process
     from handrail_sim.shell.syntax import Node, Script
 
@@ -79,7 +79,7 @@ class User:
 class Session:
     """One shell, or a subshell of one."""
 
-    phone: Phone
+    phone: Handset
     files: Files
     streams: Streams
     variables: dict[str, str]

@@ -1,52 +1,33 @@
-"""What an app is made of: `App` (a package) and `Activity` (a screen with state).
+"""What an app is made of: `App` (a package) and `Activity` (a screen with state); and its `Context`.
 
-Knows the phone only through the few calls below; tasks and the back stack are in `tasks`.
+The context is the phone as an app knows it, and as the rest of the system does. Tasks are in `tasks`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.storage import Database, Prefs, is_stale, open_database
 from handrail_sim.system import overlays
-from handrail_sim.system.calls import make, to_call
+from handrail_sim.system.activity_state import ActivityState
 from handrail_sim.system.decor import decorate
-from handrail_sim.system.intents import Handles, Intent, full_class
-from handrail_sim.view.memory import Memory
+from handrail_sim.system.device import Device
+from handrail_sim.system.intents import Handles, Intent, StartResult, full_class
+from handrail_sim.system.manifest import Manifest
+from handrail_sim.system.notifications import Notification
 from handrail_sim.view.view import Handler, View
 from handrail_sim.view.windows import Window
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-    from handrail_sim.timers import Timer
 
+class App(Manifest):
+    """One package. Its manifest describes it; an instance is its running process."""
 
-MOST_MISSED = 5000  # turns of a repeated timer that are made up for when nobody looked for long
+    activities: ClassVar[dict[str, type[Activity]]] = {}
 
-
-class App:
-    """One package. Class attributes describe it; an instance is its running process."""
-
-    package: ClassVar[str] = ""
-    label: ClassVar[str] = ""
-    icon: ClassVar[str] = "app"  # name of a vector icon
-    color: ClassVar[str] = "#3f6bd8"  # behind the icon
-    version: ClassVar[str] = "1.0"
-    version_code: ClassVar[int] = 1
-    permissions: ClassVar[tuple[str, ...]] = ()  # requested; dangerous ones are not granted at first
-    system: ClassVar[bool] = False
-    debuggable: ClassVar[bool] = False
-    libraries: ClassVar[tuple[str, ...]] = ()  # native .so files of its APK
-    launchable: ClassVar[bool] = True
-    activities: ClassVar[dict[str, type[Activity]]] = {}  # by class name; the first is the launcher's
-    handles: ClassVar[tuple[Handles, ...]] = ()
-    intents: ClassVar[dict[str, str]] = {}  # action -> activity, for filters without data
-    providers: ClassVar[dict[str, str]] = {}  # authority/path -> method that gives the rows of a query
-    home: ClassVar[bool] = False  # the launcher
-
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Context) -> None:
         self.phone = phone
         self._databases: dict[str, Database] = {}
 
@@ -54,7 +35,7 @@ class App:
         """The process started."""
 
     @classmethod
-    def on_boot(cls, phone: Phone) -> None:
+    def on_boot(cls, phone: Context) -> None:
         """The phone came up, after a reboot or a restore too: set timers that need no process."""
 
     def on_sms(self, sender: str, text: str) -> None:
@@ -101,45 +82,16 @@ class App:
     def notify(self, title: str, text: str, **more: Any) -> None:
         self.phone.notify(self.package, title, text, **more)
 
-    @classmethod
-    def launcher_component(cls) -> str:
-        name = next(iter(cls.activities), "")
-        return f"{cls.package}/{full_class(cls.package, name)}" if name else ""
 
+class Activity(ActivityState):
+    """One screen, as apps write it."""
 
-class Activity:
-    """One screen. `state` must stay JSON-able: it survives rotation, process death and snapshots."""
+    phone: Context
 
-    title: str = ""
-    secure: bool = False  # FLAG_SECURE: black in screenshots
-    single_top: bool = False  # started again while on top: on_new_intent instead of a second one
-    bare: bool = False  # the window is exactly what build() returns, without Android's frames
-    animating: bool = False  # never idle while in front
-    wallpaper: bool = False  # the wallpaper shows through
-    dialog_style: bool | str = False  # floats above the activity below, which it dims; "sheet": at the bottom
-    orientation: str = ""  # "portrait" or "landscape": refuses to turn
-
-    def __init__(self, phone: Phone, app: App, intent: Intent) -> None:
-        self.phone = phone
+    def __init__(self, phone: Context, app: App, intent: Intent) -> None:
         self.app = app
         self.intent = intent
-        self.state: dict[str, Any] = {}
-        self.overlays: list[dict[str, Any]] = []
-        self.then: dict[str, Any] | None = None  # whom to give the result: {"activity": token, "call": Call}
-        self.token = 0
-        self.name = ""
-        self.starting = False  # a slow start: only the icon is there
-        self.finishing = False
-        self.started_ms = 0.0
-        self.timers: list[tuple[Timer, dict[str, Any]]] = []
-        self.window = Window(
-            self.component, app.package, "application", self._decor, component=self.component
-        )
-        if self.dialog_style:
-            self.window.type, self.window.dim, self.window.on_outside = "dialog", 0.6, self.finish
-            self.window.placement = "bottom" if self.dialog_style == "sheet" else "center"
-        self.overlay_windows: dict[int, Window] = {}
-        self.closing: Memory = {}  # of a dialog whose button's handler runs
+        super().__init__(phone, app.package, intent.component)
 
     # what apps override
 
@@ -177,12 +129,6 @@ class Activity:
     def extras(self) -> dict[str, Any]:
         return self.intent.extras
 
-    def changed(self) -> None:
-        """Build the screen again."""
-        self.window.invalidate()
-        for window in self.overlay_windows.values():
-            window.invalidate()
-
     def start(self, name: str, /, *, then: Callable[..., object] | None = None, **extras: Any) -> None:
         """Start an activity of this app by its class name; `then(result)` is called when it finishes."""
         component = f"{self.app.package}/{full_class(self.app.package, name)}"
@@ -212,7 +158,7 @@ class Activity:
 
     def focus(self, name: str) -> None:
         """Put the cursor into a field and bring up the keyboard."""
-        self.phone.editing.focus(self.phone.focused_window() or self.window, name)
+        self.phone.focus_field(self.phone.focused_window() or self.window, name)
 
     def scroll_to(self, name: str, line: int) -> None:
         """Bring a line of a list to the top, or a scroller to this offset in px when it is no list."""
@@ -255,69 +201,145 @@ class Activity:
         """Close the topmost overlay."""
         overlays.dismiss(self)
 
-    def close_overlay(self, number: int) -> None:
-        overlays.close(self, number)
-
     def request_permission(self, name: str, then: Callable[[bool], object]) -> None:
         """Ask for a runtime permission; `then(granted)` at once when it is decided already."""
-        self.phone.dialogs.ask_permission(self, name, then)
-
-    def later(self, delay_ms: float, run: Callable[..., object], *args: Any) -> Timer:
-        """Call a method after a while, unless the activity is gone by then."""
-        call = to_call(self, run)
-        return self._timer(delay_ms, call, args, every_ms=0.0)
-
-    def every(self, period_ms: float, run: Callable[..., object]) -> Timer:
-        """Call a method again and again while the activity lives; turns that nobody saw are made up for."""
-        return self._timer(period_ms, to_call(self, run), (), every_ms=period_ms)
-
-    # what the phone calls
-
-    def _timer(
-        self, delay_ms: float, call: dict[str, Any] | None, args: tuple[Any, ...], every_ms: float
-    ) -> Timer:
-        record = {"call": call, "args": list(args), "every_ms": every_ms}
-        return self.arm(delay_ms, record)
-
-    def arm(self, delay_ms: float, record: dict[str, Any]) -> Timer:
-        """Set a timer from its record; a restored activity does the same."""
-
-        def ring() -> None:
-            if self.finishing:
-                return
-            if record["every_ms"]:
-                late = self.phone.clock.monotonic_ms() - timer.due_ms
-                skipped = max(0, int(late // record["every_ms"]) - MOST_MISSED)
-                self.phone.timers.again(timer, timer.due_ms + (skipped + 1) * record["every_ms"])
-            else:
-                self.timers.remove((timer, record))
-            make(self, record["call"], *record["args"])
-            self.changed()
-            self.phone.emit("TYPE_WINDOW_CONTENT_CHANGED", self.app.package)
-
-        timer = self.phone.later(delay_ms, ring)
-        self.timers.append((timer, record))
-        return timer
-
-    def take_over(self, old: Activity) -> None:
-        """Be what an older object of the same screen was."""
-        self.name, self.token, self.then = old.name, old.token, old.then
-        self.state, self.overlays = old.state, old.overlays
-        self.starting, self.started_ms = old.starting, old.started_ms
-        self.window.memory, self.window.focus = old.window.memory, old.window.focus
-        self.window.number = old.window.number
-
-    def stop_timers(self) -> None:
-        for timer, _ in self.timers:
-            timer.cancel()
-        self.timers.clear()
+        self.phone.ask_permission(self, name, then)
 
     def hang(self, duration_ms: float | None = None) -> None:
         """Block the app's main thread; None: for ever."""
         self.phone.hang(self.app.package, duration_ms)
 
     def _decor(self) -> View:
-        return decorate(self.phone, self)
+        return decorate(self.phone, self, self.app.icon)
+
+
+class TaskStack(Protocol):
+    """The tasks of a phone, as its apps and the system's other parts use them."""
+
+    running: dict[str, App]
+
+    @property
+    def top(self) -> Activity | None: ...
+    def app(self, package: str) -> App: ...
+    def activity(self, token: int) -> Activity | None: ...
+    def open_activities(self) -> list[Activity]: ...
+    def launch(self, package: str) -> StartResult: ...
+    def start(
+        self, intent: Intent, *, caller: Activity | None = None, then: Callable[..., object] | None = None
+    ) -> StartResult: ...
+    def finish(self, activity: Activity, result: Any = None) -> None: ...
+    def end_app(self, package: str) -> bool: ...
+    def recreate(self) -> None: ...
+
+
+class Context(Device, ABC):
+    """The phone as its apps and its system know it. What is abstract is done by the parts above."""
+
+    tasks: TaskStack
+
+    def app(self, package: str) -> App | None:
+        """An app's process, started if need be; None if the package is no app of the simulator."""
+        known = package in self.packages.installed and package in self.packages.classes
+        return self.tasks.app(package) if known else None
+
+    def reading(self, package: str) -> App | None:
+        """An app to ask for what is on its disk, without starting its process."""
+        if package in self.tasks.running:
+            return self.tasks.running[package]
+        known = package in self.packages.installed and package in self.packages.classes
+        return self.made(package) if known else None
+
+    def made(self, package: str) -> App:
+        """A process of an app, not yet among those that run."""
+        cls = self.packages.classes[package]
+        if not issubclass(cls, App):
+            raise LookupError(package)
+        return cls(self)
+
+    def notify(self, package: str, title: str, text: str, **more: Any) -> Notification:
+        """Post a notification. `tap=(activity, extras)` says what it opens; `key` replaces an old one."""
+        made = self.notifications.post(package, title, text, self.wall_ms(), **more)
+        self.emit("TYPE_NOTIFICATION_STATE_CHANGED", package, text)
+        self.notification_posted(made)
+        return made
+
+    def cancel_notification(self, package: str, key: str | None = None) -> None:
+        self.notifications.cancel(package, key)
+        self.bars_changed()
+
+    @abstractmethod
+    def start_activity(
+        self,
+        component: str | None = None,
+        *,
+        action: str | None = None,
+        data: str | None = None,
+        extras: dict[str, Any] | None = None,
+        package: str | None = None,
+    ) -> StartResult:
+        """What `am start` does; a package alone is launched as from its icon."""
+
+    @abstractmethod
+    def force_stop(self, package: str) -> None: ...
+    @abstractmethod
+    def clear_data(self, package: str) -> bool: ...
+    @abstractmethod
+    def kill_process(self, package: str, crash: str | None = None) -> None: ...
+    @abstractmethod
+    def hang(self, package: str, duration_ms: float | None = None) -> None: ...
+    @abstractmethod
+    def put_setting(self, table: str, name: str, value: str) -> None: ...
+    @abstractmethod
+    def set_dark(self, dark: bool) -> None: ...
+    @abstractmethod
+    def set_font_scale(self, scale: float) -> None: ...
+    @abstractmethod
+    def receive_sms(self, sender: str, text: str) -> None: ...
+    @abstractmethod
+    def toast(self, text: str, package: str = "android", long: bool = False) -> None: ...
+    @abstractmethod
+    def touched_app(self) -> None:
+        """The app in front may have changed."""
+
+    @abstractmethod
+    def layout_changed(self) -> None:
+        """What is in front is built and laid out anew when somebody looks."""
+
+    @abstractmethod
+    def windows(self) -> list[Window]:
+        """What is on the screen, bottom to top, laid out."""
+
+    @abstractmethod
+    def focused_window(self) -> Window | None: ...
+    @abstractmethod
+    def focus_field(self, window: Window, name: str) -> None: ...
+
+    # what the system asks of those who show it
+
+    @abstractmethod
+    def ask_permission(self, activity: Activity, name: str, then: Callable[[bool], object]) -> None: ...
+    @abstractmethod
+    def choose_app(self, intent: Intent, found: Sequence[str], caller: Activity | None) -> None: ...
+    @abstractmethod
+    def app_crashed(self, package: str, again: bool) -> None: ...
+    @abstractmethod
+    def app_not_responding(self, package: str) -> None: ...
+    @abstractmethod
+    def app_stopped(self, package: str) -> None: ...
+    @abstractmethod
+    def notification_posted(self, note: Notification) -> None: ...
+    @abstractmethod
+    def setting_changed(self, name: str) -> None: ...
+    @abstractmethod
+    def bars_changed(self) -> None: ...
+    @abstractmethod
+    def front_changed(self) -> None:
+        """Another activity came to the front: keyboard, touch and recents of the old one are over."""
+
+    @abstractmethod
+    def screen_turned(self) -> None: ...
+    @abstractmethod
+    def activities_recreated(self) -> None: ...
 
 
 __all__ = ["Activity", "App", "Handler", "Handles", "Intent"]

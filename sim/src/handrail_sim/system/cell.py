@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Context
 
 FIRST = 5554
 """An emulator's number ends with its console port; the short form alone reaches it, too."""
@@ -16,7 +14,7 @@ FIRST = 5554
 class Cell:
     """Numbers in a row: +1 555-521-5554, -5556, …"""
 
-    def __init__(self, phones: Sequence[Phone]) -> None:
+    def __init__(self, phones: Sequence[Context]) -> None:
         self._phones = list(phones)
         for index, phone in enumerate(self._phones):
             phone.number = f"+1555521{FIRST + 2 * index}"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from handrail_sim.system.activities import Context
 
 
-def put_setting(phone: Phone, table: str, name: str, value: str) -> None:
+def put_setting(phone: Context, table: str, name: str, value: str) -> None:
     """A setting, and what it does at once."""
     phone.settings.setdefault(table, {})[name] = value
     match table, name:
@@ -20,17 +17,17 @@ def put_setting(phone: Phone, table: str, name: str, value: str) -> None:
             set_font_scale(phone, float(value))
         case "system", "user_rotation":
             set_rotation(phone, int(value))
-    phone.systemui.setting_changed(name)
+    phone.setting_changed(name)
     phone.layout_changed()
 
 
-def set_rotation(phone: Phone, quarter_turns: int) -> None:
+def set_rotation(phone: Context, quarter_turns: int) -> None:
     """Quarter turns, as Surface.ROTATION_* counts them."""
     phone.settings["system"]["user_rotation"] = str(quarter_turns % 4)
     apply_rotation(phone)
 
 
-def apply_rotation(phone: Phone) -> None:
+def apply_rotation(phone: Context) -> None:
     """Turn the screen as the user wants it, unless the activity in front insists."""
     wanted = int(phone.settings["system"].get("user_rotation", "0"))
     top = phone.tasks.top
@@ -38,11 +35,11 @@ def apply_rotation(phone: Phone) -> None:
         wanted = {"portrait": 0, "landscape": 1}[top.orientation]
     if wanted != phone.display.rotation:
         phone.display.rotation = wanted
-        phone.motion.busy(300.0)
+        phone.screen_turned()
         phone.tasks.recreate()
 
 
-def set_dark(phone: Phone, dark: bool) -> None:
+def set_dark(phone: Context, dark: bool) -> None:
     """Night mode on or off."""
     names = {"ui_night_mode": "2" if dark else "1", "ui_night_mode_on": "1" if dark else "0"}
     phone.settings["secure"].update(names)
@@ -51,7 +48,7 @@ def set_dark(phone: Phone, dark: bool) -> None:
         phone.tasks.recreate()
 
 
-def set_font_scale(phone: Phone, scale: float) -> None:
+def set_font_scale(phone: Context, scale: float) -> None:
     """1.0 is the usual size."""
     phone.settings["system"]["font_scale"] = str(scale)
     if scale != phone.display.font_scale:
@@ -59,13 +56,13 @@ def set_font_scale(phone: Phone, scale: float) -> None:
         phone.tasks.recreate()
 
 
-def set_density(phone: Phone, density: int | None) -> None:
+def set_density(phone: Context, density: int | None) -> None:
     """Dots per inch; None is what was built in."""
     phone.display.density = density or phone.display.physical_density
     phone.tasks.recreate()
 
 
-def set_size(phone: Phone, width: int | None, height: int | None) -> None:
+def set_size(phone: Context, width: int | None, height: int | None) -> None:
     """px in the natural orientation; None is what was built in."""
     phone.display.natural_width = width or phone.display.physical_width
     phone.display.natural_height = height or phone.display.physical_height

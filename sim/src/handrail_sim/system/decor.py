@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from handrail_sim.system.activity_state import ActivityState
+from handrail_sim.system.device import Device
 from handrail_sim.system.overlays import panel, snackbar_of
 from handrail_sim.view import View, absolute, frame, icon
 from handrail_sim.view.view import Style
 from handrail_sim.view.widgets import styled
 
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-    from handrail_sim.system.activities import Activity
 
-
-def decorate(phone: Phone, activity: Activity) -> View:
+def decorate(phone: Device, activity: ActivityState, sign: str) -> View:
     """Decor, content parent and content; the content ends above the keyboard, as adjustResize does."""
     display = phone.display
     foot = display.height - (
-        display.navigation_px + display.ime_px if phone.ime.visible else display.navigation_px
+        display.navigation_px + display.ime_px if phone.keyboard_shown else display.navigation_px
     )
     if activity.bare:
         own = activity.build()
         own.width = own.height = "fill"
         return own
-    own = splash(activity) if activity.starting else activity.build()
+    own = splash(sign) if activity.starting else activity.build()
     if activity.dialog_style:
         return floating(activity, own)
     content = frame(own, snackbar_of(activity), id="android:id/content", height="fill", cls=FRAME)
@@ -39,7 +35,7 @@ def decorate(phone: Phone, activity: Activity) -> View:
     )
 
 
-def floating(activity: Activity, own: View) -> View:
+def floating(activity: ActivityState, own: View) -> View:
     """An activity with a dialog's theme: a box of its own size, or a sheet as wide as the screen."""
     content = frame(own, id="android:id/content", cls=FRAME)
     if activity.dialog_style == "sheet":
@@ -56,7 +52,6 @@ def _placed(view: View, rect: tuple[int, int, int, int]) -> View:
     return view
 
 
-def splash(activity: Activity) -> View:
+def splash(sign: str) -> View:
     """What is shown while a slow app starts: its icon."""
-    sign = icon(activity.app.icon, size=96.0, align="center")
-    return frame(sign, height="fill", cls=FRAME)
+    return frame(icon(sign, size=96.0, align="center"), height="fill", cls=FRAME)

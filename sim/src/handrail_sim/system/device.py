@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Awaitable, Callable
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 from uuid import NAMESPACE_OID, uuid5
 
 from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
 from handrail_sim.faults import Faults
-from handrail_sim.system.cell import Cell
 from handrail_sim.system.display import Display
 from handrail_sim.system.logs import LogBuffer, LogLine
 from handrail_sim.system.notifications import Notifications
@@ -25,6 +24,12 @@ Listener = Callable[[Event], object]
 INPUTS_KEPT = 4096
 
 
+class Carrier(Protocol):
+    """The network that carries messages between phones."""
+
+    def deliver(self, sender: str, to: str, text: str) -> None: ...
+
+
 class Device:
     """Plain data and time; `Phone` adds everything that can be seen and touched."""
 
@@ -33,7 +38,7 @@ class Device:
         self.seed = seed
         self.serial = serial
         self.number = "+15555215554"
-        self.cell: Cell | None = None
+        self.cell: Carrier | None = None
         self.random = Random(seed)  # noqa: S311 - repeatable on purpose
         self.display = display
         self.files = Files(clock)
@@ -47,6 +52,7 @@ class Device:
         self.volume = 7  # of 15
         self.battery = 84  # per cent
         self.awake = True
+        self.keyboard_shown = False
         self.accessibility_requested = False
         self.boot_ms = 1500.0  # how long a reboot takes for those outside
         self.boots = 0
@@ -132,5 +138,13 @@ class Device:
         if len(self.input_log) > INPUTS_KEPT:
             del self.input_log[: INPUTS_KEPT // 4]
 
+    # what the parts above do
+
     def _move(self, now_ms: float) -> None:
         """Bring what moves by itself to this time."""
+
+    def window_opened(self, package: str, duration_ms: float) -> None:
+        """A window of this package comes in for so long."""
+
+    def window_closed(self, package: str) -> None:
+        """A window of this package went."""

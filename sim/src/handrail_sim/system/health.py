@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
 
+from handrail_sim.system.activities import Context
 from handrail_sim.timers import Timer
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 ANR_MS = 5000.0
 OFTEN_MS = 60_000.0  # a second crash within this time: "keeps stopping"
@@ -17,7 +14,7 @@ OFTEN_MS = 60_000.0  # a second crash within this time: "keeps stopping"
 class Health:
     """Which apps are blocked and which crashed of late."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Context) -> None:
         self.phone = phone
         self.hangs: dict[str, float] = {}  # package -> monotonic ms until when its main thread is blocked
         self._waiting: dict[str, Timer] = {}
@@ -43,7 +40,7 @@ class Health:
         if self.is_hung(package) and package in self.phone.packages.processes:
             self.phone.logcat("E", "ActivityManager", f"ANR in {package}")
             self.phone.logcat("E", "ActivityManager", "Reason: Input dispatching timed out")
-            self.phone.dialogs.not_responding(package)
+            self.phone.app_not_responding(package)
 
     def wait_longer(self, package: str) -> None:
         """Somebody pressed Wait: the dialog comes again if nothing gets better."""
@@ -63,9 +60,8 @@ class Health:
     def stop(self, package: str) -> None:
         """Force stop: the process, its prompts and its notifications go."""
         self.forget(package)
-        self.phone.dialogs.close_of(package)
         self.phone.notifications.cancel(package)
-        self.phone.systemui.invalidate()
+        self.phone.app_stopped(package)
         self.phone.tasks.end_app(package)
 
     def clear(self, package: str) -> bool:
@@ -107,4 +103,4 @@ class Health:
         again = now - self._crashed.get(package, -inf) < OFTEN_MS
         self._crashed[package] = now
         phone.tasks.end_app(package)
-        phone.dialogs.crash(package, again)
+        phone.app_crashed(package, again)

@@ -6,21 +6,19 @@ An overlay is plain data in `activity.overlays`; its window is made from it when
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from handrail_sim.system.activity_state import ActivityState
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.view import View, button, column, frame, row, scroll, text
 from handrail_sim.view.view import Style
 from handrail_sim.view.windows import Window
 
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import Activity
-
 SNACKBAR_MS = 4000.0
 TYPES = {"alert": "dialog", "choices": "dialog", "sheet": "sheet", "menu": "menu"}
 
 
-def _open(activity: Activity, kind: str, **data: Any) -> dict[str, Any]:
+def _open(activity: ActivityState, kind: str, **data: Any) -> dict[str, Any]:
     number = activity.state.get("_overlays", 0) + 1
     activity.state["_overlays"] = number
     overlay = {
@@ -32,12 +30,12 @@ def _open(activity: Activity, kind: str, **data: Any) -> dict[str, Any]:
     }
     activity.overlays.append(overlay)
     activity.window.invalidate()
-    activity.phone.window_opened(activity.app.package, 150.0 if kind != "snackbar" else 0.0)
+    activity.phone.window_opened(activity.window.package, 150.0 if kind != "snackbar" else 0.0)
     return overlay
 
 
 def alert(
-    activity: Activity,
+    activity: ActivityState,
     title: str,
     message: str,
     buttons: Mapping[str, Callable[[], object] | None],
@@ -59,18 +57,18 @@ def alert(
 
 
 def choices(
-    activity: Activity, title: str, labels: Sequence[str], then: Callable[[int], object], chosen: int
+    activity: ActivityState, title: str, labels: Sequence[str], then: Callable[[int], object], chosen: int
 ) -> None:
     """A list to choose one from."""
     _open(activity, "choices", title=title, labels=list(labels), then=to_call(activity, then), chosen=chosen)
 
 
-def sheet(activity: Activity, content: Callable[[], View]) -> None:
+def sheet(activity: ActivityState, content: Callable[[], View]) -> None:
     """A bottom sheet."""
     _open(activity, "sheet", content=to_call(activity, content))
 
 
-def menu(activity: Activity, anchor: str, entries: Mapping[str, Callable[[], object] | None]) -> None:
+def menu(activity: ActivityState, anchor: str, entries: Mapping[str, Callable[[], object] | None]) -> None:
     """A popup menu below its anchor."""
     calls = [[label, to_call(activity, run)] for label, run in entries.items()]
     view = activity.window.find(anchor) if activity.window.tree is not None else None
@@ -78,14 +76,14 @@ def menu(activity: Activity, anchor: str, entries: Mapping[str, Callable[[], obj
     _open(activity, "menu", anchor=bounds, entries=calls)
 
 
-def snackbar(activity: Activity, words: str, action: str, run: Callable[[], object] | None) -> None:
+def snackbar(activity: ActivityState, words: str, action: str, run: Callable[[], object] | None) -> None:
     """One at a time: a new one replaces the old."""
     activity.overlays = [overlay for overlay in activity.overlays if overlay["kind"] != "snackbar"]
     overlay = _open(activity, "snackbar", text=words, action=action, run=to_call(activity, run))
     activity.later(SNACKBAR_MS, activity.close_overlay, overlay["number"])
 
 
-def snackbar_of(activity: Activity) -> View | None:
+def snackbar_of(activity: ActivityState) -> View | None:
     """The snackbar's view, which stands inside the activity's own window."""
     for overlay in activity.overlays:
         if overlay["kind"] == "snackbar":
@@ -93,60 +91,50 @@ def snackbar_of(activity: Activity) -> View | None:
     return None
 
 
-def close(activity: Activity, number: int) -> None:
-    """Take one overlay away."""
-    before = len(activity.overlays)
-    activity.overlays = [overlay for overlay in activity.overlays if overlay["number"] != number]
-    activity.overlay_windows.pop(number, None)
-    if len(activity.overlays) != before:
-        activity.changed()
-        activity.phone.window_closed(activity.app.package)
-
-
-def dismiss(activity: Activity) -> None:
+def dismiss(activity: ActivityState) -> None:
     """Take the topmost overlay away."""
     for overlay in reversed(activity.overlays):
         if overlay["kind"] != "snackbar":
-            close(activity, overlay["number"])
+            activity.close_overlay(overlay["number"])
             return
 
 
 def _press(
-    activity: Activity, overlay: dict[str, Any], call: dict[str, Any] | None, *more: Any
+    activity: ActivityState, overlay: dict[str, Any], call: dict[str, Any] | None, *more: Any
 ) -> Callable[[], None]:
     def run() -> None:
         activity.closing = overlay.get("memory", {})  # the handler may still read the dialog's fields
-        close(activity, overlay["number"])
+        activity.close_overlay(overlay["number"])
         make(activity, call, *more)
         activity.closing = {}
 
     return run
 
 
-def windows_of(activity: Activity) -> list[Window]:
+def windows_of(activity: ActivityState) -> list[Window]:
     """The windows of an activity's overlays, bottom to top."""
     return [_window(activity, overlay) for overlay in activity.overlays if overlay["kind"] != "snackbar"]
 
 
-def _window(activity: Activity, overlay: dict[str, Any]) -> Window:
+def _window(activity: ActivityState, overlay: dict[str, Any]) -> Window:
     number = overlay["number"]
     known = activity.overlay_windows.get(number)
     if known is not None:
         return known
     kind = overlay["kind"]
     window = Window(
-        activity.component,
-        activity.app.package,
+        activity.window.component,
+        activity.window.package,
         TYPES[kind],
         lambda: _BUILD[kind](activity, overlay),
-        component=activity.component,
+        component=activity.window.component,
         placement={"sheet": "bottom"}.get(kind, "center"),
         secure=activity.secure,
         cancelable=overlay["cancelable"],
         dim=0.0 if kind == "menu" else 0.6,
         entered_ms=overlay["opened_ms"],
         enter_duration_ms=150.0,
-        on_outside=lambda: close(activity, number),
+        on_outside=lambda: activity.close_overlay(number),
     )
     window.anchor = tuple(overlay["anchor"]) if kind == "menu" else None
     window.memory = overlay.setdefault("memory", {})
@@ -154,7 +142,7 @@ def _window(activity: Activity, overlay: dict[str, Any]) -> Window:
     return window
 
 
-def _alert(activity: Activity, overlay: dict[str, Any]) -> View:
+def _alert(activity: ActivityState, overlay: dict[str, Any]) -> View:
     body = overlay["content"]
     content = (
         getattr(activity, body["method"])(*body["args"], **body["kwargs"])
@@ -190,7 +178,7 @@ def _alert(activity: Activity, overlay: dict[str, Any]) -> View:
     return panel(column(*parts, id="parentPanel"))
 
 
-def _dialog_button(activity: Activity, overlay: dict[str, Any], number: int) -> View:
+def _dialog_button(activity: ActivityState, overlay: dict[str, Any], number: int) -> View:
     label, call = overlay["buttons"][number]
     last = len(overlay["buttons"]) - 1
     ids = ["android:id/button1", "android:id/button2", "android:id/button3"]
@@ -204,7 +192,7 @@ def panel(content: View) -> View:
     return frame(frame(inner, style=style), width=340.0, padding=8.0)
 
 
-def _choices(activity: Activity, overlay: dict[str, Any]) -> View:
+def _choices(activity: ActivityState, overlay: dict[str, Any]) -> View:
     rows = [_choice(activity, overlay, number) for number in range(len(overlay["labels"]))]
     listing = scroll(
         column(*rows),
@@ -218,7 +206,7 @@ def _choices(activity: Activity, overlay: dict[str, Any]) -> View:
     )
 
 
-def _choice(activity: Activity, overlay: dict[str, Any], number: int) -> View:
+def _choice(activity: ActivityState, overlay: dict[str, Any], number: int) -> View:
     chosen = overlay["chosen"]
     marked = chosen >= 0
     return text(
@@ -235,7 +223,7 @@ def _choice(activity: Activity, overlay: dict[str, Any], number: int) -> View:
     )
 
 
-def _sheet(activity: Activity, overlay: dict[str, Any]) -> View:
+def _sheet(activity: ActivityState, overlay: dict[str, Any]) -> View:
     body = overlay["content"]
     made = (
         body["live"]()
@@ -248,11 +236,11 @@ def _sheet(activity: Activity, overlay: dict[str, Any]) -> View:
     )
     handle.style = Style(kind="handle", background="outline", radius=2.0)
     sheet_view = column(handle, made, id="design_bottom_sheet", cls="android.widget.FrameLayout", style=style)
-    sheet_view.on_swipe = lambda way: close(activity, overlay["number"]) if way == "down" else None
+    sheet_view.on_swipe = lambda way: activity.close_overlay(overlay["number"]) if way == "down" else None
     return frame(frame(sheet_view, id="coordinator"), id="container")
 
 
-def _menu(activity: Activity, overlay: dict[str, Any]) -> View:
+def _menu(activity: ActivityState, overlay: dict[str, Any]) -> View:
     rows = [
         row(
             text(label, "body", id="title", weight=1.0),
@@ -271,7 +259,7 @@ def _menu(activity: Activity, overlay: dict[str, Any]) -> View:
     return frame(listing, width="wrap", style=style)
 
 
-def _snackbar(activity: Activity, overlay: dict[str, Any]) -> View:
+def _snackbar(activity: ActivityState, overlay: dict[str, Any]) -> View:
     style = Style(kind="snackbar", background="inverse_surface", radius=4.0, elevation=6.0)
     parts = [
         text(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from handrail_sim.system.intents import MAIN, Intent, full_class
-
-if TYPE_CHECKING:
-    from handrail_sim.system.activities import App
+from handrail_sim.system.manifest import Manifest
 
 HOME_CATEGORY = "android.intent.category.HOME"
 FIRST_UID = 10100
@@ -85,15 +83,15 @@ class Process:
 class Packages:
     """Packages by name; classes of apps that can really run; processes by name."""
 
-    def __init__(self, apps: Iterable[type[App]] = ()) -> None:
-        self.classes: dict[str, type[App]] = {}
+    def __init__(self, apps: Iterable[type[Manifest]] = ()) -> None:
+        self.classes: dict[str, type[Manifest]] = {}
         self.installed: dict[str, Package] = {}
         self.processes: dict[str, Process] = {}
         self._next_pid = FIRST_PID
         for app in apps:
             self.add_app(app)
 
-    def add_app(self, app: type[App]) -> Package:
+    def add_app(self, app: type[Manifest]) -> Package:
         """Install an app that is part of the simulator."""
         self.classes[app.package] = app
         folder = "/system/app" if app.system else "/data/app"

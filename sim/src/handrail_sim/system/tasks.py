@@ -6,15 +6,12 @@ The order of `tasks` is the order of recents, the front one last. Home is the la
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.system.configuration import apply_rotation
 from handrail_sim.system.intents import Intent, StartResult, full_class, split_component
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
 
 TRANSITION_MS = 200.0
 HOME = "com.android.launcher3"
@@ -37,7 +34,7 @@ class Task:
 class Tasks:
     """All tasks of a phone and the running apps behind them."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Context) -> None:
         self.phone = phone
         self.tasks: list[Task] = []
         self.running: dict[str, App] = {}
@@ -59,14 +56,18 @@ class Tasks:
         """Tasks as the recents screen shows them: the last used first, home left out."""
         return [task for task in reversed(self.tasks) if task.package != HOME]
 
+    def open_activities(self) -> list[Activity]:
+        """Every activity of every task, the front one last."""
+        return [one for task in self.tasks for one in task.activities]
+
     def activity(self, token: int) -> Activity | None:
-        return next((one for task in self.tasks for one in task.activities if one.token == token), None)
+        return next((one for one in self.open_activities() if one.token == token), None)
 
     def app(self, package: str) -> App:
         """The running app, started if it is not."""
         known = self.running.get(package)
         if known is None:
-            known = self.phone.packages.classes[package](self.phone)
+            known = self.phone.made(package)
             self.running[package] = known
             process = self.phone.packages.start_process(package, self.phone.now_ms())
             self.phone.logcat(
@@ -86,7 +87,7 @@ class Tasks:
             if not found:
                 return StartResult("unresolved")
             if len(found) > 1:
-                self.phone.dialogs.choose_app(intent, found, caller)
+                self.phone.choose_app(intent, found, caller)
                 return StartResult("chooser", "android/com.android.internal.app.ResolverActivity")
             intent.component = found[0]
         package, name = split_component(intent.component)
@@ -288,16 +289,11 @@ class Tasks:
 
     def recreate(self) -> None:
         """Activities are made anew from their state, as Android does when the configuration changes."""
-        phone = self.phone
         for task in self.tasks:
             task.activities[:] = [self._again(one) for one in task.activities]
         self.resumed = self.top
-        phone.systemui.invalidate()
-        phone.ime.window.invalidate()
-        phone.text_toolbar.hide()
-        phone.touch.cancel()
-        phone.motion.flings.clear()
-        phone.emit("TYPE_WINDOW_STATE_CHANGED", self.top.app.package if self.top else "")
+        self.phone.activities_recreated()
+        self.phone.emit("TYPE_WINDOW_STATE_CHANGED", self.top.app.package if self.top else "")
 
     def _again(self, old: Activity) -> Activity:
         made = type(old)(self.phone, old.app, old.intent)
@@ -326,13 +322,9 @@ class Tasks:
         top.changed()
 
     def _came_to_front(self, top: Activity) -> None:
-        phone = self.phone
-        phone.ime.hide()
-        phone.touch.cancel()
-        phone.text_toolbar.hide()
-        phone.systemui.recents_open = False
-        phone.window_opened(top.app.package, TRANSITION_MS)
-        apply_rotation(phone)
+        self.phone.front_changed()
+        self.phone.window_opened(top.app.package, TRANSITION_MS)
+        apply_rotation(self.phone)
 
 
 LAUNCHER = "android.intent.category.LAUNCHER"

@@ -17,7 +17,7 @@ from handrail_sim.system.intents import Handles
 from handrail_sim.view import View, column, tabs
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 _TABS = ("Alarm", "Clock", "Timer", "Stopwatch")
 _SECOND_MS = 1000
@@ -75,7 +75,7 @@ class Clock(App):
         arm(self)
 
     @classmethod
-    def on_boot(cls, phone: Phone) -> None:
+    def on_boot(cls, phone: Context) -> None:
         rearm(phone, cls.package)
 
     def state(self) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from handrail_sim.apps.clock.alarms import open_store
 from handrail_sim.apps.clock.countdown import load_countdown
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
-    from handrail_sim.system.activities import App
+    from handrail_sim.system.activities import App, Context
 
 _FILE = "ringing"
 
@@ -28,7 +27,7 @@ def arm(app: App) -> None:
         app.phone.later(due - now, partial(_ring, app.phone, app.package, number))
 
 
-def rearm(phone: Phone, package: str) -> None:
+def rearm(phone: Context, package: str) -> None:
     """After a boot, without starting the app; a clock that was never opened has nothing to ring."""
     if not phone.files.exists(f"/data/data/{package}/databases/alarms.db"):
         return
@@ -47,7 +46,7 @@ def _next_ms(app: App, now_ms: int) -> int | None:
     return min(due, default=None)
 
 
-def _ring(phone: Phone, package: str, number: int) -> None:
+def _ring(phone: Context, package: str, number: int) -> None:
     app = phone.app(package)
     if app is None or app.prefs(_FILE).get("armed") != number:
         return

@@ -13,7 +13,7 @@ from handrail_sim.system.activities import App
 from handrail_sim.system.intents import Handles
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 
 class Contacts(App):
@@ -46,7 +46,7 @@ class Contacts(App):
         open_store(self)
 
     @classmethod
-    def on_boot(cls, phone: Phone) -> None:
+    def on_boot(cls, phone: Context) -> None:
         grant_defaults(cls, phone)
 
     def state(self) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.activities import Activity
+from handrail_sim.system.manifest import Manifest
 from handrail_sim.view import (
     PLAIN,
     Style,
@@ -57,13 +58,13 @@ class Home(Activity):
         style = PLAIN if self.state["drawer"] else _WALLPAPER
         return frame(frame(shown, id="drag_layer", height="fill"), id="launcher", height="fill", style=style)
 
-    def _apps(self) -> list[type[App]]:
+    def _apps(self) -> list[type[Manifest]]:
         """What can be opened, by label."""
         packages = self.phone.packages
         classes = [packages.classes[name] for name in packages.installed if name in packages.classes]
         return sorted((app for app in classes if app.launchable), key=lambda app: app.label.casefold())
 
-    def _workspace(self, apps: list[type[App]]) -> View:
+    def _workspace(self, apps: list[type[Manifest]]) -> View:
         dock = [app for name in _DOCK for app in apps if app.package == name]
         rest = [app for app in apps if app not in dock][:_ON_HOME]
         lies = self.phone.display.width > self.phone.display.height
@@ -98,7 +99,7 @@ class Home(Activity):
             on_click=self.search,
         )
 
-    def _drawer(self, apps: list[type[App]]) -> View:
+    def _drawer(self, apps: list[type[Manifest]]) -> View:
         query = self.state["query"].casefold()
         found = [app for app in apps if query in app.label.casefold()]
         listed = lazy_list(
@@ -129,7 +130,7 @@ class Home(Activity):
             style=Style(kind="sheet", background="surface"),
         )
 
-    def _icon(self, app: type[App], view_id: str = "") -> View:
+    def _icon(self, app: type[Manifest], view_id: str = "") -> View:
         """Launcher3 draws icon and label in one TextView."""
         style = Style(kind="app_icon", icon=app.icon, background=app.color, size=13.0, align="center")
         return text(

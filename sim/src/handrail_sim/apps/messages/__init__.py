@@ -13,7 +13,7 @@ from handrail_sim.system.activities import App
 from handrail_sim.system.intents import SEND, VIEW, Handles
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 _CONVERSATION = ".ui.conversation.ConversationActivity"
 
@@ -48,7 +48,7 @@ class Messages(App):
         open_store(self)
 
     @classmethod
-    def on_boot(cls, phone: Phone) -> None:
+    def on_boot(cls, phone: Context) -> None:
         grant_defaults(cls, phone)
 
     def on_sms(self, sender: str, text: str) -> None:

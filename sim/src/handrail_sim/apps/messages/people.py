@@ -10,7 +10,7 @@ from handrail_sim.apps.contacts.store import Contact, digits
 from handrail_sim.apps.contacts.store import open_store as open_contacts
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 _CONTACTS = "com.android.contacts"
 _MINUTE_MS = 60_000
@@ -18,7 +18,7 @@ _HOUR_MS = 60 * _MINUTE_MS
 _DAY_MS = 24 * _HOUR_MS
 
 
-def contacts(phone: Phone, query: str = "") -> list[Contact]:
+def contacts(phone: Context, query: str = "") -> list[Contact]:
     """People with a number. Reading them starts no process, as a provider's client does not."""
     app = phone.reading(_CONTACTS)
     if app is None:
@@ -29,7 +29,7 @@ def contacts(phone: Phone, query: str = "") -> list[Contact]:
     return found
 
 
-def names(phone: Phone) -> dict[str, str]:
+def names(phone: Context) -> dict[str, str]:
     """Who has which number; of two the first by name."""
     return {digits(contact.phone): contact.name for contact in reversed(contacts(phone))}
 

@@ -15,7 +15,7 @@ from handrail_sim.js.values import UNDEFINED, Func, Obj, Value
 
 if TYPE_CHECKING:
     from handrail_sim.js.realm import Realm
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
     from handrail_sim.view.view import View
 
 FUNCTION, ROOT, HOST, FORWARD_REF = 0, 3, 5, 11  # React's tags of fibers
@@ -36,7 +36,7 @@ _DRAWN_BY = {"RCTText": "Text", "RCTImageView": "Image", "RCTScrollView": "Scrol
 _DRAWN_BY |= {"RNSVGGroup": "G", "RNSVGPath": "Path", "AndroidTextInput": "TextInput", "RCTView": "View"}
 
 
-def hook(realm: Realm, phone: Phone, package: str, later: Later) -> Obj:
+def hook(realm: Realm, phone: Context, package: str, later: Later) -> Obj:
     """`__REACT_DEVTOOLS_GLOBAL_HOOK__` with one renderer; the tree is that of the moment it is asked for."""
     tree = _Fibers(realm, phone, package, later)
     root = realm.object({"tag": 1})
@@ -62,7 +62,7 @@ def hook(realm: Realm, phone: Phone, package: str, later: Later) -> Obj:
 class _Fibers:
     """Makes the fibers of what an app shows."""
 
-    def __init__(self, realm: Realm, phone: Phone, package: str, later: Later) -> None:
+    def __init__(self, realm: Realm, phone: Context, package: str, later: Later) -> None:
         self._realm = realm
         self._later = later
         self._phone = phone

@@ -17,7 +17,7 @@ from handrail_sim.channels.websocket import accept
 from handrail_sim.stream import Stream
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
 
 PORT = 8081
 
@@ -26,7 +26,7 @@ class Debugged(Protocol):
     """An app in its process."""
 
     package: ClassVar[str]
-    phone: Phone
+    phone: Context
     js: Runtime | None
 
 

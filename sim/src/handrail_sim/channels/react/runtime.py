@@ -15,7 +15,7 @@ from handrail_sim.js.realm import Realm
 from handrail_sim.js.values import UNDEFINED, Func, Native, Obj, Throw, Value, to_number, to_text
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.system.activities import Context
     from handrail_sim.timers import Timer
 
 STRANGE_MS = 300.0
@@ -27,7 +27,7 @@ _PRELUDE = Path(__file__).with_name("prelude.js")
 class Runtime:
     """One context."""
 
-    def __init__(self, phone: Phone, package: str) -> None:
+    def __init__(self, phone: Context, package: str) -> None:
         self.phone = phone
         self.package = package
         self.realm = Realm()

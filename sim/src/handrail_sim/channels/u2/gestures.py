@@ -15,7 +15,7 @@ from handrail_sim.channels.u2.selector import Selector
 from handrail_sim.channels.u2.server import Server
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 STEP_MS = 5.0
 CLICK_MS = 100.0
@@ -88,7 +88,7 @@ async def fingers(server: Server, ways: Sequence[Sequence[Point]]) -> None:
         await _move(server.phone, ways)
 
 
-async def _move(phone: Phone, ways: Sequence[Sequence[Point]]) -> None:
+async def _move(phone: Handset, ways: Sequence[Sequence[Point]]) -> None:
     for finger, way in enumerate(ways):
         phone.pointer("down", *way[0], finger)
     for number in range(1, max(len(way) for way in ways)):

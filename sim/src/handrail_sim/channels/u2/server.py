@@ -15,7 +15,7 @@ from handrail_sim.channels.u2.selector import Selector, find, find_in_active
 from handrail_sim.screen.accessibility import Node, active_root, roots
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 OBJECT_LIFE_MS = 60_000
 POLL_MS = 100.0  # how often `By` conditions are looked at
@@ -36,7 +36,7 @@ class Watcher:
 class Server:
     """One run of the server's main class."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Handset) -> None:
         self.phone = phone
         self.objects: dict[str, Selector] = {}
         self.watchers: dict[str, Watcher] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from handrail_sim.screen.dump import resource_id
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.view.view import View
 
 # android.text.InputType: class in the lowest four bits, then variation, then flags.
@@ -29,7 +29,7 @@ def ime_options(view: View) -> int:
     return ACTIONS.get(view.ime_action, 0) | (NO_ENTER_ACTION if view.multiline else 0)
 
 
-def served(phone: Phone) -> str:
+def served(phone: Handset) -> str:
     """As InputMethodManager's own dump has it."""
     found = phone.editing.field()
     if found is None:

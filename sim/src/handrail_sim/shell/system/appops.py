@@ -9,10 +9,10 @@ from handrail_sim.shell.call import Call, Command
 from handrail_sim.system.packages import DANGEROUS
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 MODES = ("allow", "ignore", "deny", "default", "foreground")
-_SET: WeakKeyDictionary[Phone, dict[tuple[str, str], str]] = WeakKeyDictionary()
+_SET: WeakKeyDictionary[Handset, dict[tuple[str, str], str]] = WeakKeyDictionary()
 _OPS = {"ACCESS_FINE_LOCATION": "FINE_LOCATION", "ACCESS_COARSE_LOCATION": "COARSE_LOCATION"}
 _OPS |= {"POST_NOTIFICATIONS": "POST_NOTIFICATION"}
 

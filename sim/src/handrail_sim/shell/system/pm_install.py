@@ -13,7 +13,7 @@ from handrail_sim.shell.system.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.system.java import JavaError
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 MAX_APK = 256 << 20
 FIRST_SESSION = 1_000_001
@@ -59,10 +59,10 @@ class InstallSessions:
         return self.last
 
 
-_SESSIONS: WeakKeyDictionary[Phone, InstallSessions] = WeakKeyDictionary()
+_SESSIONS: WeakKeyDictionary[Handset, InstallSessions] = WeakKeyDictionary()
 
 
-def sessions_of(phone: Phone) -> InstallSessions:
+def sessions_of(phone: Handset) -> InstallSessions:
     """The open sessions of a phone."""
     return _SESSIONS.setdefault(phone, InstallSessions())
 

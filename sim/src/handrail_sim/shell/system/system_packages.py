@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from handrail_sim.system.packages import Package
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 _PLACES = {
     "android": (1000, "/system/framework/framework-res.apk"),
@@ -30,7 +30,7 @@ _PLACES = {
 }
 
 
-def all_packages(phone: Phone) -> dict[str, Package]:
+def all_packages(phone: Handset) -> dict[str, Package]:
     """What PackageManager lists, by name in order."""
     found = {
         name: Package(name, uid, version_name="14", version_code=34, path=path, system=True)

@@ -1,0 +1,117 @@
+"""The running system: a phone with tasks and healthy or sick apps, which nobody sees or touches yet."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Literal
+
+from handrail_sim.clock import Clock
+from handrail_sim.system import configuration
+from handrail_sim.system.activities import App, Context
+from handrail_sim.system.display import Display
+from handrail_sim.system.health import Health
+from handrail_sim.system.tasks import Tasks
+from handrail_sim.view.windows import Window
+
+SMS_APP = "com.android.messaging"
+
+
+class Android(Context):
+    """What commands do to the system. What is abstract is done where screen and input are known."""
+
+    tasks: Tasks
+
+    def __init__(self, clock: Clock, seed: int, serial: str, display: Display) -> None:
+        super().__init__(clock, seed, serial, display)
+        self.health = Health(self)
+        self.tasks = Tasks(self)
+
+    @property
+    def apps(self) -> list[type[App]]:
+        """The classes of installed apps, in the order of installation."""
+        known = self.packages.classes.items()
+        return [cls for name, cls in known if name in self.packages.installed and issubclass(cls, App)]
+
+    def boot_apps(self) -> None:
+        """Tell the apps that the phone came up."""
+        for cls in self.apps:
+            cls.on_boot(self)
+
+    def force_stop(self, package: str) -> None:
+        self.catch_up()
+        self.health.stop(package)
+
+    def clear_data(self, package: str) -> bool:
+        """`pm clear`; false if there is no such package."""
+        self.catch_up()
+        return self.health.clear(package)
+
+    def kill_process(self, package: str, crash: str | None = None) -> None:
+        """The process dies: with a stack trace and a dialog, or without a word."""
+        self.catch_up()
+        self.health.die(package, crash)
+
+    def hang(self, package: str, duration_ms: float | None = None) -> None:
+        """Block an app's main thread; None: for ever."""
+        self.health.hang(package, duration_ms)
+
+    def put_setting(self, table: str, name: str, value: str) -> None:
+        """A setting, and what it does at once."""
+        configuration.put_setting(self, table, name, value)
+
+    def set_rotation(self, quarter_turns: int) -> None:
+        configuration.set_rotation(self, quarter_turns)
+
+    def set_dark(self, dark: bool) -> None:
+        configuration.set_dark(self, dark)
+
+    def set_font_scale(self, scale: float) -> None:
+        configuration.set_font_scale(self, scale)
+
+    def set_density(self, density: int | None) -> None:
+        """`wm density`; None is the built-in one."""
+        configuration.set_density(self, density)
+
+    def set_size(self, width: int | None = None, height: int | None = None) -> None:
+        """`wm size`; without arguments the built-in size."""
+        configuration.set_size(self, width, height)
+
+    def set_awake(self, awake: bool) -> None:
+        self.awake = awake
+
+    def request_accessibility(self) -> None:
+        """Somebody reads the screen by accessibility: toolkits that wait for that build their tree."""
+        if not self.accessibility_requested:
+            self.accessibility_requested = True
+            self.layout_changed()
+
+    def receive_sms(self, sender: str, text: str) -> None:
+        """A message comes in: the SMS app stores it and says so, or the phone itself does."""
+        self.catch_up()
+        app = self.app(SMS_APP)
+        if app is None:
+            self.notify("com.android.phone", sender, text)
+        else:
+            app.on_sms(sender, text)
+            self.touched_app()
+
+    # what the screen asks of those who touch and type
+
+    @abstractmethod
+    def run(self, window: Window, handler: Callable[..., object], *args: object) -> None:
+        """Call a handler of a view in this window; what may have changed by it is built anew."""
+
+    @abstractmethod
+    def key(self, code: int, *, long_press: bool = False, meta: int = 0) -> None:
+        """A key, down and up."""
+
+    @abstractmethod
+    def edit(self, what: Literal["cut", "copy", "paste", "select_all"]) -> bool:
+        """What the little bar above a selection does to the focused field."""
+
+    @abstractmethod
+    def keyboard(self) -> Window: ...
+    @abstractmethod
+    def hide_keyboard(self) -> bool:
+        """True if it was there."""
