@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail_sim"
 LAYERS = [
-    {"clock", "errors", "js", "timers", "waiting"},
+    {"clock", "errors", "extras", "timers", "waiting"},
     {"faults", "stream"},
     {"disk", "view"},
     {"paint"},
@@ -87,8 +87,6 @@ KNOTS = {
     "channels.u2.gestures channels.u2.objects channels.u2.scrolling": "finding a view may scroll",
     "channels.u2.rpc channels.u2.server": "methods are called with the server that has the table of them",
     "disk.files disk.image": "files, and those that are there from the start",
-    "js.compile js.compile_expressions js.define js.lib_arrays js.lib_collections js.lib_data js.lib_objects "
-    "js.lib_promises js.lib_texts js.library js.realm js.realm_iterators": "an own JavaScript; to go",
     "shell.interpret shell.start shell.table": "a command may be a script, which is commands",
     "shell.processes shell.session": "a session belongs to a process, which has a session's user",
 }

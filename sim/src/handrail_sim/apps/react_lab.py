@@ -1,6 +1,7 @@
 """React lab: the tree of a React Native app. Deep nesting, icon buttons without words, unseen requests.
 
 A debug build: Metro is on port 8081 of the phone while it runs, with a JS context that knows the components.
+That context needs the extra `js`; without it this is a release build.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from handrail_sim import extras
 from handrail_sim.channels.react.component import drawn_by
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, Handles, Intent
@@ -228,7 +230,8 @@ class ReactLab(App):
         self._debuggers: set[Stream] = set()
 
     def on_create(self) -> None:
-        self.phone.ports.setdefault(METRO, self._metro)
+        if extras.has("js"):
+            self.phone.ports.setdefault(METRO, self._metro)
 
     async def _metro(self, stream: Stream) -> None:
         from handrail_sim.channels.react.metro import serve_app  # noqa: PLC0415 - only debugged phones pay for it

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from handrail_sim.js.lib_data import to_plain
-from handrail_sim.js.lib_promises import Promised
-from handrail_sim.js.values import UNDEFINED, Arr, Fault, Func, Obj, Throw, Value, to_text, type_of
+from handrail_sim.channels.react.runtime import Stopped
 from handrail_sim.waiting import Background
 
 if TYPE_CHECKING:
@@ -72,7 +69,7 @@ class Session:
 
     async def _send(self, message: Params) -> None:
         try:
-            await self._socket.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+            await self._socket.write(json.dumps(message, separators=(",", ":")))
         except BrokenPipeError:
             return
 
@@ -93,57 +90,19 @@ class Session:
             raise Refusal(BAD_REQUEST, "Invalid parameters: expression: string value expected")
         if params.get("contextId", CONTEXT) != CONTEXT:
             raise Refusal(BAD_REQUEST, "Cannot find context with specified id")
-        self._runtime.phone.catch_up()
-        by_value = bool(params.get("returnByValue"))
+        phone, runtime = self._runtime.phone, self._runtime
+        phone.catch_up()
+        wait = bool(params.get("awaitPromise"))
         try:
-            value = self._runtime.realm.run(source)
-            if params.get("awaitPromise") and isinstance(value, Obj) and value.kind == "Promise":
-                value = await self._awaited(value)
-            return {"result": remote(value, by_value)}
-        except Throw as thrown:
-            return _exception(thrown.value)
-        except Fault as fault:
-            raise Refusal(BAD_REQUEST, str(fault)) from None
-
-    async def _awaited(self, promise: Obj) -> Value:
-        state: Promised = promise.own
-        phone = self._runtime.phone
-        while state.state == "pending":
-            await phone.clock.sleep_ms(POLL_MS)
-            phone.catch_up()
-        if state.state == "rejected":
-            raise Throw(state.value)
-        return state.value
+            answer = runtime.evaluate(source, by_value=bool(params.get("returnByValue")), wait=wait)
+            while "awaited" in answer:
+                await phone.clock.sleep_ms(POLL_MS)
+                phone.catch_up()
+                answer = runtime.settled(answer["awaited"]) or answer
+        except Stopped as stopped:
+            raise Refusal(BAD_REQUEST, str(stopped)) from None
+        return answer
 
 
 async def _nothing(_: Params) -> Params:
     return {}
-
-
-def remote(value: Value, by_value: bool) -> Params:
-    """A value as CDP's RemoteObject."""
-    kind = type_of(value)
-    if value is UNDEFINED:
-        return {"type": kind}
-    if value is None:
-        return {"type": "object", "subtype": "null", "value": None}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"type": kind, "unserializableValue": to_text(value), "description": to_text(value)}
-    if not isinstance(value, Obj):
-        return (
-            {"type": kind, "value": value} if kind != "symbol" else {"type": kind, "description": "Symbol()"}
-        )
-    if by_value:
-        plain = to_plain(value)
-        return {"type": kind, "value": {} if plain is UNDEFINED else plain}
-    subtype = {"subtype": "array"} if isinstance(value, Arr) else {}
-    name = "Function" if isinstance(value, Func) else value.kind
-    return {"type": kind, **subtype, "className": name, "description": name, "objectId": str(id(value))}
-
-
-def _exception(value: Value) -> Params:
-    shown = remote(value, False)
-    if isinstance(value, Obj) and value.kind == "Error":
-        shown |= {"subtype": "error", "description": to_text(value.get("stack"))}
-    details = {"exceptionId": 1, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0, "exception": shown}
-    return {"result": shown, "exceptionDetails": details}

@@ -1,18 +1,19 @@
-"""The JS thread of one app: a realm with React Native's globals, its timers on the phone's time.
+"""The JS thread of one app: a QuickJS context with React Native's globals, its timers on the phone's time.
 
 Made when a debugger first connects, so that a phone nobody debugs pays nothing. What was under way before
-that is unknown to it, as it is to every instrumentation that comes late.
+that is unknown to it, as it is to every instrumentation that comes late. Scripts never call the phone:
+QuickJS refuses that while a time limit is set, and without one a script could hold up the phone for ever.
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from handrail_sim.channels.react.fibers import hook
-from handrail_sim.js.define import arg, methods
-from handrail_sim.js.realm import Realm
-from handrail_sim.js.values import UNDEFINED, Func, Native, Obj, Throw, Value, to_number, to_text
+import quickjs  # type: ignore[import-untyped]
+
+from handrail_sim.channels.react.fibers import fibers_of, window_of
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Context
@@ -21,7 +22,18 @@ if TYPE_CHECKING:
 STRANGE_MS = 300.0
 """How long a request takes that the app's own server does not know."""
 FRAME_MS = 16.0
-_PRELUDE = Path(__file__).with_name("prelude.js")
+MEASURE_MS = 4.0
+"""The native side answers a measurement later."""
+LONGEST_S = 1.0
+"""Of computing in one visit; a phone would call the app not responding after five."""
+MOST_BYTES = 64 << 20
+MOST_JOBS = 10_000
+"""Reactions of promises after one visit; what is left over waits for the next."""
+_HERE = Path(__file__).parent
+
+
+class Stopped(Exception):
+    """A script took too long or too much, or broke what answers are made with."""
 
 
 class Runtime:
@@ -30,114 +42,44 @@ class Runtime:
     def __init__(self, phone: Context, package: str) -> None:
         self.phone = phone
         self.package = package
-        self.realm = Realm()
         self._timers: dict[int, Timer] = {}
-        self._count = 0
         self._expected: set[str] = set()
-        self._waiting: dict[str, Func] = {}
-        self._furnish()
+        self._waiting: dict[str, int] = {}
+        self._shown: tuple[object, ...] = ()
+        self._context = quickjs.Context()
+        self._context.set_time_limit(LONGEST_S)
+        self._context.set_memory_limit(MOST_BYTES)
+        make = self._context.eval((_HERE / "context.js").read_text("utf-8"))
+        prelude = (_HERE / "prelude.js").read_text("utf-8")
+        self._door = make(float(phone.seed), MEASURE_MS, FRAME_MS, prelude)
+
+    # what debuggers do
+
+    def evaluate(self, source: str, *, by_value: bool, wait: bool) -> dict[str, Any]:
+        """CDP's answer, or {"awaited": number} for a promise that somebody waits for."""
+        self._show()
+        answer = self._visit("run", source, by_value, wait)
+        if not isinstance(answer, dict):
+            raise Stopped("the context does not answer")
+        return answer
+
+    def settled(self, number: int) -> dict[str, Any] | None:
+        """What an awaited promise came to, once; None while it is pending."""
+        answer: dict[str, Any] | None = self._visit("settled", number)
+        return answer
 
     # what the app does
 
     def fetch(self, url: str) -> None:
         """The app asks its server, by whatever `fetch` is in the context now; `respond` will answer."""
         self._expected.add(url)
-        self._quietly(self.realm.globals.get("fetch"), url)
+        self._quietly("fetch", url)
 
     def respond(self, url: str) -> None:
         self._expected.discard(url)
-        callback = self._waiting.pop(url, None)
-        if callback is not None:
-            self._quietly(callback, 200, "{}")
-
-    def _quietly(self, function: Value, *arguments: Value) -> None:
-        """An error in a script is a line in the log, as in an app."""
-        try:
-            self.realm.call(function, UNDEFINED, *arguments)
-        except Throw as thrown:
-            self.phone.logcat("E", "ReactNativeJS", _said(thrown.value), self.package)
-
-    def _later(self, delay_ms: float, function: Value, *arguments: Value) -> None:
-        self.phone.later(delay_ms, lambda: self._quietly(function, *arguments))
-
-    # what scripts find
-
-    def _furnish(self) -> None:
-        realm, phone = self.realm, self.phone
-        things: dict[str, Value] = {
-            "window": realm.globals,
-            "global": realm.globals,
-            "HermesInternal": realm.object({}),
-            "__DEV__": True,
-            "__REACT_DEVTOOLS_GLOBAL_HOOK__": hook(realm, phone, self.package, self._later),
-            "console": self._console(),
-            "performance": self._object({"now": lambda *_: phone.now_ms()}),
-            "Date": self._object({"now": lambda *_: phone.wall_ms()}),
-        }
-        for name, value in things.items():
-            realm.globals.put(name, value)
-        methods(realm, realm.globals, self._timing())
-        native = self._object({"request": self._request})
-        realm.call(realm.run(_PRELUDE.read_text("utf-8")), UNDEFINED, native)
-
-    def _object(self, named: dict[str, Native]) -> Obj:
-        made = self.realm.object({})
-        methods(self.realm, made, named)
-        return made
-
-    def _console(self) -> Obj:
-        levels = {"log": "I", "info": "I", "debug": "D", "warn": "W", "error": "E"}
-
-        def write(level: str) -> Native:
-            def said(_: Value, given: list[Value]) -> Value:
-                text = " ".join(_said(one) for one in given)
-                self.phone.logcat(level, "ReactNativeJS", text, self.package)
-                return UNDEFINED
-
-            return said
-
-        return self._object({name: write(level) for name, level in levels.items()})
-
-    def _timing(self) -> dict[str, Native]:
-        def cancel(_: Value, given: list[Value]) -> Value:
-            timer = self._timers.pop(arg(given, 0), None)
-            if timer is not None:
-                timer.cancel()
-            return UNDEFINED
-
-        return {
-            "setTimeout": lambda _, given: self._after(given[0], to_number(arg(given, 1, 0)), given[2:]),
-            "setInterval": lambda _, given: self._after(
-                given[0], to_number(arg(given, 1, 0)), given[2:], again=True
-            ),
-            "setImmediate": lambda _, given: self._after(given[0], 0, given[1:]),
-            "requestAnimationFrame": lambda _, given: self._after(given[0], FRAME_MS, [self.phone.now_ms()]),
-            **dict.fromkeys(
-                ("clearTimeout", "clearInterval", "clearImmediate", "cancelAnimationFrame"), cancel
-            ),
-        }
-
-    def _after(self, callback: Value, delay: float, given: list[Value], *, again: bool = False) -> int:
-        self._count += 1
-        number, wait = self._count, max(1.0, delay)
-
-        def ring() -> None:
-            if again:
-                self.phone.timers.again(timer, timer.due_ms + wait)
-            else:
-                self._timers.pop(number, None)
-            self._quietly(callback, *given)
-
-        timer = self._timers[number] = self.phone.later(wait, ring)
-        return number
-
-    def _request(self, _: Value, given: list[Value]) -> Value:
-        url, callback = to_text(arg(given, 1)), arg(given, 2)
-        if url in self._expected:
-            self._waiting[url] = callback
-        else:
-            self._later(STRANGE_MS, callback, 404, "")
-        return UNDEFINED
+        number = self._waiting.pop(url, None)
+        if number is not None:
+            self._quietly("respond", number, 200, "{}")
 
     def close(self) -> None:
         """The app's process ends."""
@@ -145,14 +87,85 @@ class Runtime:
             timer.cancel()
         self._timers.clear()
 
+    # visits
 
-def _said(value: Value) -> str:
-    return (
-        to_text(value.get("stack") or "[object]")
-        if isinstance(value, Obj) and value.kind == "Error"
-        else _plain(value)
-    )
+    def _show(self) -> None:
+        """Give the context the screen of now, if it has another one."""
+        window = window_of(self.phone, self.package)
+        now = (window, window.version) if window is not None else ()
+        if now != self._shown:
+            self._shown = now
+            tree = fibers_of(self.phone, window) if window is not None else None
+            self._visit("show", json.dumps(tree))
 
+    def _quietly(self, visit: str, *given: str | float) -> None:
+        """An error in a script is a line in the log, as in an app."""
+        try:
+            self._visit(visit, *given)
+        except Stopped as stopped:
+            self._log("E", str(stopped))
 
-def _plain(value: Value) -> str:
-    return "[object Object]" if isinstance(value, Obj) else to_text(value)
+    def _visit(self, visit: str, *given: str | float) -> Any:
+        try:
+            return self._enter(visit, *given)
+        finally:
+            self._react()
+            self._do_what_was_asked()
+
+    def _enter(self, visit: str, *given: str | float) -> Any:
+        try:
+            now = (float(self.phone.now_ms()), float(self.phone.wall_ms()))  # integers lose all but 32 bits
+            told = self._door(visit, *now, *given)
+            return None if told is None else json.loads(told)
+        except (quickjs.JSException, ValueError, TypeError) as error:
+            raise Stopped(str(error).partition("\n")[0]) from None
+
+    def _react(self) -> None:
+        """Let promises go on."""
+        for _ in range(MOST_JOBS):
+            try:
+                if not self._context.execute_pending_job():
+                    return
+            except quickjs.JSException as error:
+                self._log("E", str(error).partition("\n")[0])
+
+    def _do_what_was_asked(self) -> None:
+        try:
+            asked = self._enter("empty")
+        except Stopped:
+            return
+        for name, *given in asked if isinstance(asked, list) else ():
+            match name:
+                case "log":
+                    self._log(*given)
+                case "timer":
+                    self._set(*given)
+                case "clear":
+                    self._clear(*given)
+                case "request":
+                    self._request(*given)
+
+    def _log(self, level: str, text: str) -> None:
+        self.phone.logcat(level, "ReactNativeJS", text, self.package)
+
+    def _set(self, number: int, wait_ms: float, again: bool) -> None:
+        def ring() -> None:
+            if again:
+                self.phone.timers.again(timer, timer.due_ms + wait_ms)
+            else:
+                self._timers.pop(number, None)
+            self._show()
+            self._quietly("fire", number)
+
+        timer = self._timers[number] = self.phone.later(wait_ms, ring)
+
+    def _clear(self, number: int) -> None:
+        timer = self._timers.pop(number, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _request(self, number: int, url: str) -> None:
+        if url in self._expected:
+            self._waiting[url] = number
+        else:
+            self.phone.later(STRANGE_MS, lambda: self._quietly("respond", number, 404, ""))
