@@ -25,7 +25,6 @@ SMALL: dict[str, str] = {
     "extras.py": "apps ask it before they offer something",
     "errors.py": "every layer raises them",
     "paint/ground.py": "three kinds of pictures stand on it",
-    "shell/programs.py": "the files of /system/bin, made from the table of commands",
     "shell/table.py": "empty until the registry fills it, so that commands may start commands",
     "shell/tools/expressions.py": "four commands read regular expressions",
     "shell/tools/names.py": "five commands print users by name",

@@ -9,6 +9,7 @@ from handrail_sim import state
 from handrail_sim.apps import load
 from handrail_sim.channels.attach import attach
 from handrail_sim.clock import Clock
+from handrail_sim.disk.files import Files
 from handrail_sim.disk.image import fill_libraries
 from handrail_sim.handset import Handset
 from handrail_sim.system.activities import App
@@ -38,10 +39,14 @@ class Phone(Handset):
     def _install(self, apps: Sequence[str | type[App]] | None) -> None:
         names = None if apps is None else [name for name in apps if isinstance(name, str)]
         classes = [one for one in apps or () if not isinstance(one, str)]
-        for app in [*load(names), *classes]:
-            package = self.packages.add_app(app)
-            self.files.make_app_data(app.package, package.uid)
-            fill_libraries(self.files, app.package, app.libraries)
+        made = [self.packages.add_app(app) for app in [*load(names), *classes]]
+        key = tuple((one.name, one.uid, self.packages.classes[one.name].libraries) for one in made)
+        self.files.fill_once(key, self._unpack)
+
+    def _unpack(self, files: Files) -> None:
+        for package in self.packages.installed.values():
+            files.make_app_data(package.name, package.uid)
+            fill_libraries(files, package.name, self.packages.classes[package.name].libraries)
 
     def state(self) -> dict[str, Any]:
         self.catch_up()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import errno
 import stat as modes
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, NamedTuple
 
 from handrail_sim.clock import Clock
 from handrail_sim.disk import image as disk_image
@@ -19,6 +19,19 @@ from handrail_sim.disk.patterns import match_names
 
 Names = list[str]
 """Spelled apart because `Files.list` hides the type inside the class."""
+FILLED_KEPT = 16
+
+
+class Kept(NamedTuple):
+    """A disk at one moment; its nodes are frozen."""
+
+    root: Node
+    used: int
+    inode: int
+
+
+_FILLED: dict[tuple[int, Hashable], Kept] = {}
+"""Disks just after they were filled, by the second and by what they were filled with."""
 
 
 class Files:
@@ -29,7 +42,7 @@ class Files:
         self.user = user
         self._disk = disk or Disk()
         if disk is None:
-            disk_image.fill(self)
+            self.fill_once("image", disk_image.fill)
 
     def as_shell(self) -> Files:
         """What adbd and the shell may do."""
@@ -143,13 +156,13 @@ class Files:
                 self.mkdir(parent, mode, parents=True)
             if self.is_dir(path):
                 return
-        place = self._disk.place(path, self.user, follow=False)
+        place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is not None:
             raise failure(errno.EEXIST, path)
         self._add(place, path, self._new(place, modes.S_IFDIR | mode))
 
     def symlink(self, target: str, path: str) -> None:
-        place = self._disk.place(path, self.user, follow=False)
+        place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is not None:
             raise failure(errno.EEXIST, path)
         if place.shared_storage:
@@ -160,7 +173,7 @@ class Files:
 
     def device(self, path: str, mode: int = 0o666) -> None:
         """A character device that swallows what is written and is empty to read."""
-        place = self._disk.place(path, self.user)
+        place = self._disk.place(path, self.user, own=True)
         self._add(place, path, self._new(place, modes.S_IFCHR | mode))
 
     def chmod(self, path: str, mode: int) -> None:
@@ -202,7 +215,7 @@ class Files:
 
     def rename(self, old: str, new: str) -> None:
         """Move a node; an existing file of that name is replaced, a folder only when it is empty."""
-        source, target = self._existing(old), self._disk.place(new, self.user, follow=False)
+        source, target = self._existing(old), self._disk.place(new, self.user, follow=False, own=True)
         node = source.node
         assert node is not None  # noqa: S101
         if target.node is node:
@@ -222,14 +235,35 @@ class Files:
 
     # states
 
-    def snapshot(self) -> Node:
-        """All of the disk as it is now; costs nodes, not contents."""
-        return self._disk.root.copy()
+    def snapshot(self) -> Kept:
+        """All of the disk as it is now. Costs nothing: whoever changes something makes it his own first."""
+        return Kept(self._disk.root.freeze(), self._disk.used, self._disk.inode)
 
-    def restore(self, state: Node) -> None:
+    def restore(self, state: Kept) -> None:
         """Back to a snapshot, for the views of all users."""
-        self._disk.root = state.copy()
-        self._disk.used = self._disk.root.weight()
+        self._disk.root, self._disk.used = state.root, state.used
+        self._disk.inode = max(self._disk.inode, state.inode)
+
+    def fill_once(self, key: Hashable, fill: Callable[[Files], object]) -> None:
+        """Disks that are filled alike in the same second share their nodes; `key` says what is alike."""
+        known = _FILLED.get((self._now(), key))
+        if known is not None:
+            self.restore(known)
+            return
+        fill(self)
+        if len(_FILLED) >= FILLED_KEPT:
+            _FILLED.clear()
+        _FILLED[self._now(), key] = self.snapshot()
+
+    def graft(self, path: str, folder: Node) -> None:
+        """Put what many disks have into a folder that is there; what it holds already stays."""
+        place = self._existing(path)
+        held = place.node.entries if place.node is not None else None
+        if held:
+            folder = folder.thawed()
+            folder.folder.update(held)
+        place.folder.folder[place.name] = folder
+        self._disk.charge(folder.weight(), path)
 
     # inside
 
@@ -261,13 +295,13 @@ class Files:
         self._need(place.folder, 3, path)
 
     def _existing(self, path: str) -> Place:
-        place = self._disk.place(path, self.user, follow=False)
+        place = self._disk.place(path, self.user, follow=False, own=True)
         if place.node is None:
             raise failure(errno.ENOENT, path)
         return place
 
     def _own(self, path: str) -> tuple[Place, Node]:
-        place = self._disk.place(path, self.user)
+        place = self._disk.place(path, self.user, own=True)
         if place.node is None:
             raise failure(errno.ENOENT, path)
         if self.user is not ROOT_USER:
@@ -279,7 +313,7 @@ class Files:
 
     def _open(self, path: str, mode: int, *, folders: bool = False) -> Node:
         """The file behind a path, to be written; made when it is missing."""
-        place = self._disk.place(path, self.user)
+        place = self._disk.place(path, self.user, own=True)
         node = place.node
         if node is None:
             if path.endswith("/"):

@@ -72,16 +72,21 @@ class Disk:
 
     def __init__(self) -> None:
         self.used = 0
-        self._inode = 1
+        self.inode = 1
         self.root = Node(0o40755, ROOT, ROOT, 0, 1, entries={})
 
     def new_inode(self) -> int:
-        self._inode += 1
-        return self._inode
+        self.inode += 1
+        return self.inode
 
-    def place(self, path: str, user: User, *, follow: bool = True) -> Place:
-        """Every folder on the way must be there and open to the user; the last name need not exist."""
+    def place(self, path: str, user: User, *, follow: bool = True, own: bool = False) -> Place:
+        """Every folder on the way must be there and open to the user; the last name need not exist.
+
+        `own`: the nodes on the way and the last one are to be changed, so they become this disk's own.
+        """
         todo = [part for part in reversed(path.split("/")) if part not in ("", ".")]
+        if own and self.root.frozen:
+            self.root = self.root.thawed()
         way: list[tuple[str, Node]] = [("", self.root)]
         links = 0
         while todo:
@@ -103,6 +108,8 @@ class Disk:
             elif node is None:
                 return Place(tuple(part for part, _ in way[1:]), way[-1][1], name, None)
             else:
+                if own and node.frozen:
+                    node = folder[name] = node.thawed()
                 way.append((name, node))
         name, node = way[-1]
         return Place(tuple(part for part, _ in way[1:-1]), way[-2][1] if len(way) > 1 else node, name, node)

@@ -1,4 +1,4 @@
-"""The nodes of a virtual file system: plain data that copies cheaply. Knows no paths."""
+"""The nodes of a virtual file system: plain data that many disks may share. Knows no paths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from handrail_sim.disk.blobs import EMPTY, Blob
 
 @dataclass(slots=True)
 class Node:
-    """A file, folder, link or device. Times are whole seconds since 1970, as sync and toybox show them."""
+    """A file, folder, link or device. Times are whole seconds since 1970, as sync and toybox show them.
+
+    What is frozen belongs to several disks, with all below it: who wants to change it takes `thawed`.
+    """
 
     mode: int
     uid: int
@@ -20,6 +23,7 @@ class Node:
     blob: Blob = EMPTY
     entries: dict[str, Node] | None = None
     target: str = ""
+    frozen: bool = False
 
     @property
     def folder(self) -> dict[str, Node]:
@@ -27,9 +31,17 @@ class Node:
         assert self.entries is not None  # noqa: S101
         return self.entries
 
-    def copy(self) -> Node:
-        """The node and all below it; contents are shared because blobs never change."""
-        entries = None if self.entries is None else {name: node.copy() for name, node in self.entries.items()}
+    def freeze(self) -> Node:
+        """From now on nobody changes it or anything below it."""
+        if not self.frozen:
+            self.frozen = True
+            for node in (self.entries or {}).values():
+                node.freeze()
+        return self
+
+    def thawed(self) -> Node:
+        """The same to change; what is below a folder stays shared."""
+        entries = None if self.entries is None else dict(self.entries)
         return Node(self.mode, self.uid, self.gid, self.mtime, self.inode, self.blob, entries, self.target)
 
     def weight(self) -> int:
