@@ -12,7 +12,16 @@ from handrail_sim.system.display import Display
 from handrail_sim.system.intents import Intent, short_component
 from handrail_sim.system.tasks import Task
 
-FIELDS = ("settings", "props", "clipboard", "volume", "battery", "awake", "accessibility_requested")
+FIELDS = (
+    "settings",
+    "services",
+    "props",
+    "clipboard",
+    "volume",
+    "battery",
+    "awake",
+    "accessibility_requested",
+)
 
 
 def describe(phone: Handset) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Device:
         self.faults = Faults(clock, seed)
         self.props = properties(serial, display.density)
         self.settings = settings()
+        self.services: dict[str, dict[str, str]] = {}
         self.packages = Packages()
         self.notifications = Notifications()
         self.log = LogBuffer()
@@ -74,6 +75,10 @@ class Device:
         self.boots += 1
         self.booted_ms = self.clock.monotonic_ms()
         self.boot_id = str(uuid5(NAMESPACE_OID, f"{self.seed} {self.clock.now_ms()} {self.boots}"))
+
+    def service_state(self, service: str) -> dict[str, str]:
+        """What a system service was told and tells again; it is saved with the phone."""
+        return self.services.setdefault(service, {})
 
     # time
 

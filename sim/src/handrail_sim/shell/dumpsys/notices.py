@@ -113,6 +113,11 @@ async def location(call: Call, _: list[str]) -> int:
         f"Location Manager State:\n  User 0: location setting: {str(on).lower()}\n  gps provider:\n"
         f"    enabled={str(on).lower()}"
     )
+    for name, place in call.phone.service_state("location").items():
+        if " " not in name:
+            await call.line(
+                f"  {name} provider [mock]:\n    last location=Location[{name} {place or 'none'}]"
+            )
     return 0
 
 

@@ -4,34 +4,38 @@ from __future__ import annotations
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import hash_code
+from handrail_sim.shell.system import machine_services
 
 
 async def battery(call: Call, args: list[str]) -> int:
-    """`dumpsys battery [set level N|reset]`."""
-    phone = call.phone
-    if args[:2] == ["set", "level"] and args[2:] and args[2].isdigit():
-        phone.battery = min(100, int(args[2]))
-        phone.systemui.status.invalidate()
-        return 0
-    if args[:1] in (["set"], ["unplug"], ["reset"]):
-        if args[0] == "reset":
-            phone.battery = 84
-        return 0
-    await call.out(f"""Current Battery Service state:
-  AC powered: false
-  USB powered: true
-  Wireless powered: false
-  Dock powered: false
+    """`dumpsys battery [set KEY VALUE|unplug|reset]`: the service's own shell answers what is not a dump."""
+    if args and args[0] not in {"-a", "--proto"}:
+        return await machine_services.BATTERY.run(call, args)
+
+    def of(key: str) -> str:
+        return machine_services.battery_value(call, key)
+
+    def yes(key: str) -> str:
+        return str(of(key) == "1").lower()
+
+    stopped = call.phone.service_state("battery")
+    await call.line("Current Battery Service state:")
+    if stopped:
+        await call.line("  (UPDATES STOPPED -- use 'reset' to restart)")
+    await call.out(f"""  AC powered: {yes("ac")}
+  USB powered: {yes("usb")}
+  Wireless powered: {yes("wireless")}
+  Dock powered: {yes("dock")}
   Max charging current: 500000
   Max charging voltage: 5000000
-  Charge counter: {phone.battery * 40000}
-  status: {5 if phone.battery == 100 else 2}
+  Charge counter: {of("counter")}
+  status: {of("status")}
   health: 2
-  present: true
-  level: {phone.battery}
+  present: {yes("present")}
+  level: {of("level")}
   scale: 100
   voltage: 4200
-  temperature: 250
+  temperature: {of("temp")}
   technology: Li-ion
 """)
     return 0
@@ -43,6 +47,8 @@ async def power(call: Call, _: list[str]) -> int:
     flag, state = str(awake).lower(), "Awake" if awake else "Asleep"
     stay = call.phone.settings["global"].get("stay_on_while_plugged_in", "0")
     timeout = call.phone.settings["system"].get("screen_off_timeout", "60000")
+    plugs = [machine_services.battery_value(call, key) for key in ("ac", "usb", "wireless", "dock")]
+    powered = str("1" in plugs).lower()
     await call.out(f"""POWER MANAGER (dumpsys power)
 
 Power Manager State:
@@ -50,8 +56,8 @@ Power Manager State:
   mDirty=0x0
   mWakefulness={state}
   mWakefulnessChanging=false
-  mIsPowered=true
-  mPlugType=2
+  mIsPowered={powered}
+  mPlugType={2 if powered == "true" else 0}
   mBatteryLevel={call.phone.battery}
   mStayOn={str(stay != "0").lower()}
   mBootCompleted=true
@@ -135,8 +141,11 @@ async def cpuinfo(call: Call, _: list[str]) -> int:
 
 
 async def deviceidle(call: Call, args: list[str]) -> int:
-    """`dumpsys deviceidle [get …]`: never dozing."""
-    await call.line("Light idle mode: false\n  mState=ACTIVE" if not args else "ACTIVE")
+    """`dumpsys deviceidle [get …]`: the service's own shell answers what is not a dump."""
+    if args and not args[0].startswith("-"):
+        return await machine_services.DEVICEIDLE.run(call, args)
+    state = call.phone.service_state("deviceidle").get("state", "ACTIVE")
+    await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
     return 0
 
 
@@ -149,10 +158,4 @@ async def alarm(call: Call, _: list[str]) -> int:
     await call.line(
         f"  Next alarm clock information:\n  Pending alarms: 0\n  mLastTimeChange={hash_code(1, 1)}"
     )
-    return 0
-
-
-async def uptime(call: Call, _: list[str]) -> int:
-    """Milliseconds since the clock began."""
-    await call.line(f"Uptime: {int(call.phone.clock.monotonic_ms())}")
     return 0

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.system import broadcast
+from handrail_sim.shell.system import broadcast, task_list
 from handrail_sim.shell.system.instrument import instrument
 from handrail_sim.shell.system.intent_args import IntentArgs, shown
-from handrail_sim.shell.system.java import Handler, JavaError, dispatch
+from handrail_sim.shell.system.java import JavaError, integer
+from handrail_sim.shell.system.verbs import Handler, Verbs, plain
 from handrail_sim.system.intents import StartResult, short_component, split_component
 
 NEW_TASK = 0x10000000
@@ -103,41 +104,32 @@ async def _report(call: Call, result: StartResult) -> None:
 
 async def force_stop(call: Call, args: list[str]) -> int:
     """`am force-stop PACKAGE`."""
-    for package in _names(args):
-        call.phone.force_stop(package)
+    call.phone.force_stop(plain(args)[0])
     return 0
 
 
 async def kill(call: Call, args: list[str]) -> int:
     """Only what is not in front: a cached process."""
-    for package in _names(args):
-        top = call.phone.tasks.top
-        if package in call.phone.packages.processes and (top is None or top.app.package != package):
-            call.phone.kill_process(package)
+    package, top = plain(args)[0], call.phone.tasks.top
+    if package in call.phone.packages.processes and (top is None or top.app.package != package):
+        call.phone.kill_process(package)
     return 0
 
 
 async def kill_all(call: Call, _: list[str]) -> int:
     """`am kill-all`: every cached process."""
-    return await kill(call, list(call.phone.packages.processes))
-
-
-async def crash(call: Call, args: list[str]) -> int:
-    """`am crash PACKAGE`."""
-    for package in _names(args):
-        if package in call.phone.packages.processes:
-            call.phone.kill_process(package, "shell-induced crash")
+    for package in list(call.phone.packages.processes):
+        await kill(call, [package])
     return 0
 
 
-def _names(args: list[str]) -> list[str]:
-    """The packages among the arguments, `--user N` left out."""
-    names = [
-        arg for at, arg in enumerate(args) if not arg.startswith("-") and args[at - 1 : at] != ["--user"]
-    ]
-    if not names:
-        raise JavaError("java.lang.IllegalArgumentException", 'Argument expected after "am"')
-    return names
+async def crash(call: Call, args: list[str]) -> int:
+    """`am crash PACKAGE|PID`."""
+    name = plain(args)[0]
+    for process in list(call.phone.packages.processes.values()):
+        if name in {process.name, str(process.pid)}:
+            call.phone.kill_process(process.name, "shell-induced crash")
+    return 0
 
 
 async def service(call: Call, args: list[str]) -> int:
@@ -156,24 +148,94 @@ async def stop_service(call: Call, args: list[str]) -> int:
     return 255
 
 
-async def stack(call: Call, args: list[str]) -> int:
-    """`am stack list`."""
-    if args[:1] != ["list"]:
+async def switch_user(call: Call, args: list[str]) -> int:
+    """Only the owner is there."""
+    if integer(plain(args)[0]) == 0:
         return 0
-    width, height = call.phone.display.width, call.phone.display.height
-    for task in reversed(call.phone.tasks.tasks):
-        bounds = f"bounds=[0,0][{width},{height}]"
-        front = str(task is call.phone.tasks.front).lower()
-        await call.line(f"RootTask id={task.number} {bounds} displayId=0 userId=0")
-        await call.line(f" configuration={{1.0 en_US ldltr {call.phone.display.density}dpi}}")
-        top = short_component(task.top.component) if task.top else ""
-        await call.line(f"  taskId={task.number}: {top} {bounds} userId=0 visible={front}\n")
+    await call.line(f"Error: Failed to switch to user {plain(args)[0]}")
+    return 1
+
+
+async def set_debug_app(call: Call, args: list[str]) -> int:
+    """The setting that the developer options show too."""
+    call.phone.put_setting("global", "debug_app", plain(args)[0])
+    call.phone.put_setting("global", "wait_for_debugger", str(int("-w" in args)))
     return 0
 
 
-async def current_user(call: Call, _: list[str]) -> int:
-    """The owner."""
-    await call.line("0")
+async def clear_debug_app(call: Call, _: list[str]) -> int:
+    """`am clear-debug-app`."""
+    for name in ("debug_app", "wait_for_debugger"):
+        call.phone.settings["global"].pop(name, None)
+    return 0
+
+
+BUCKETS = {"active": 10, "working_set": 20, "frequent": 30, "rare": 40, "restricted": 45}
+
+
+def _bucket(text: str) -> int:
+    if text not in BUCKETS and not text.isdigit():
+        raise JavaError("java.lang.NumberFormatException", f'For input string: "{text}"')
+    return BUCKETS.get(text) or int(text)
+
+
+async def set_bucket(call: Call, args: list[str]) -> int:
+    """`am set-standby-bucket PACKAGE BUCKET`."""
+    package, bucket = plain(args)[:2]
+    call.phone.service_state("standby")[package] = str(_bucket(bucket))
+    return 0
+
+
+async def get_bucket(call: Call, args: list[str]) -> int:
+    """`am get-standby-bucket PACKAGE`: in use until something else was set."""
+    await call.line(call.phone.service_state("standby").get(plain(args)[0], "10"))
+    return 0
+
+
+async def set_inactive(call: Call, args: list[str]) -> int:
+    """An idle app is one in the bucket `rare`."""
+    package, idle = plain(args)[:2]
+    return await set_bucket(call, [package, "rare" if idle == "true" else "active"])
+
+
+async def get_inactive(call: Call, args: list[str]) -> int:
+    """`am get-inactive PACKAGE`."""
+    bucket = int(call.phone.service_state("standby").get(plain(args)[0], "10"))
+    await call.line(f"Idle={str(bucket >= BUCKETS['rare']).lower()}")
+    return 0
+
+
+async def compat(call: Call, args: list[str]) -> int:
+    """No change is known to this phone, which is what Android warns of."""
+    verb, change, package = [*plain(args), "", ""][:3]
+    if verb not in {"enable", "disable", "reset"} or not change:
+        raise JavaError("java.lang.IllegalArgumentException", "Invalid or missing toggle.")
+    done = {"enable": "Enabled", "disable": "Disabled", "reset": "Reset"}[verb]
+    await call.line(
+        f"Warning! Change {integer(change)} is not known yet. Enabling/disabling it could have no effect."
+    )
+    call.phone.service_state("compat")[f"{change} {package}"] = verb
+    await call.line(f"{done} change {change} for {package}.")
+    return 0
+
+
+def _says(text: str) -> Handler:
+    """A question with one answer on this phone."""
+
+    async def answer(call: Call, _: list[str]) -> int:
+        await call.line(text)
+        return 0
+
+    return answer
+
+
+async def to_uri(call: Call, args: list[str]) -> int:
+    """`am to-uri INTENT`: the data, with the rest behind `#Intent;`."""
+    intent = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset()).intent
+    parts = [f"action={intent.action}"] if intent.action else []
+    parts += [f"category={one}" for one in intent.categories]
+    parts += [f"component={short_component(intent.component)}"] if intent.component else []
+    await call.line(f"{intent.data}#Intent;{''.join(part + ';' for part in parts)}end")
     return 0
 
 
@@ -192,47 +254,53 @@ async def config(call: Call, _: list[str]) -> int:
     return 0
 
 
-async def accepted(_: Call, __: list[str]) -> int:
-    """Asked for by tools, without effect here."""
-    return 0
-
-
-HANDLERS: dict[str, Handler] = {
-    "start": start,
-    "start-activity": start,
-    "force-stop": force_stop,
-    "stop-app": force_stop,
-    "kill": kill,
-    "kill-all": kill_all,
-    "crash": crash,
-    "broadcast": broadcast.run,
-    "instrument": instrument,
-    "startservice": service,
-    "start-service": service,
-    "start-foreground-service": service,
-    "stopservice": stop_service,
-    "stop-service": stop_service,
-    "stack": stack,
-    "get-current-user": current_user,
-    "get-config": config,
-    "switch-user": accepted,
-    "set-debug-app": accepted,
-    "clear-debug-app": accepted,
-    "idle-maintenance": accepted,
-    "wait-for-broadcast-idle": accepted,
-    "set-inactive": accepted,
-    "unlock-user": accepted,
-    "compat": accepted,
-    "set-standby-bucket": accepted,
-}
+_USER = "[--user USER_ID]"
+VERBS = Verbs(
+    "Activity manager (activity) commands:",
+    {
+        "start": ("[-W] [-S] [-R COUNT] INTENT", start),
+        "start-activity": ("[-W] [-S] [-R COUNT] INTENT", start),
+        "force-stop": (f"{_USER} PACKAGE", force_stop),
+        "stop-app": (f"{_USER} PACKAGE", force_stop),
+        "kill": (f"{_USER} PACKAGE", kill),
+        "kill-all": ("", kill_all),
+        "crash": (f"{_USER} PACKAGE", crash),
+        "broadcast": ("[--receiver-permission PERMISSION] [--async] INTENT", broadcast.run),
+        "instrument": (
+            "[-r] [-w] [-m] [-f FILE] [-e NAME VALUE] [--no-window-animation] INTENT",
+            instrument,
+        ),
+        "startservice": ("INTENT", service),
+        "start-service": ("INTENT", service),
+        "start-foreground-service": ("INTENT", service),
+        "stopservice": ("INTENT", stop_service),
+        "stop-service": ("INTENT", stop_service),
+        "stack": ("list|info|move-task|remove [STACK_ID] [TASK_ID]", task_list.stack),
+        "task": ("lock|resizeable|resize|focus [TASK_ID] [MORE]", task_list.task),
+        "get-current-user": ("", _says("0")),
+        "get-started-user-state": ("USER_ID", _says("RUNNING_UNLOCKED")),
+        "is-user-stopped": ("USER_ID", _says("false")),
+        "get-config": ("[--days COUNT] [--device] [--proto] [--display DISPLAY_ID]", config),
+        "switch-user": ("[-w] USER_ID", switch_user),
+        "unlock-user": ("USER_ID [TOKEN]", _says("Success: user unlocked")),
+        "set-debug-app": ("[-w] [--persistent] PACKAGE", set_debug_app),
+        "clear-debug-app": ("", clear_debug_app),
+        "idle-maintenance": ("", _says("Performing idle maintenance...")),
+        "wait-for-broadcast-idle": ("[--flush-broadcast-loopers]", _says("All broadcast queues are idle!")),
+        "set-inactive": (f"{_USER} PACKAGE true|false", set_inactive),
+        "get-inactive": (f"{_USER} PACKAGE", get_inactive),
+        "set-standby-bucket": (f"{_USER} PACKAGE BUCKET", set_bucket),
+        "get-standby-bucket": (f"{_USER} PACKAGE", get_bucket),
+        "compat": ("enable|disable|reset CHANGE_ID PACKAGE", compat),
+        "to-uri": ("INTENT", to_uri),
+        "to-intent-uri": ("INTENT", to_uri),
+    },
+)
 
 
 async def run(call: Call) -> int:
     """`am COMMAND …`."""
-    if not call.args:
-        await call.err("Activity manager (activity) commands:\n  help\n      Print this help text.")
-        return 255
-    return await dispatch(call, HANDLERS)
+    return await VERBS.run(call, call.args)
 
 
 FAMILY: dict[str, Command] = {"am": run}

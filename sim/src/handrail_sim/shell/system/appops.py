@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
-
 from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.system.verbs import Verbs, plain
 from handrail_sim.system.packages import DANGEROUS
 
-if TYPE_CHECKING:
-    from handrail_sim.handset import Handset
-
 MODES = ("allow", "ignore", "deny", "default", "foreground")
-_SET: WeakKeyDictionary[Handset, dict[tuple[str, str], str]] = WeakKeyDictionary()
 _OPS = {"ACCESS_FINE_LOCATION": "FINE_LOCATION", "ACCESS_COARSE_LOCATION": "COARSE_LOCATION"}
 _OPS |= {"POST_NOTIFICATIONS": "POST_NOTIFICATION"}
 
@@ -22,50 +16,37 @@ def _op(permission: str) -> str:
     return _OPS.get(name, name)
 
 
-async def run(call: Call) -> int:
-    """`appops get|set|reset …`."""
-    args = [
-        arg for at, arg in enumerate(call.args) if arg != "--user" and call.args[at - 1 : at] != ["--user"]
-    ]
-    args = [arg for arg in args if arg != "--uid"]
-    if not args:
-        await call.err("AppOps service (appops) commands:")
-        return 255
-    verb, names = args[0], args[1:]
-    if verb == "reset":
-        _SET.pop(call.phone, None)
-        await call.line(
-            "Reset all modes for: all packages, user 0" if not names else f"Reset all modes for: {names[0]}"
-        )
-        return 0
-    if verb not in {"get", "set", "query-op"} or not names:
-        await call.err(f"Unknown command: {verb}")
-        return 255
-    if names[0] not in call.phone.packages.installed and verb != "query-op":
-        await call.err(f"Error: No UID for {names[0]} in user 0")
-        return 255
-    return await (_change(call, names) if verb == "set" else _get(call, names))
+async def _known(call: Call, package: str) -> bool:
+    if package in call.phone.packages.installed:
+        return True
+    await call.err(f"Error: No UID for {package} in user 0")
+    return False
 
 
-async def _change(call: Call, names: list[str]) -> int:
-    if len(names) < 3 or names[2] not in MODES:
-        await call.err(
-            f"Error: Mode {names[2]} is not valid" if len(names) > 2 else "Error: Mode not specified"
-        )
+async def _change(call: Call, args: list[str]) -> int:
+    """`appops set PACKAGE OP MODE`."""
+    package, op, mode = plain(args)[:3]
+    if mode not in MODES:
+        await call.err(f"Error: Mode {mode} is not valid")
         return 255
-    package, op, mode = names[:3]
-    _SET.setdefault(call.phone, {})[package, op.removeprefix("android:").upper()] = mode
+    if not await _known(call, package):
+        return 255
+    call.phone.service_state("appops")[f"{package} {_plain(op)}"] = mode
     return 0
 
 
-async def _get(call: Call, names: list[str]) -> int:
-    package, packages = names[0], call.phone.packages
-    known = packages.installed.get(package)
-    asked = [name for name in (known.requested if known else []) if name in DANGEROUS]
-    found = {_op(name): "allow" if packages.is_granted(package, name) else "ignore" for name in asked}
-    found |= {op: mode for (owner, op), mode in _SET.get(call.phone, {}).items() if owner == package}
-    if names[1:]:
-        op = names[1].removeprefix("android:").upper()
+def _plain(op: str) -> str:
+    return op.removeprefix("android:").upper()
+
+
+async def _get(call: Call, args: list[str]) -> int:
+    """`appops get PACKAGE [OP]`."""
+    package, *asked = plain(args)
+    if not await _known(call, package):
+        return 255
+    found = modes_of(call, package)
+    if asked:
+        op = _plain(asked[0])
         await call.line(f"{op}: {found[op]}" if op in found else "No operations.\nDefault mode: allow")
         return 0
     for op in sorted(found):
@@ -73,6 +54,53 @@ async def _get(call: Call, names: list[str]) -> int:
     if not found:
         await call.line("No operations.")
     return 0
+
+
+def modes_of(call: Call, package: str) -> dict[str, str]:
+    """What permissions decide, and over it what was set."""
+    packages = call.phone.packages
+    known = packages.installed.get(package)
+    asked = [name for name in (known.requested if known else []) if name in DANGEROUS]
+    found = {_op(name): "allow" if packages.is_granted(package, name) else "ignore" for name in asked}
+    for key, mode in call.phone.service_state("appops").items():
+        owner, _, op = key.partition(" ")
+        found |= {op: mode} if owner == package else {}
+    return found
+
+
+async def _query(call: Call, args: list[str]) -> int:
+    """`appops query-op OP [MODE]`: the packages in that mode."""
+    op, *mode = plain(args)
+    found = [name for name in call.phone.packages.installed
+             if modes_of(call, name).get(_plain(op)) == (mode[0] if mode else "allow")]  # fmt: skip
+    await call.out("".join(f"{name}\n" for name in found) or "No operations.\n")
+    return 0
+
+
+async def _reset(call: Call, args: list[str]) -> int:
+    """`appops reset [PACKAGE]`."""
+    names, held = plain(args), call.phone.service_state("appops")
+    for key in [key for key in held if not names or key.startswith(f"{names[0]} ")]:
+        held.pop(key)
+    await call.line(f"Reset all modes for: {names[0] if names else 'all packages, user 0'}")
+    return 0
+
+
+_USER = "[--user USER_ID]"
+VERBS = Verbs(
+    "AppOps service (appops) commands:",
+    {
+        "get": (f"{_USER} [--uid] [--attribution TAG] PACKAGE [OP]", _get),
+        "set": (f"{_USER} [--uid] PACKAGE OP MODE", _change),
+        "query-op": (f"{_USER} OP [MODE]", _query),
+        "reset": (f"{_USER} [PACKAGE]", _reset),
+    },
+)
+
+
+async def run(call: Call) -> int:
+    """`appops get|set|reset …`."""
+    return await VERBS.run(call, call.args)
 
 
 FAMILY: dict[str, Command] = {"appops": run}

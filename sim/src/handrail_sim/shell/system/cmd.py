@@ -1,22 +1,26 @@
-"""`cmd SERVICE …`: the shell side of system services; the large ones are commands of their own."""
+"""`cmd SERVICE …` and `service …`: which services there are, and what each says to a shell."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.dumpsys.run import MUTE, SERVICES
-from handrail_sim.shell.dumpsys.screen import DISPLAY_ID
-from handrail_sim.shell.system import am, appops, inputs, notify, pm, props, radio
+from handrail_sim.shell.dumpsys.run import SERVICES
+from handrail_sim.shell.system import (
+    am,
+    appops,
+    ime,
+    inputs,
+    machine_services,
+    notify,
+    pm,
+    policy_services,
+    props,
+    radio,
+    screen_services,
+)
+from handrail_sim.shell.system.verbs import Handler, Verbs
 
-ALIASES: dict[str, Command] = {
-    "package": pm.run,
-    "activity": am.run,
-    "input": inputs.run,
-    "settings": props.settings,
-    "window": props.wm,
-    "appops": appops.run,
-}
+NOT_FOUND = 20
+NATIVE_REFUSAL = 218  # INVALID_OPERATION, -38, as an exit code
 
 
 async def clipboard(call: Call, args: list[str]) -> int:
@@ -26,118 +30,77 @@ async def clipboard(call: Call, args: list[str]) -> int:
     """
     verb = args[0] if args else ""
     if call.phone.props.get("debug.sim.cmd_clipboard") != "1":
-        await call.err("No shell command implementation.")
-    elif verb in {"get", "get-primary-clip", "get-text"}:
+        return await no_shell(call, args)
+    if verb in {"get", "get-primary-clip", "get-text"}:
         await call.line(call.phone.clipboard)
     elif verb in {"set", "set-primary-clip", "set-text"} and args[1:]:
         call.phone.clipboard = " ".join(args[1:])
     elif verb in {"clear", "clear-primary-clip"}:
         call.phone.clipboard = ""
     else:
-        await call.err(f"Unknown command: {verb}")
+        await call.line(f"Unknown command: {verb}")
         return 255
     return 0
 
 
-async def uimode(call: Call, args: list[str]) -> int:
-    """`cmd uimode night [yes|no|auto]`."""
-    if args[:1] != ["night"]:
-        await call.err(f"Unknown command: {args[0] if args else ''}")
-        return 255
-    if args[1:] and args[1] not in {"yes", "no", "auto", "custom_schedule", "custom_bedtime"}:
-        await call.err("Error: mode must be 'yes', 'no', or 'auto'")
-        return 255
-    if args[1:]:
-        call.phone.set_dark(args[1] == "yes")
-    await call.line(f"Night mode: {'yes' if call.phone.display.dark else 'no'}")
+async def no_shell(call: Call, _: list[str]) -> int:
+    """What Binder says for a Java service without a shell command."""
+    await call.err("No shell command implementation.")
     return 0
 
 
-async def statusbar(call: Call, args: list[str]) -> int:
-    """`cmd statusbar expand-notifications|expand-settings|collapse`."""
-    verb, ui = args[0] if args else "", call.phone.systemui
-    if verb in {"expand-notifications", "expand-settings"}:
-        ui.open_shade(verb == "expand-settings")
-    elif verb == "collapse":
-        ui.close_shade()
-    elif verb == "get-status-icons":
-        await call.line("rotate\nheadset\nbluetooth\nmobile\nwifi\nbattery\nclock")
-    elif verb == "click-tile" or verb.endswith("-tile") or verb == "send-disable-flag":
-        return 0
-    else:
-        await call.err(f"Unknown command: {verb}")
-        return 255
-    return 0
+async def native(_: Call, __: list[str]) -> int:
+    """A native service without a shell command says nothing and fails."""
+    return NATIVE_REFUSAL
 
 
-async def display(call: Call, args: list[str]) -> int:
-    """`cmd display get-displays|set-brightness|power-on|power-off`."""
-    screen = call.phone.display
-    if args[:1] == ["get-displays"]:
-        state = "ON" if call.phone.awake else "OFF"
-        size = f"{screen.width} x {screen.height}"
-        await call.line(
-            f'Displays:\nDisplay id 0: DisplayInfo{{"Built-in Screen", displayId 0, displayGroupId 0, '
-            f'state {state}, type INTERNAL, uniqueId "local:{DISPLAY_ID}", app {size}, real {size}, '
-            f"rotation {screen.rotation}, density {screen.density}}}, isValid=true"
-        )
-    elif args[:1] == ["set-brightness"] and args[1:]:
-        level = min(1.0, max(0.0, float(args[1]))) if args[1].replace(".", "", 1).isdigit() else 0.5
-        call.phone.put_setting("system", "screen_brightness", str(round(level * 255)))
-    elif args[:1] == ["power-on"] or args[:1] == ["power-off"]:
-        call.phone.set_awake(args[0] == "power-on")
-    return 0
+def _command(run: Command) -> Handler:
+    async def handler(call: Call, args: list[str]) -> int:
+        call.argv = [call.argv[1], *args]
+        return await run(call)
+
+    return handler
 
 
-async def media_session(call: Call, args: list[str]) -> int:
-    """`cmd media_session volume [--set N]`."""
-    if args[:1] == ["volume"] and "--set" in args:
-        value = args[args.index("--set") + 1 : args.index("--set") + 2]
-        call.phone.volume = min(15, int(value[0])) if value and value[0].isdigit() else call.phone.volume
-    if args[:1] == ["volume"]:
-        await call.line("[V] will control stream=3 (STREAM_MUSIC)")
-        await call.line(f"[V] will get volume\n[V] volume is {call.phone.volume} in range [0..15]")
-    return 0
-
-
-async def overlay(call: Call, args: list[str]) -> int:
-    """`cmd overlay list`: three buttons at the foot."""
-    if args[:1] == ["list"]:
-        await call.line(
-            "android\n[x] com.android.internal.systemui.navbar.threebutton\n[ ] "
-            "com.android.internal.systemui.navbar.gestural"
-        )
-    return 0
-
-
-async def locale(call: Call, args: list[str]) -> int:
-    """`cmd locale get-app-locales PACKAGE`."""
-    if args[:1] == ["get-app-locales"] and args[1:]:
-        await call.line(f"Locales for {args[1]} for user 0 are []")
-    return 0
-
-
-async def accepted(_: Call, __: list[str]) -> int:
-    """A service that takes a command without any effect on this phone."""
-    return 0
-
-
-Handler = Callable[[Call, list[str]], Awaitable[int]]
-HANDLERS: dict[str, Handler] = {
-    "clipboard": clipboard,
-    "uimode": uimode,
-    "statusbar": statusbar,
-    "display": display,
-    "media_session": media_session,
-    "overlay": overlay,
-    "locale": locale,
-    "connectivity": radio.connectivity,
-    "wifi": radio.wifi,
-    "bluetooth_manager": radio.bluetooth,
-    "phone": radio.phone,
-    "notification": notify.run,
-    "battery": SERVICES["battery"],
+VERBS: dict[str, Verbs] = {
+    "activity": am.VERBS,
+    "appops": appops.VERBS,
+    "battery": machine_services.BATTERY,
+    "bluetooth_manager": radio.BLUETOOTH,
+    "connectivity": radio.CONNECTIVITY,
+    "device_config": policy_services.DEVICE_CONFIG,
+    "device_policy": policy_services.DEVICE_POLICY,
+    "deviceidle": machine_services.DEVICEIDLE,
+    "display": screen_services.DISPLAY,
+    "input_method": ime.VERBS,
+    "locale": screen_services.LOCALE,
+    "location": machine_services.LOCATION,
+    "lock_settings": policy_services.LOCK_SETTINGS,
+    "media_session": screen_services.MEDIA_SESSION,
+    "netpolicy": policy_services.NETPOLICY,
+    "notification": notify.VERBS,
+    "overlay": screen_services.OVERLAY,
+    "package": pm.VERBS,
+    "power": machine_services.POWER,
+    "role": policy_services.ROLE,
+    "settings": props.SETTINGS_VERBS,
+    "statusbar": screen_services.STATUSBAR,
+    "thermalservice": machine_services.THERMAL,
+    "uimode": screen_services.UIMODE,
+    "user": policy_services.USERS,
+    "wifi": radio.WIFI,
+    "window": props.WM,
 }
+OTHERS: dict[str, Handler] = {
+    "SurfaceFlinger": native,
+    "clipboard": clipboard,
+    "input": _command(inputs.run),
+}
+
+
+def services() -> list[str]:
+    """Every service that is there."""
+    return sorted({*VERBS, *OTHERS, *SERVICES}, key=str.lower)
 
 
 async def run(call: Call) -> int:
@@ -146,44 +109,116 @@ async def run(call: Call) -> int:
     if args[:1] == ["-w"]:
         args = args[1:]
     if args[:1] == ["-l"]:
-        names = sorted({*ALIASES, *HANDLERS, *SERVICES, *MUTE}, key=str.lower)
-        await call.out("Currently running services:\n" + "".join(f"  {name}\n" for name in names))
+        await call.out("Currently running services:\n" + "".join(f"  {name}\n" for name in services()))
         return 0
     if not args:
         await call.err(
             "cmd: No service specified; use -l to list all running services. Use -w to start and wait."
         )
-        return 20
-    if args[0] in ALIASES:
-        call.argv = args
-        return await ALIASES[args[0]](call)
-    if args[0] in HANDLERS:
-        return await HANDLERS[args[0]](call, args[1:])
-    if args[0] in SERVICES or args[0] in MUTE:
-        return await accepted(call, args[1:])
+        return NOT_FOUND
+    call.argv = ["cmd", *args]
+    if args[0] in VERBS:
+        return await VERBS[args[0]].run(call, args[1:])
+    if args[0] in OTHERS:
+        return await OTHERS[args[0]](call, args[1:])
+    if args[0] in SERVICES:
+        return await no_shell(call, args[1:])
     await call.err(f"cmd: Can't find service: {args[0]}")
-    return 20
+    return NOT_FOUND
+
+
+_INTERFACES = {
+    "SurfaceFlinger": "android.ui.ISurfaceComposer",
+    "accessibility": "android.view.accessibility.IAccessibilityManager",
+    "account": "android.accounts.IAccountManager",
+    "activity": "android.app.IActivityManager",
+    "alarm": "android.app.IAlarmManager",
+    "appops": "com.android.internal.app.IAppOpsService",
+    "audio": "android.media.IAudioService",
+    "bluetooth_manager": "android.bluetooth.IBluetoothManager",
+    "clipboard": "android.content.IClipboard",
+    "connectivity": "android.net.IConnectivityManager",
+    "device_policy": "android.app.admin.IDevicePolicyManager",
+    "deviceidle": "android.os.IDeviceIdleController",
+    "display": "android.hardware.display.IDisplayManager",
+    "input": "android.hardware.input.IInputManager",
+    "input_method": "com.android.internal.view.IInputMethodManager",
+    "location": "android.location.ILocationManager",
+    "lock_settings": "com.android.internal.widget.ILockSettings",
+    "media_session": "android.media.session.ISessionManager",
+    "mount": "android.os.storage.IStorageManager",
+    "netpolicy": "android.net.INetworkPolicyManager",
+    "notification": "android.app.INotificationManager",
+    "overlay": "android.content.om.IOverlayManager",
+    "package": "android.content.pm.IPackageManager",
+    "power": "android.os.IPowerManager",
+    "role": "android.app.role.IRoleManager",
+    "statusbar": "com.android.internal.statusbar.IStatusBarService",
+    "telephony.registry": "com.android.internal.telephony.ITelephonyRegistry",
+    "thermalservice": "android.os.IThermalService",
+    "trust": "android.app.trust.ITrustManager",
+    "uimode": "android.app.IUiModeManager",
+    "usagestats": "android.app.usage.IUsageStatsManager",
+    "user": "android.os.IUserManager",
+    "wifi": "android.net.wifi.IWifiManager",
+    "window": "android.view.IWindowManager",
+}
+SERVICE_USAGE = """Usage: service [-h|-?]
+       service list
+       service check SERVICE
+       service call SERVICE CODE [i32 N | i64 N | f N | d N | s16 STR | null | fd f | nfd n | afd f ] ...
+Options:
+   i32: Write the 32-bit integer N into the send parcel.
+   i64: Write the 64-bit integer N into the send parcel.
+   f:   Write the 32-bit single-precision number N into the send parcel.
+   d:   Write the 64-bit double-precision number N into the send parcel.
+   s16: Write the UTF-16 string STR into the send parcel."""
+_EXPAND, _COLLAPSE = "1", "2"
 
 
 async def service(call: Call) -> int:
     """`service list|check|call`: the bare binder."""
-    names = sorted({*ALIASES, *HANDLERS, *SERVICES, *MUTE})
-    verb, name = [*call.args, "", ""][:2]
+    verb, name, code = [*call.args, "", "", ""][:3]
+    names = services()
     if verb == "list":
         await call.line(f"Found {len(names)} services:")
-        await call.out("".join(f"{at}\t{one}: [android.os.I{one.title()}]\n" for at, one in enumerate(names)))
+        rows = [f"{at}\t{one}: [{_INTERFACES.get(one, '')}]\n" for at, one in enumerate(names)]
+        await call.out("".join(rows))
         return 0
-    if verb == "check":
+    if verb == "check" and name:
         await call.line(f"Service {name}: {'found' if name in names else 'not found'}")
         return 0
-    if verb != "call":
-        await call.err("service: No action specified for call")
+    if verb == "call" and name:
+        return await _call(call, name, code)
+    if verb in {"-h", "-?"}:
+        await call.line(SERVICE_USAGE)
+        return 0
+    said = (
+        f"service: Unknown command {verb}"
+        if verb not in {"", "check", "call"}
+        else "service: No service specified"
+    )
+    await call.err(said if verb else "service: No action specified")
+    await call.line(SERVICE_USAGE)
+    return 10
+
+
+async def _call(call: Call, name: str, code: str) -> int:
+    """A transaction: two of the status bar are known, the others answer as Binder does when none is."""
+    if not code:
+        await call.err(f"service: No code specified for {name}")
         return 10
-    if name not in names:
-        await call.line(f"service: Service {name} does not exist")
+    if name not in services():
+        await call.err(f"service: Service {name} does not exist")
         return 10
-    if name == "statusbar" and call.args[2:3] in (["1"], ["2"]):
-        await statusbar(call, ["expand-notifications" if call.args[2] == "1" else "collapse"])
+    if name != "statusbar" or code not in {_EXPAND, _COLLAPSE}:
+        await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
+        return 0
+    ui = call.phone.systemui
+    if code == _EXPAND:
+        ui.open_shade(False)
+    else:
+        ui.close_shade()
     await call.line("Result: Parcel(00000000    '....')")
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.system.verbs import Verbs, plain
 
 BUILT_IN = "com.android.inputmethod.latin/.LatinIME"
 FROM_APKS = {
@@ -29,27 +30,6 @@ def _store(call: Call, methods: list[str]) -> None:
     call.phone.put_setting("secure", "enabled_input_methods", ":".join(methods))
 
 
-async def run(call: Call) -> int:
-    """`ime list|enable|disable|set|reset`."""
-    verb, args = (call.args[0] if call.args else ""), call.args[1:]
-    names = [
-        arg for at, arg in enumerate(args) if not arg.startswith("-") and args[at - 1 : at] != ["--user"]
-    ]
-    if verb == "list":
-        return await _list(call, args)
-    if verb == "reset":
-        _store(call, [BUILT_IN])
-        call.phone.put_setting("secure", "default_input_method", BUILT_IN)
-        await call.line(
-            f"Reset current and enabled IMEs for user #0\n  Selected: {BUILT_IN}\n  Enabled: {BUILT_IN}"
-        )
-        return 0
-    if verb in {"enable", "disable", "set"} and names:
-        return await _change(call, verb, names[0])
-    await call.err(f"Unknown command: {verb}" if verb else "ime <command>:")
-    return 255
-
-
 async def _list(call: Call, args: list[str]) -> int:
     for method in available(call) if "-a" in args else enabled(call):
         if "-s" in args:
@@ -60,6 +40,16 @@ async def _list(call: Call, args: list[str]) -> int:
                 f"{method}:\n  mId={method} mSettingsActivityName=null mIsVrOnly=false\n  "
                 f"Service:\n    packageName={package} name={package}{name}"
             )
+    return 0
+
+
+async def _reset(call: Call, _: list[str]) -> int:
+    """`ime reset`."""
+    _store(call, [BUILT_IN])
+    call.phone.put_setting("secure", "default_input_method", BUILT_IN)
+    await call.line(
+        f"Reset current and enabled IMEs for user #0\n  Selected: {BUILT_IN}\n  Enabled: {BUILT_IN}"
+    )
     return 0
 
 
@@ -78,6 +68,24 @@ async def _change(call: Call, verb: str, method: str) -> int:
     state = "already" if before == (verb == "enable") else "now"
     await call.line(f"Input method {method}: {state} {words} for user #0")
     return 0
+
+
+_USER = "[--user USER_ID]"
+VERBS = Verbs(
+    "ime <command>:",
+    {
+        "list": (f"[-a] [-s] {_USER}", _list),
+        "enable": (f"{_USER} ID", lambda call, args: _change(call, "enable", plain(args)[0])),
+        "disable": (f"{_USER} ID", lambda call, args: _change(call, "disable", plain(args)[0])),
+        "set": (f"{_USER} ID", lambda call, args: _change(call, "set", plain(args)[0])),
+        "reset": (_USER, _reset),
+    },
+)
+
+
+async def run(call: Call) -> int:
+    """`ime list|enable|disable|set|reset`."""
+    return await VERBS.run(call, call.args)
 
 
 FAMILY: dict[str, Command] = {"ime": run}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-
 from handrail_sim.shell.call import Call
 
 
@@ -23,21 +21,6 @@ async def show(call: Call, command: str, error: JavaError) -> int:
     )
     await call.err(f"\nException occurred while executing '{command}':\n{error}\n\tat {frame}")
     return 255
-
-
-Handler = Callable[[Call, list[str]], Awaitable[int]]
-
-
-async def dispatch(call: Call, handlers: Mapping[str, Handler]) -> int:
-    """The first word chooses the handler; what it throws is printed as Java does."""
-    handler = handlers.get(call.args[0])
-    if handler is None:
-        await call.err(f"Unknown command: {call.args[0]}")
-        return 255
-    try:
-        return await handler(call, call.args[1:])
-    except JavaError as error:
-        return await show(call, call.args[0], error)
 
 
 def number(text: str) -> float:

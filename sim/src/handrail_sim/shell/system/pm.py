@@ -5,18 +5,15 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import package as package_dump
 from handrail_sim.shell.system import pm_install, pm_list, pm_query
-from handrail_sim.shell.system.java import Handler, JavaError, dispatch
+from handrail_sim.shell.system.java import JavaError
 from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.shell.system.verbs import Handler, Verbs, plain
 from handrail_sim.system.packages import DANGEROUS
-
-
-def _names(args: list[str]) -> list[str]:
-    return [arg for at, arg in enumerate(args) if not arg.startswith("-") and args[at - 1 : at] != ["--user"]]
 
 
 async def path(call: Call, args: list[str]) -> int:
     """`pm path PACKAGE`."""
-    known = all_packages(call.phone).get(_names(args)[0]) if _names(args) else None
+    known = all_packages(call.phone).get(plain(args)[0]) if plain(args) else None
     if known is None:
         return 1
     await call.line(f"package:{known.path}")
@@ -25,7 +22,7 @@ async def path(call: Call, args: list[str]) -> int:
 
 async def clear(call: Call, args: list[str]) -> int:
     """`pm clear PACKAGE`."""
-    names = _names(args)
+    names = plain(args)
     done = bool(names) and call.phone.clear_data(names[0])
     await call.line("Success" if done else "Failed")
     return 0 if done else 1
@@ -33,7 +30,7 @@ async def clear(call: Call, args: list[str]) -> int:
 
 async def change_permission(call: Call, args: list[str], granted: bool) -> int:
     """Only runtime permissions the package asks for can be given or taken."""
-    names = _names(args)
+    names = plain(args)
     if len(names) < 2:
         raise JavaError("java.lang.IllegalArgumentException", "no permission specified")
     package, permission = names[:2]
@@ -65,7 +62,7 @@ async def revoke(call: Call, args: list[str]) -> int:
 
 async def reset_permissions(call: Call, args: list[str]) -> int:
     """`pm reset-permissions`."""
-    for name in _names(args) or list(call.phone.packages.installed):
+    for name in plain(args) or list(call.phone.packages.installed):
         if name in call.phone.packages.installed:
             call.phone.packages.reset_permissions(name)
     return 0
@@ -85,7 +82,7 @@ async def dump(call: Call, args: list[str]) -> int:
 
 async def enable(call: Call, args: list[str], verb: str) -> int:
     """`pm enable|disable|disable-user PACKAGE`."""
-    names = _names(args)
+    names = plain(args)
     known = call.phone.packages.installed.get(names[0].partition("/")[0]) if names else None
     if known is None:
         name = names[0] if names else "null"
@@ -98,65 +95,108 @@ async def enable(call: Call, args: list[str], verb: str) -> int:
     return 0
 
 
-async def trim_caches(_: Call, __: list[str]) -> int:
-    """There are no caches."""
+async def trim_caches(call: Call, _: list[str]) -> int:
+    """What apps keep under `cache` goes."""
+    for name in call.phone.packages.installed:
+        _empty(call, f"/data/data/{name}/cache")
     return 0
 
 
-async def max_users(call: Call, _: list[str]) -> int:
-    """`pm get-max-users`."""
-    await call.line("Maximum supported users: 4")
-    return 0
+def _empty(call: Call, folder: str) -> None:
+    files = call.phone.files
+    for entry in files.list(folder) if files.is_dir(folder) else []:
+        files.remove_tree(f"{folder}/{entry}")
 
 
-async def install_location(call: Call, _: list[str]) -> int:
-    """`pm get-install-location`."""
-    await call.line("0[auto]")
-    return 0
+async def suspend(_: Call, args: list[str], verb: str) -> int:
+    """`pm hide|unhide|suspend|unsuspend PACKAGE`: only a device owner may on a user build."""
+    why = f"shell does not have permission to {verb} {plain(args)[0]}"
+    raise JavaError("java.lang.SecurityException", why)
 
 
-async def compiled(call: Call, _: list[str]) -> int:
-    """Nothing to compile."""
+async def default_state(call: Call, args: list[str]) -> int:
+    """`pm default-state PACKAGE`: enabled again, as the manifest says."""
+    return await enable(call, args, "enable")
+
+
+def _says(text: str) -> Handler:
+    """A question with one answer on this phone."""
+
+    async def answer(call: Call, _: list[str]) -> int:
+        await call.line(text)
+        return 0
+
+    return answer
+
+
+async def set_installer(call: Call, args: list[str]) -> int:
+    """`pm set-installer PACKAGE INSTALLER`."""
+    name, installer = plain(args)[:2]
+    known = call.phone.packages.installed.get(name)
+    if known is None:
+        raise JavaError("java.lang.IllegalArgumentException", f"Unknown target package: {name}")
+    known.installer = installer
     await call.line("Success")
     return 0
 
 
-HANDLERS: dict[str, Handler] = {
-    "list": pm_list.run,
-    "path": path,
-    "clear": clear,
-    "grant": grant,
-    "revoke": revoke,
-    "reset-permissions": reset_permissions,
-    "has-feature": has_feature,
-    "dump": dump,
-    "install": pm_install.install,
-    "install-create": pm_install.create,
-    "install-write": pm_install.write,
-    "install-commit": pm_install.commit,
-    "install-abandon": pm_install.abandon,
-    "install-destroy": pm_install.abandon,
-    "uninstall": pm_install.uninstall,
-    "resolve-activity": pm_query.resolve,
-    "query-activities": pm_query.query,
-    "enable": lambda call, args: enable(call, args, "enable"),
-    "disable": lambda call, args: enable(call, args, "disable"),
-    "disable-user": lambda call, args: enable(call, args, "disable-user"),
-    "trim-caches": trim_caches,
-    "get-max-users": max_users,
-    "get-install-location": install_location,
-    "compile": compiled,
-    "bg-dexopt-job": compiled,
-}
+async def compiled(call: Call, args: list[str]) -> int:
+    """No code is compiled; a package that is not there fails as on Android."""
+    names = plain(args, frozenset({"-m", "-r", "--user", "--split", "--compile-filter"}))
+    known = all_packages(call.phone)
+    if any(name not in known for name in names):
+        await call.line(f"Failure: package {names[0]} not found")
+        return 1
+    await call.line("Success")
+    return 0
+
+
+_USER = "[--user USER_ID]"
+_INTENT = f"[--brief] [--components] [--query-flags FLAGS] {_USER} INTENT"
+VERBS = Verbs(
+    "Package manager (package) commands:",
+    {
+        "list": ("KIND [INTENT]", pm_list.run),
+        "path": (f"{_USER} PACKAGE", path),
+        "clear": (f"{_USER} [--cache-only] PACKAGE", clear),
+        "grant": (f"{_USER} PACKAGE PERMISSION", grant),
+        "revoke": (f"{_USER} PACKAGE PERMISSION", revoke),
+        "reset-permissions": ("", reset_permissions),
+        "has-feature": ("FEATURE_NAME [VERSION]", has_feature),
+        "dump": ("PACKAGE", dump),
+        "install": (pm_install.USAGE, pm_install.install),
+        "install-create": (pm_install.USAGE, pm_install.create),
+        "install-write": ("[-S BYTES] SESSION_ID SPLIT_NAME [FILE]", pm_install.write),
+        "install-commit": ("SESSION_ID", pm_install.commit),
+        "install-abandon": ("SESSION_ID", pm_install.abandon),
+        "install-destroy": ("SESSION_ID", pm_install.abandon),
+        "uninstall": (f"[-k] {_USER} [--versionCode VERSION_CODE] PACKAGE", pm_install.uninstall),
+        "resolve-activity": (_INTENT, pm_query.resolve),
+        "query-activities": (_INTENT, pm_query.query),
+        "enable": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "enable")),
+        "disable": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "disable")),
+        "disable-user": (f"{_USER} PACKAGE", lambda call, args: enable(call, args, "disable-user")),
+        "default-state": (f"{_USER} PACKAGE", default_state),
+        "hide": (f"{_USER} PACKAGE", lambda call, args: suspend(call, args, "hide")),
+        "unhide": (f"{_USER} PACKAGE", lambda call, args: suspend(call, args, "unhide")),
+        "set-installer": ("PACKAGE INSTALLER", set_installer),
+        "trim-caches": ("DESIRED_FREE_SPACE [internal]", trim_caches),
+        "get-max-users": ("", _says("Maximum supported users: 4")),
+        "get-max-running-users": ("", _says("Maximum supported running users: 3")),
+        "get-install-location": ("", _says("0[auto]")),
+        "get-privapp-permissions": ("PACKAGE", _says("{}")),
+        "compile": (
+            "[-r REASON] [-m MODE] [-c] [-f] [-a] [--reset] [--check-prof BOOL] [--split NAME] [PACKAGE]",
+            compiled,
+        ),
+        "bg-dexopt-job": ("[PACKAGE]", compiled),
+    },
+)
 
 
 async def run(call: Call) -> int:
     """`pm COMMAND …`."""
-    args = call.args
-    if not args or args[0] in {"help", "-h"}:
-        await call.line("Package manager (package) commands:\n  help\n    Print this help text.")
-        return 0 if args else 255
-    return await dispatch(call, HANDLERS)
+    return await VERBS.run(call, call.args)
 
 
 FAMILY: dict[str, Command] = {"pm": run}

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from handrail_sim.handset import Handset
 
 MAX_APK = 256 << 20
+USAGE = (
+    "[-r] [-R] [-t] [-d] [-g] [-f] [-l] [-s] [-k] [-i PACKAGE] [-S BYTES] [-p PACKAGE] [--user USER_ID] "
+    "[--abi ABI] [--pkg PACKAGE] [--install-location LOCATION] [--install-reason REASON] [--full] "
+    "[--originating-uri URI] [--referrer URI] [--inherit PACKAGE] [--instant|--instantapp] [--apex] "
+    "[--preload] [--force-uuid UUID] [--force-sdk] [--dont-kill] [--no-streaming] [--fastdeploy] "
+    "[--skip-verification] [--bypass-low-target-sdk-block] [--staged] [--force-queryable] "
+    "[--enable-rollback] [--wait] [--restrict-permissions] [--package-source SOURCE] "
+    "[--rollback-strategy NUMBER] [--update-ownership] [--multi-package] [--ignore-dexopt-profile] [FILE]"
+)
 FIRST_SESSION = 1_000_001
 _VALUED = frozenset(
     [
@@ -30,10 +39,9 @@ _VALUED = frozenset(
         "--referrer",
         "--inherit",
         "-p",
-        "--restrict-permissions",
+        "--force-uuid",
         "--package-source",
         "--rollback-strategy",
-        "--update-ownership",
     ]
 )
 
@@ -68,7 +76,7 @@ def sessions_of(phone: Handset) -> InstallSessions:
 
 
 def install_options(args: list[str]) -> Options:
-    """Options may stand anywhere; unknown flags are accepted, as each Android version adds some."""
+    """Options may stand anywhere; those that nobody knows were refused before."""
     found, todo = Options(), list(args)
     while todo:
         arg = todo.pop(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system.java import JavaError, show
 from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.shell.system.verbs import Handler, check, plain, usage_of, value_of
 from handrail_sim.system.packages import DANGEROUS, Package
 
 _FEATURES = """
@@ -43,24 +44,22 @@ LIBRARIES = (
 )
 
 
+_PACKAGES = "[-f] [-d] [-e] [-s] [-3] [-i] [-l] [-u] [-U] [-a] [-q] [--show-versioncode] [--apex-only]"
+_PACKAGES += " [--factory-only] [--match-libraries] [--uid UID] [--user USER_ID] [FILTER]"
+
+
 async def packages(call: Call, args: list[str]) -> int:
-    """`pm list packages [-f -3 -s -d -e -i -U] [FILTER]`."""
+    """`pm list packages [-f -3 -s -d -e -i -U] [FILTER]`; joined letters are no option, as on Android."""
     if call.phone.faults.get("work_profile") is not None and _user(args) != ["0"]:
         refused = f"Shell does not have permission to access user {(_user(args) or ['10'])[0]}"
         return await show(call, "list", JavaError("java.lang.SecurityException", refused))
-    flags, names, todo = set[str](), list[str](), list(args)
-    while todo:
-        arg = todo.pop(0)
-        if arg in {"--user", "--uid"}:
-            todo[:1] = []
-        elif arg.startswith("--"):
-            flags.add(arg)
-        elif arg.startswith("-"):
-            flags |= set(arg[1:])
-        else:
-            names.append(arg)
+    flags, names = {arg.lstrip("-") for arg in args if arg.startswith("-")}, plain(args, _VALUED)
+    names = [name for name in names if not name.startswith("-")]
     found = [one for one in all_packages(call.phone).values() if _wanted(one, flags)]
     found = [one for one in found if not names or names[0] in one.name]
+    uid = value_of(args, "--uid")
+    found = [one for one in found if not uid or str(one.uid) == uid]
+    found = [one for one in found if "apex-only" not in flags]
     await call.out("".join(_line(one, flags) + "\n" for one in found))
     return 0
 
@@ -78,11 +77,14 @@ def _wanted(package: Package, flags: set[str]) -> bool:
 
 def _line(package: Package, flags: set[str]) -> str:
     text = f"package:{package.path}={package.name}" if "f" in flags else f"package:{package.name}"
-    if "--show-versioncode" in flags:
+    if "show-versioncode" in flags:
         text += f" versionCode:{package.version_code}"
     if "i" in flags:
         text += f"  installer={package.installer or 'null'}"
     return text + (f" uid:{package.uid}" if "U" in flags else "")
+
+
+_VALUED = frozenset({"--uid", "--user"})
 
 
 async def permissions(call: Call, args: list[str]) -> int:
@@ -132,24 +134,30 @@ async def instrumentation(call: Call, _: list[str]) -> int:
     return 0
 
 
-LISTS = {
-    "packages": packages,
-    "package": packages,
-    "permissions": permissions,
-    "permission-groups": permission_groups,
-    "features": features,
-    "libraries": libraries,
-    "users": users,
-    "instrumentation": instrumentation,
+LISTS: dict[str, tuple[str, Handler]] = {
+    "packages": (_PACKAGES, packages),
+    "package": (_PACKAGES, packages),
+    "permissions": ("[-g] [-f] [-d] [-u] [-s] [GROUP]", permissions),
+    "permission-groups": ("", permission_groups),
+    "features": ("", features),
+    "libraries": ("[-v]", libraries),
+    "users": ("[--verbose|-v]", users),
+    "instrumentation": ("[-f] [PACKAGE]", instrumentation),
 }
 
 
 async def run(call: Call, args: list[str]) -> int:
     """`pm list WHAT`."""
-    kind = args[0] if args else ""
-    if kind not in LISTS:
-        await call.err(
-            f"Error: unknown list type '{kind}'" if kind else "Error: didn't specify type of data to list"
-        )
+    if not args:
+        await call.err("Error: didn't specify type of data to list")
         return 255
-    return await LISTS[kind](call, args[1:])
+    kind = args[0]
+    if kind not in LISTS:
+        await call.err(f"Error: unknown list type '{kind}'")
+        return 255
+    usage, handler = LISTS[kind]
+    wrong = check(kind, usage_of(usage), args[1:])
+    if wrong is not None:
+        await call.err(f"Error: Unknown option: {wrong}")
+        return 255
+    return await handler(call, args[1:])

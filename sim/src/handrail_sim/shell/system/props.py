@@ -6,6 +6,9 @@ import re
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.system.java import JavaError
+from handrail_sim.shell.system.verbs import Handler, Verbs, plain
+from handrail_sim.system.properties import SETTINGS
 
 SETTABLE = ("debug.", "log.", "persist.log.", "persist.debug.", "service.adb.", "test.")
 """Prefixes the shell may write on a production build."""
@@ -36,84 +39,102 @@ async def setprop(call: Call) -> int:
     return 0
 
 
-async def settings(call: Call) -> int:
-    """`settings get|put|delete|list NAMESPACE …`."""
-    args = [
-        arg for at, arg in enumerate(call.args) if arg != "--user" and call.args[at - 1 : at] != ["--user"]
-    ]
-    if not args or args[0] == "help":
-        await call.out(_USAGE)
-        return 0
-    verb, table = args[0], args[1] if args[1:] else ""
-    if verb not in {"get", "put", "delete", "list", "reset"}:
-        await call.err(f"Unknown command: {verb}")
-        return 255
+async def _table(call: Call, args: list[str], verb: str) -> int:
+    words = plain(args)
+    table = words[0].lower()
     if table not in TABLES:
-        await call.err(f"Invalid namespace '{table}'" if table else "No namespace specified")
+        await call.err(f"Invalid namespace '{words[0]}'")
         return 255
-    return await _on_table(call, verb, table, args[2:])
-
-
-async def _on_table(call: Call, verb: str, table: str, args: list[str]) -> int:
     values = call.phone.settings[table]
     if verb == "list":
         await call.out("".join(f"{name}={values[name]}\n" for name in sorted(values)))
-        return 0
-    if not args or (verb == "put" and len(args) < 2):
-        await call.err("Bad arguments")
-        return 255
-    name = args[0]
-    if verb == "get":
-        await call.line(values.get(name, "null"))
+    elif verb == "get":
+        await call.line(values.get(words[1], "null"))
     elif verb == "put":
-        call.phone.put_setting(table, name, args[1])
+        call.phone.put_setting(table, words[1], words[2])
     else:
-        await call.line(f"Deleted {int(name in values)} rows")
-        values.pop(name, None)
+        await call.line(f"Deleted {int(words[1] in values)} rows")
+        values.pop(words[1], None)
     return 0
 
 
-_USAGE = """Settings provider (settings) commands:
-  help
-      Print this help text.
-  get [--user <USER_ID> | current] NAMESPACE KEY
-      Retrieve the current value of KEY.
-  put [--user <USER_ID> | current] NAMESPACE KEY VALUE [TAG] [default]
-      Change the contents of KEY to VALUE.
-  delete [--user <USER_ID> | current] NAMESPACE KEY
-      Delete the entry for KEY.
-  reset [--user <USER_ID> | current] NAMESPACE {PACKAGE_NAME | RESET_MODE}
-      Reset the global/secure table for a package with mode.
-  list [--user <USER_ID> | current] NAMESPACE
-      Print all defined keys.
-      NAMESPACE is one of {system, secure, global}, case-insensitive
-"""
+def _on_table(verb: str) -> Handler:
+    async def run(call: Call, args: list[str]) -> int:
+        return await _table(call, args, verb)
+
+    return run
 
 
-async def wm(call: Call) -> int:
-    """`wm size|density|user-rotation`."""
-    args = [arg for at, arg in enumerate(call.args) if arg != "-d" and call.args[at - 1 : at] != ["-d"]]
-    display, verb = call.phone.display, args[0] if args else ""
-    if verb == "size":
-        return await _size(call, args[1:])
-    if verb == "density":
-        return await _density(call, args[1:])
-    if verb in {"user-rotation", "set-user-rotation"}:
-        return await _rotation(call, args[1:])
-    if verb in {
-        "dismiss-keyguard",
-        "set-fix-to-user-rotation",
-        "fixed-to-user-rotation",
-        "overscan",
-        "scaling",
-    }:
+async def _reset(call: Call, args: list[str]) -> int:
+    """What a package or a mode wrote goes back; nothing here was written with a default."""
+    table, mode = plain(args)[:2]
+    if table not in TABLES or table == "system":
+        raise JavaError("java.lang.IllegalArgumentException", f"Invalid namespace: {table}")
+    if mode not in {"untrusted_defaults", "untrusted_clear", "trusted_defaults"} and "." not in mode:
+        raise JavaError("java.lang.IllegalArgumentException", f"Invalid reset mode: {mode}")
+    own = SETTINGS[table]
+    for name in [one for one in call.phone.settings[table] if one not in own]:
+        call.phone.settings[table].pop(name)
+    return 0
+
+
+_USER = "[--user USER_ID]"
+SETTINGS_VERBS = Verbs(
+    "Settings provider (settings) commands:",
+    {
+        "get": (f"{_USER} NAMESPACE KEY", _on_table("get")),
+        "put": (f"{_USER} NAMESPACE KEY VALUE [TAG] [default]", _on_table("put")),
+        "delete": (f"{_USER} NAMESPACE KEY", _on_table("delete")),
+        "reset": (f"{_USER} NAMESPACE PACKAGE_NAME|RESET_MODE", _reset),
+        "list": (f"{_USER} NAMESPACE", _on_table("list")),
+    },
+    "Invalid argument: {}",
+)
+
+
+async def settings(call: Call) -> int:
+    """`settings get|put|delete|list NAMESPACE …`."""
+    return await SETTINGS_VERBS.run(call, call.args)
+
+
+async def _fixed(call: Call, args: list[str]) -> int:
+    """`wm fixed-to-user-rotation [enabled|disabled|default]`."""
+    return await _stored(call, args, "fixed_to_user_rotation", ("default", "enabled", "disabled"))
+
+
+async def _ignore(call: Call, args: list[str]) -> int:
+    """`wm set-ignore-orientation-request [true|false]`."""
+    words = [{"1": "true", "0": "false"}.get(word, word) for word in plain(args)]
+    return await _stored(call, words, "ignore_orientation_request", ("false", "true"))
+
+
+async def _stored(call: Call, args: list[str], name: str, allowed: tuple[str, ...]) -> int:
+    held, words = call.phone.service_state("window"), plain(args)
+    if not words:
+        await call.line(held.get(name, allowed[0]))
         return 0
-    if verb == "set-ignore-orientation-request":
-        return 0
-    await call.err(
-        f"Unknown command: {verb}" if verb else f"Window manager ({display.width}x{display.height}) commands"
-    )
-    return 255
+    if words[0] not in allowed:
+        await call.err(f"Error: expecting {', '.join(allowed)}, but we get {words[0]}")
+        return 255
+    held[name] = words[0]
+    return 0
+
+
+async def _ignored(call: Call, _: list[str]) -> int:
+    held = call.phone.service_state("window").get("ignore_orientation_request", "false")
+    await call.line(f"ignoreOrientationRequest {held} for displayId=0")
+    return 0
+
+
+async def _dismiss(call: Call, _: list[str]) -> int:
+    """No lock screen is there to dismiss; the phone wakes."""
+    call.phone.set_awake(True)
+    return 0
+
+
+def _shown(handler: Handler) -> Handler:
+    """Without `-d DISPLAY`: there is one display."""
+    return lambda call, args: handler(call, plain(args, frozenset({"-d"})))
 
 
 async def _size(call: Call, args: list[str]) -> int:
@@ -165,10 +186,34 @@ async def _rotation(call: Call, args: list[str]) -> int:
     if args[0] == "free":
         phone.settings["system"]["accelerometer_rotation"] = "1"
         return 0
-    rotation = int(args[1]) if args[1:] and args[1] in "0123" else phone.display.rotation
+    if args[0] != "lock" or (args[1:] and args[1] not in {"0", "1", "2", "3"}):
+        await call.err(f"Error: expecting rotation lock 0-3 or free, but we get {' '.join(args)}")
+        return 255
+    rotation = int(args[1]) if args[1:] else phone.display.rotation
     phone.settings["system"] |= {"accelerometer_rotation": "0", "user_rotation": str(rotation)}
     phone.set_rotation(rotation)
     return 0
+
+
+WM = Verbs(
+    "Window manager (window) commands:",
+    {
+        "size": ("[-d DISPLAY_ID] [reset|WxH]", _shown(_size)),
+        "density": ("[-d DISPLAY_ID] [reset|DENSITY]", _shown(_density)),
+        "user-rotation": ("[-d DISPLAY_ID] [free|lock] [ROTATION]", _shown(_rotation)),
+        "set-user-rotation": ("[-d DISPLAY_ID] free|lock [ROTATION]", _shown(_rotation)),
+        "dismiss-keyguard": ("", _dismiss),
+        "fixed-to-user-rotation": ("[enabled|disabled|default]", _fixed),
+        "set-fix-to-user-rotation": ("[enabled|disabled|default]", _fixed),
+        "set-ignore-orientation-request": ("true|false", _ignore),
+        "get-ignore-orientation-request": ("", _ignored),
+    },
+)
+
+
+async def wm(call: Call) -> int:
+    """`wm size|density|user-rotation`."""
+    return await WM.run(call, call.args)
 
 
 FAMILY: dict[str, Command] = {"getprop": getprop, "setprop": setprop, "settings": settings, "wm": wm}
