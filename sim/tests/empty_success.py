@@ -41,13 +41,24 @@ EXAMPLES = {
 
 
 def effects(phone: Phone) -> Any:
-    """All that a command can change on the phone, its log of inputs and its log left out."""
+    """All that a command can change on the phone."""
     taken = state.take(phone)
     for name in ("random", "taken_ms", "files"):
         taken.pop(name)
     files = sorted((path, fact.size, fact.mode, fact.mtime) for path, fact in phone.files.walk("/data"))
     radio = vars(phone.cell) if phone.cell else None
-    return repr((taken, files, phone.boots, phone.props, len(phone.input_log), radio, phone.clock.now_ms()))
+    return repr(
+        (
+            taken,
+            files,
+            phone.boots,
+            phone.props,
+            len(phone.input_log),
+            len(phone.log.lines),
+            radio,
+            phone.clock.now_ms(),
+        )
+    )
 
 
 async def _ended(phone: Phone, line: str) -> Answer | None:

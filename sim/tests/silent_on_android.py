@@ -35,7 +35,6 @@ SILENT = {
     "uniq": _FILTER,
     "xxd": _FILTER,
     "tr no-such-argument": "toybox tr with one set and no input: nothing to translate",
-    "sed no-such-argument": "toybox sed: `n` reads the next line, and there is none",
     "sh": "mksh with an empty script",
     "sqlite3": "sqlite3's shell with an empty script",
     "sqlite3 no-such-argument": "sqlite3's shell with an empty script",

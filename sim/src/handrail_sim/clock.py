@@ -7,7 +7,7 @@ import heapq
 import time
 from collections.abc import Sized
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Clock(Protocol):
@@ -22,11 +22,24 @@ class Clock(Protocol):
     async def sleep_ms(self, duration_ms: float) -> None: ...
 
 
+@runtime_checkable
+class SettableClock(Clock, Protocol):
+    """A clock whose time of day a phone may set; durations stay what they are."""
+
+    def set_now_ms(self, epoch_ms: int) -> None: ...
+
+
 class SystemClock:
-    """The machine's own clocks."""
+    """The machine's own clocks, and how far a phone set its time of day ahead."""
+
+    def __init__(self) -> None:
+        self._ahead_ms = 0
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
+        return time.time_ns() // 1_000_000 + self._ahead_ms
+
+    def set_now_ms(self, epoch_ms: int) -> None:
+        self._ahead_ms += epoch_ms - self.now_ms()
 
     def monotonic_ms(self) -> float:
         return time.monotonic() * 1000
@@ -46,6 +59,9 @@ class ManualClock:
 
     def now_ms(self) -> int:
         return self._epoch_ms + int(self._passed_ms)
+
+    def set_now_ms(self, epoch_ms: int) -> None:
+        self._epoch_ms += epoch_ms - self.now_ms()
 
     def monotonic_ms(self) -> float:
         return self._passed_ms

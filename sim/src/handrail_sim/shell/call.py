@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from handrail_sim.shell.io import Sink, Source, read_all
+from handrail_sim.shell.options import Options
 
 if TYPE_CHECKING:
     from handrail_sim.handset import Handset
@@ -24,6 +25,8 @@ class Call:
     stdin: Source
     stdout: Sink
     stderr: Sink
+    options: Options = field(default_factory=Options)
+    """A tool's options, read before it runs by the table of what it takes."""
 
     @property
     def name(self) -> str:

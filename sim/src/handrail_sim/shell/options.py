@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 
 class BadUsage(Exception):
     """The command was called wrongly; the message follows `name: `."""
 
-    def __init__(self, message: str, code: int = 1) -> None:
+    def __init__(self, message: str, code: int = 1, *, toybox: bool = True) -> None:
         super().__init__(message)
         self.code = code
+        self.toybox = toybox
+        """Toybox points to its `--help` behind the message; Android's own programs do not."""
 
 
 @dataclass(slots=True)
@@ -21,6 +25,8 @@ class Options:
     values: dict[str, str] = field(default_factory=dict)
     many: dict[str, list[str]] = field(default_factory=dict)
     rest: list[str] = field(default_factory=list)
+    times: dict[str, int] = field(default_factory=dict)
+    """How often a letter stood there: `-ll` is more than `-l`."""
 
     def __contains__(self, flag: str) -> bool:
         return flag in self.flags
@@ -35,8 +41,15 @@ class Options:
             raise BadUsage(f"not integer: {value}") from None
 
 
-def read_options(args: list[str], flags: str = "", valued: str = "", *, permute: bool = True) -> Options:
-    """Split arguments. `flags` and `valued` are letters; long options are kept as given, with `=value`."""
+def read_options(
+    args: list[str],
+    flags: str = "",
+    valued: str = "",
+    *,
+    permute: bool = True,
+    long: Collection[str] = (),
+) -> Options:
+    """Split arguments. `flags` and `valued` are letters, `long` the long names; others are refused."""
     found = Options()
     todo = list(args)
     while todo:
@@ -46,8 +59,11 @@ def read_options(args: list[str], flags: str = "", valued: str = "", *, permute:
             break
         if arg.startswith("--"):
             name, _, value = arg.partition("=")
+            if name not in long:
+                raise BadUsage(f"Unknown option '{name[2:]}'")
             found.flags.add(name)
             found.values[name] = value
+            found.many.setdefault(name, []).append(value)
         elif arg.startswith("-") and arg != "-":
             _letters(found, arg[1:], flags, valued, todo)
         else:
@@ -71,3 +87,53 @@ def _letters(found: Options, letters: str, flags: str, valued: str, todo: list[s
         if letter not in flags:
             raise BadUsage(f"Unknown option '{letter}'")
         found.flags.add(letter)
+        found.times[letter] = found.times.get(letter, 0) + 1
+
+
+def read_getopt(
+    args: list[str], letters: str, long: Mapping[str, str] | None = None, code: int = 1
+) -> Options:
+    """As Android's own programs read options: letters as for getopt, long names with the letter they mean.
+
+    A long name that means no letter stands for itself; with a colon it takes a value.
+    """
+    found, todo, names = Options(), list(args), long or {}
+    valued = "".join(re.findall(r"(.):", letters))
+    plain = letters.replace(":", "")
+    while todo:
+        arg = todo.pop(0)
+        if arg == "--":
+            found.rest += todo
+            break
+        if arg.startswith("--"):
+            _long(found, arg[2:], names, valued, todo, code)
+        elif arg.startswith("-") and arg != "-":
+            try:
+                _letters(found, arg[1:], plain, valued, todo)
+            except BadUsage as wrong:
+                unknown = "Unknown" in str(wrong)
+                letter = str(wrong).rstrip("'")[-1]
+                text = (
+                    f"unknown option -- {letter}" if unknown else f"option requires an argument -- {letter}"
+                )
+                raise BadUsage(text, code, toybox=False) from None
+        else:
+            found.rest.append(arg)
+    return found
+
+
+def _long(
+    found: Options, text: str, names: Mapping[str, str], valued: str, todo: list[str], code: int
+) -> None:
+    name, equals, value = text.partition("=")
+    if name not in names:
+        raise BadUsage(f"unrecognized option -- {name}", code, toybox=False)
+    meant = names[name] or name
+    key = meant.rstrip(":")
+    if meant.endswith(":") or key in valued:
+        if not equals and not todo:
+            raise BadUsage(f"option requires an argument -- {name}", code, toybox=False)
+        value = value if equals else todo.pop(0)
+        found.values[key] = value
+        found.many.setdefault(key, []).append(value)
+    found.flags.add(key)

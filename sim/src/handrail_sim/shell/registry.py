@@ -21,34 +21,41 @@ from handrail_sim.shell.system import (
     radio,
     screen,
 )
-from handrail_sim.shell.table import BUILTINS, COMMANDS, Builtin
+from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS, Builtin
 from handrail_sim.shell.tools import (
     change_files,
     conditions,
+    dates,
     file_facts,
     filters,
+    find,
     grep,
     ls,
     machine,
     network,
     processes,
+    ps,
     read_files,
     say,
     sqlite,
     starting,
+    usage,
 )
 
 FAMILIES = (
     say,
+    dates,
     conditions,
     read_files,
     ls,
     file_facts,
+    find,
     change_files,
     grep,
     filters,
     starting,
     processes,
+    ps,
     machine,
     network,
     sqlite,
@@ -79,6 +86,7 @@ def _as_builtin(command: Command) -> Builtin:
     return run
 
 
+TOOLS.update(usage.TOOLS)
 for family in FAMILIES:
     COMMANDS.update(family.FAMILY)
 BUILTINS.update(builtins.FAMILY)

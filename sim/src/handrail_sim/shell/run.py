@@ -72,7 +72,17 @@ def new_session(phone: Handset, streams: Streams, env: Mapping[str, str] | None 
     """A login shell as adbd starts it."""
     fill_programs(phone.files)
     variables = ENVIRONMENT | dict(env or {})
-    return Session(phone, phone.files.as_shell(), streams, variables, set(variables), _interpret, user=User())
+    user, files = User(), phone.files.as_shell()
+    if is_root(phone):
+        user, files = User(0, "root"), phone.files
+        variables |= {"USER": "root", "LOGNAME": "root"}
+    return Session(phone, files, streams, variables, set(variables), _interpret, user=user)
+
+
+def is_root(phone: Phone) -> bool:
+    """Whether adbd runs as root: asked for by `adb root`, and granted by builds that can be debugged."""
+    props = phone.props
+    return props.get("ro.debuggable") == "1" and props.get("service.adb.root") == "1"
 
 
 async def _interpret(session: Session, script: Script) -> int:

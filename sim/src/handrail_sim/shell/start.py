@@ -13,7 +13,7 @@ from handrail_sim.shell.parse import parse
 from handrail_sim.shell.processes import processes_of
 from handrail_sim.shell.session import MAX_DEPTH, SHELL, Leave, Return, Session
 from handrail_sim.shell.syntax import ShellSyntaxError
-from handrail_sim.shell.table import BUILTINS, COMMANDS
+from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS
 
 if TYPE_CHECKING:
     from handrail_sim.shell.interpret import Interpreter
@@ -80,11 +80,12 @@ async def run_process(call: Call, command: Command, *, replaces: bool = False) -
     with table.started(call.argv, parent, session.user, now_ms, group=session.group, pid=place) as process:
         try:
             await phone.faults.delay(process.name)
-            return await command(call)
+            return await _with_options(call, command)
         except BrokenPipeError:
             return 141
         except BadUsage as problem:
-            return await call.fail(f'{problem} (see "{call.argv[0]} --help")', problem.code)
+            hint = f' (see "{call.argv[0]} --help")' if problem.toybox else ""
+            return await call.fail(f"{problem}{hint}", problem.code)
         except OSError as problem:
             return await call.fail(f"{problem.filename}: {problem.strerror}")
         except asyncio.CancelledError:
@@ -97,6 +98,17 @@ async def run_process(call: Call, command: Command, *, replaces: bool = False) -
             return 128 + process.signal
         finally:
             session.depth -= 1
+
+
+async def _with_options(call: Call, command: Command) -> int:
+    """A tool gets its options read, and its `--help` answered, by the table of what it takes."""
+    tool = TOOLS.get(call.argv[0].rpartition("/")[2])
+    if tool is not None:
+        if call.args == ["--help"]:
+            await call.line(tool.usage())
+            return 0
+        call.options = tool.read(call.args)
+    return await command(call)
 
 
 async def _unknown(call: Call) -> int:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
+import struct
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import BadUsage, Options, read_options
+from handrail_sim.shell.call import Call, Command, encode
+from handrail_sim.shell.io import Sink, Streams
+from handrail_sim.shell.options import BadUsage, Options, read_getopt
+from handrail_sim.shell.redirect import FileSink, RedirectFailed, open_sink
 from handrail_sim.shell.tools.expressions import compile_pattern
 from handrail_sim.system.logs import CAPACITY, LogLine
 
 LEVELS = "VDIWEFS"
+KNOWN = frozenset({"main", "system", "crash", "radio", "events", "kernel", "security", "all", "default"})
 FIRST = "--------- beginning of "
 
 
@@ -74,6 +78,7 @@ class Filter:
     pid: int | None = None
     pattern: re.Pattern[str] | None = None
     since_ms: int = 0
+    uids: frozenset[int] = frozenset()
     buffers: frozenset[str] = frozenset()
 
     def passes(self, line: LogLine) -> bool:
@@ -82,6 +87,8 @@ class Filter:
         if self.buffers and line.buffer not in self.buffers:
             return False
         if self.pid is not None and line.pid != self.pid:
+            return False
+        if self.uids and line.uid not in self.uids:
             return False
         return self.pattern is None or bool(self.pattern.search(line.text))
 
@@ -98,8 +105,11 @@ def _filter(call: Call, options: Options) -> Filter:
             rest = number
         else:
             tags[tag] = number
-    pid = options.values.get("--pid", "")
-    pattern = options.values.get("e") or options.values.get("--regex")
+    pid = options.values.get("pid", "")
+    pattern = options.values.get("e")
+    unknown = [name for text in options.many.get("b", []) for name in text.split(",") if name not in KNOWN]
+    if unknown:
+        raise BadUsage(f"Unknown -b buffer '{unknown[0]}'", toybox=False)
     names = options.many.get("b", [])
     buffers = frozenset(name for text in names for name in text.split(",")) - {"default"}
     return Filter(
@@ -107,6 +117,7 @@ def _filter(call: Call, options: Options) -> Filter:
         rest,
         int(pid) if pid.isdigit() else None,
         compile_pattern(pattern, extended=True) if pattern else None,
+        uids=frozenset(int(one) for one in options.values.get("uid", "").split(",") if one.isdigit()),
         buffers=frozenset() if "all" in buffers else buffers,
     )
 
@@ -149,6 +160,19 @@ def _kept(call: Call, options: Options, wanted: Filter) -> list[LogLine]:
     return lines
 
 
+HEADER = 28
+_BUFFERS = {"main": 0, "radio": 1, "events": 2, "system": 3, "crash": 4}
+
+
+def entry(line: LogLine) -> bytes:
+    """A `logger_entry` as -B writes it: sizes, pid, tid, time, buffer, uid, then level, tag and text."""
+    level = "VDIWEFS".index(line.level) + 2
+    payload = bytes([level]) + encode(line.tag) + b"\0" + encode(line.text) + b"\0"
+    seconds, rest = divmod(line.time_ms, 1000)
+    facts = (len(payload), HEADER, line.pid, line.tid, seconds, rest * 1_000_000)
+    return struct.pack("<HHiIIIII", *facts, _BUFFERS.get(line.buffer, 0), line.uid) + payload
+
+
 class _Printer:
     """Writes lines in one format, at most `limit` of them."""
 
@@ -161,59 +185,140 @@ class _Printer:
         self._call = call
         self._style = Style(frozenset(given))
         self._buffers: set[str] = set()
+        self._last = ""
+        self._binary, self._dividers = "B" in options, "D" in options
         self.left = options.number("m", -1)
 
     async def show(self, lines: list[LogLine]) -> None:
-        out: list[str] = []
+        out: list[str | bytes] = []
         for line in lines:
             if self.left == 0:
                 break
-            if line.buffer not in self._buffers:
-                self._buffers.add(line.buffer)
-                out.append(FIRST + line.buffer)
-            out += [FORMATS[self._name](self._style, line, text) for text in line.text.split("\n")]
             self.left -= 1
+            if self._binary:
+                out.append(entry(line))
+                continue
+            out += [f"{text}\n" for text in self._divider(line.buffer)]
+            texts = line.text.split("\n")
+            out += [FORMATS[self._name](self._style, line, text) + "\n" for text in texts]
         if out:
-            await self._call.out("\n".join(out) + "\n")
+            await self._call.out(b"".join(one if isinstance(one, bytes) else encode(one) for one in out))
+
+    def _divider(self, buffer: str) -> list[str]:
+        """Where a buffer begins, and with -D where the lines go on with another one."""
+        last, self._last = self._last, buffer
+        if buffer not in self._buffers:
+            self._buffers.add(buffer)
+            return [FIRST + buffer]
+        return [f"--------- switch to {buffer}"] if self._dividers and last != buffer else []
+
+
+_LETTERS = "BDScdgst:T:b:e:f:m:v:G:"
+_LONG = {"clear": "c", "dump": "d", "buffer-size": "g", "max-count": "m", "format": "v", "buffer": "b"}
+_LONG |= {"regex": "e", "file": "f", "dividers": "D", "statistics": "S", "binary": "B", "pid": "pid:"}
+_LONG |= {"uid": "uid:", "help": "help"}
+_USAGE = """Usage: logcat [options] [filterspecs]
+
+General options:
+  -b, --buffer=<buffer>  Request alternate ring buffer(s): main system crash all default
+  -c, --clear            Clear (flush) the entire log and exit
+  -d                     Dump the log and then exit (don't block)
+  -g, --buffer-size      Get the size of the ring buffers within logd
+  -G, --buffer-size=N    Set the size of a ring buffer in logd
+  -S, --statistics       Output statistics
+  -B, --binary           Output the log in binary
+  -D, --dividers         Print dividers between each log buffer
+  -f, --file=<file>      Log to file instead of stdout
+  -e, --regex=<expr>     Only print lines where the log message matches <expr>
+  -m, --max-count=<n>    Quit after printing <n> lines
+  -t <count|time>        Print only the most recent lines, and exit
+  -T <count|time>        Print only the most recent lines, and go on
+  --pid=<pid>            Only print logs from the given pid
+  --uid=<uids>           Only print logs from the given uids
+  -v, --format=<format>  brief process tag thread raw time threadtime long, and modifiers
+  -s                     Set default filter to silent
+"""
+KIB = 1024
+
+
+def _sizes(call: Call) -> str:
+    """The buffers, as large as they were set."""
+    size = int(call.phone.service_state("logd").get("size", str(256 * KIB)))
+    shown = f"{size // KIB} KiB" if size < KIB * KIB else f"{size // KIB // KIB} MiB"
+    facts = f"ring buffer is {shown} (64 KiB consumed), max entry is 5120 B, max payload is 4068 B\n"
+    return "".join(f"{name}: {facts}" for name in ("main", "system", "crash"))
+
+
+def _statistics(call: Call) -> str:
+    lines = list(call.phone.log.lines)
+    names = ("main", "system", "crash")
+    counts = [sum(line.buffer == name for line in lines) for name in names]
+    titles = "".join(f"{name:<20}" for name in names)
+    figures = "".join(f"{count:<20}" for count in counts)
+    return f"size/num {titles}Total\nNow      {figures}{len(lines)}\n"
+
+
+async def _about(call: Call, options: Options) -> bool:
+    """What asks for no lines: whether it was that."""
+    if "help" in options:
+        await call.out(_USAGE)
+    elif "c" in options:
+        call.phone.log.clear()
+    elif "g" in options:
+        await call.out(_sizes(call))
+    elif "G" in options:
+        match = re.fullmatch(r"(\d+)([KMkm]?)", options.values["G"])
+        if match is None:
+            raise BadUsage(f"Invalid -G '{options.values['G']}'", toybox=False)
+        size = int(match[1]) * {"": 1, "k": KIB, "m": KIB * KIB}[match[2].lower()]
+        call.phone.service_state("logd")["size"] = str(size)
+    elif "S" in options:
+        await call.out(_statistics(call))
+    else:
+        return False
+    return True
 
 
 async def logcat(call: Call) -> int:
     """`logcat [-dc] [-v FORMAT] [-t N|TIME] [-s] [--pid=N] [-e REGEX] [-m N] [TAG:LEVEL…]`."""
-    args = [f"-m{arg.partition('=')[2]}" if arg.startswith("--max-count=") else arg for arg in call.args]
-    args = [{"--clear": "-c", "--dump": "-d", "--buffer-size": "-g"}.get(arg, arg) for arg in args]
-    for long, short in (("--format", "-v"), ("--buffer", "-b"), ("--regex", "-e"), ("--file", "-f")):
-        args = [f"{short}{arg.partition('=')[2]}" if arg.startswith(f"{long}=") else arg for arg in args]
-    options = read_options(_joined(args), "cdgsDpSLB", "vtTbemfnrGP")
+    options = read_getopt(call.args, _LETTERS, _LONG)
     call.phone.catch_up()
-    if "c" in options:
-        call.phone.log.clear()
+    if await _about(call, options):
         return 0
-    if "g" in options:
-        for name in ("main", "system", "crash"):
-            await call.line(
-                f"{name}: ring buffer is 256 KiB (64 KiB consumed), max entry is 5120 B, max "
-                "payload is 4068 B"
-            )
-        return 0
-    if options.flags & {"p", "S", "G", "P"}:
-        return 0
+    if "f" in options:
+        return await _to_file(call, options)
     wanted, printer = _filter(call, options), _Printer(call, options)
     await printer.show(_kept(call, options, wanted))
-    if options.flags & {"d", "t", "L"}:
-        return 0
-    await _follow(call, wanted, printer)
+    if not options.flags & {"d", "t"}:
+        await _follow(call, wanted, printer)
     return 0
 
 
-def _joined(args: list[str]) -> list[str]:
-    """`--pid 12` is the same as `--pid=12`."""
-    out: list[str] = []
-    for arg in args:
-        if out and out[-1] == "--pid":
-            out[-1] = f"--pid={arg}"
-        else:
-            out.append(arg)
-    return out
+async def _to_file(call: Call, options: Options) -> int:
+    """`-f FILE`: the file grows with every line."""
+    streams = Streams(call.stdin, call.stdout, call.stderr)
+    try:
+        sink = open_sink(call.session, call.path(options.values["f"]), streams, append=True)
+    except RedirectFailed as problem:
+        return await call.fail(f"couldn't open output file: {str(problem).rpartition(': ')[2]}")
+    inner = replace(call, stdout=Stored(sink))
+    wanted, printer = _filter(call, options), _Printer(inner, options)
+    await printer.show(_kept(call, options, wanted))
+    if not options.flags & {"d", "t"}:
+        await _follow(inner, wanted, printer)
+    return 0
+
+
+class Stored:
+    """A file that holds each line as soon as it was written."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    async def write(self, data: bytes, /) -> None:
+        await self._sink.write(data)
+        if isinstance(self._sink, FileSink):
+            self._sink.store()
 
 
 async def _follow(call: Call, wanted: Filter, printer: _Printer) -> None:
@@ -240,7 +345,11 @@ async def _follow(call: Call, wanted: Filter, printer: _Printer) -> None:
 
 async def log(call: Call) -> int:
     """`log [-p LEVEL] [-t TAG] TEXT`."""
-    options = read_options(call.args, "", "tp", permute=False)
+    options = read_getopt(call.args, "p:t:")
+    if not options.rest:
+        await call.err("USAGE: log [-p priorityChar] [-t tag] message\n\tpriorityChar should be one of:\n"
+                       "\t\tv,d,i,w,e")  # fmt: skip
+        return 1
     level = options.values.get("p", "i")[:1].upper()
     text = " ".join(options.rest)
     phone, pid = call.phone, call.session.pid

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.system.java import JavaError
 from handrail_sim.shell.system.verbs import Handler, Verbs, plain
 from handrail_sim.system.properties import SETTINGS
@@ -17,7 +17,7 @@ TABLES = ("system", "secure", "global")
 
 async def getprop(call: Call) -> int:
     """`getprop [NAME [DEFAULT]]`."""
-    options, props = read_options(call.args, "TZ"), call.phone.props
+    options, props = call.options, call.phone.props
     if options.rest:
         await call.line(props.get(options.rest[0], options.rest[1] if options.rest[1:] else ""))
         return 0

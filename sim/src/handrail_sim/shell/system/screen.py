@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 from handrail_sim.shell.call import Call, Command, encode
 from handrail_sim.shell.dumpsys.screen import DISPLAY_ID
-from handrail_sim.shell.options import read_options
+from handrail_sim.shell.options import read_getopt
 
 DUMP_FILE = "/sdcard/window_dump.xml"
 RGBA_8888 = 1
@@ -105,7 +105,7 @@ async def _wait_for_idle(call: Call, quiet_ms: float, timeout_ms: float) -> bool
 
 async def screencap(call: Call) -> int:
     """`screencap [-p] [FILE]`; without -p, raw pixels behind a header."""
-    options = read_options(call.args, "phj", "da")
+    options = read_getopt(call.args, "phad:")
     if "h" in options:
         await call.err("usage: screencap [-hp] [-d display-id] [FILENAME]")
         return 0
@@ -171,21 +171,24 @@ async def _raw(call: Call) -> AsyncIterator[bytes]:
         packed = unpack.unconsumed_tail
 
 
+_RECORD = {"size": "size:", "bit-rate": "bit-rate:", "time-limit": "time-limit:", "help": "help"}
+_RECORD |= {"display-id": "display-id:", "output-format": "output-format:", "verbose": "v", "bugreport": ""}
+
+
 async def screenrecord(call: Call) -> int:
     """No video is encoded: the file is an MP4 without frames, made after the time that was asked for."""
-    options, limit_s = read_options(call.args, "v", "bs"), 180.0
-    limit = options.values.get("--time-limit", "")
-    names = options.rest
-    if "--time-limit" in options and not limit and names:
-        limit, names = names[0], names[1:]
-    for name in ("--size", "--bit-rate", "--display-id", "--output-format"):
-        if name in options and not options.values[name] and len(names) > 1:
-            names = names[1:]
+    options = read_getopt(call.args, "vh", _RECORD, 2)
+    limit, names = options.values.get("time-limit", "180"), options.rest
+    if "help" in options or "h" in options:
+        await call.line("Usage: screenrecord [options] <filename>")
+        return 0
     if not names:
         await call.err("Must specify output file (see --help).")
         return 2
-    if limit:
-        limit_s = float(limit) if limit.replace(".", "", 1).isdigit() else 180.0
+    if not limit.replace(".", "", 1).isdigit() or not 0 < float(limit) <= 180:
+        await call.err(f"Time limit {limit}s outside acceptable range [1,180]")
+        return 2
+    limit_s = float(limit)
     try:
         await call.phone.clock.sleep_ms(min(limit_s, 180.0) * 1000)
     finally:

@@ -7,18 +7,20 @@ import re
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.io import CHUNK, Bytes, Source, Streams
-from handrail_sim.shell.options import BadUsage, Options, read_options
+from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.redirect import FileSink, RedirectFailed, open_sink, open_source
+from handrail_sim.shell.tools.dates import parse_time
 from handrail_sim.shell.tools.read_files import content
 
 _UNITS = {"": 1, "c": 1, "w": 2, "b": 512, "k": 1024, "K": 1024, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30}
 _UNITS |= {"G": 1 << 30}
 MAX_DD = 1 << 28
+_DD = frozenset({"if", "of", "bs", "ibs", "obs", "count", "skip", "status"})
 
 
 async def rm(call: Call) -> int:
     """`rm [-rf] FILE…`."""
-    options, files, status = read_options(call.args, "fiRrv"), call.session.files, 0
+    options, files, status = call.options, call.session.files, 0
     if not options.rest and "f" not in options:
         raise BadUsage("Needs 1 argument")
     for name in options.rest:
@@ -31,6 +33,8 @@ async def rm(call: Call) -> int:
                 files.remove_tree(path)
             else:
                 files.remove(path)
+            if "v" in options:
+                await call.line(f"rm '{name}'")
         except FileNotFoundError as problem:
             if "f" not in options:
                 status = await call.fail(f"{name}: {problem.strerror}")
@@ -41,13 +45,13 @@ async def rm(call: Call) -> int:
 
 async def mkdir(call: Call) -> int:
     """`mkdir [-p] [-m MODE] DIR…`."""
-    options, status = read_options(call.args, "pv", "m"), 0
-    if not options.rest:
-        raise BadUsage("Needs 1 argument")
+    options, status = call.options, 0
     mode = new_mode(options.values.get("m", "755"), 0o755)
     for name in options.rest:
         try:
             call.session.files.mkdir(call.path(name), mode, parents="p" in options)
+            if "v" in options:
+                await call.line(f"mkdir: created directory '{name}'")
         except OSError as problem:
             status = await call.fail(f"'{name}': {problem.strerror}")
     return status
@@ -56,12 +60,20 @@ async def mkdir(call: Call) -> int:
 async def rmdir(call: Call) -> int:
     """`rmdir DIR…`."""
     status = 0
-    for name in read_options(call.args, "p").rest:
+    for name in call.options.rest:
         try:
             call.session.files.rmdir(call.path(name))
+            for parent in _parents(name) if "p" in call.options else []:
+                call.session.files.rmdir(call.path(parent))
         except OSError as problem:
             status = await call.fail(f"{name}: {problem.strerror}")
     return status
+
+
+def _parents(name: str) -> list[str]:
+    """`a/b` and `a` of `a/b/c`."""
+    parts = name.strip("/").split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
 
 
 def _targets(call: Call, options: Options) -> list[tuple[str, str, str]]:
@@ -85,7 +97,7 @@ def _targets(call: Call, options: Options) -> list[tuple[str, str, str]]:
 
 async def cp(call: Call) -> int:
     """`cp [-rpa] FILE… TARGET`."""
-    options, status = read_options(call.args, "aRrfpdHLPTvin", "t"), 0
+    options, status = call.options, 0
     for name, source, target in _targets(call, options):
         try:
             status |= await _copy(call, name, source, target, options)
@@ -97,6 +109,10 @@ async def cp(call: Call) -> int:
 async def _copy(call: Call, name: str, source: str, target: str, options: Options) -> int:
     files = call.session.files
     found = files.stat(source)
+    if "n" in options and files.exists(target) and not found.is_dir:
+        return 0
+    if "v" in options:
+        await call.line(f"cp '{name}' -> '{target}'")
     if not found.is_dir:
         keep = found.mtime if options.flags & {"p", "a"} else None
         files.write(target, files.read(source), mode=found.mode & 0o777, mtime=keep)
@@ -113,11 +129,13 @@ async def _copy(call: Call, name: str, source: str, target: str, options: Option
 
 async def mv(call: Call) -> int:
     """`mv [-n] FILE… TARGET`."""
-    options, status = read_options(call.args, "finvT", "t"), 0
+    options, status = call.options, 0
     for name, source, target in _targets(call, options):
         try:
             if "n" not in options or not call.session.files.exists(target):
                 call.session.files.rename(source, target)
+                if "v" in options:
+                    await call.line(f"'{name}' -> '{target}'")
         except OSError as problem:
             status = await call.fail(f"bad '{name}': {problem.strerror}")
     return status
@@ -125,7 +143,7 @@ async def mv(call: Call) -> int:
 
 async def ln(call: Call) -> int:
     """`ln [-sf] TARGET NAME`."""
-    options, files = read_options(call.args, "sfnvT", "t"), call.session.files
+    options, files = call.options, call.session.files
     for name, source, target in _targets(call, options):
         if "f" in options and files.exists(target):
             files.remove(target)
@@ -134,18 +152,24 @@ async def ln(call: Call) -> int:
                 files.symlink(name, target)
             else:
                 files.write(target, files.read(source))
+            if "v" in options:
+                await call.line(f"'{target}' -> '{name}'")
         except OSError as problem:
             return await call.fail(f"cannot create link from '{name}' to '{target}': {problem.strerror}")
     return 0
 
 
 async def touch(call: Call) -> int:
-    """`touch [-c] FILE…`."""
-    options, status = read_options(call.args, "acmh", "dtr"), 0
+    """`touch [-c] [-d|-t TIME] [-r FILE] FILE…`."""
+    options, status, mtime = call.options, 0, None
+    if "r" in options:
+        mtime = call.session.files.stat(call.path(options.values["r"])).mtime
+    elif options.flags & {"d", "t"}:
+        mtime = int(parse_time(options.values.get("d") or options.values["t"], call.phone.clock.now_ms()))
     for name in options.rest:
         try:
             if "c" not in options or call.session.files.exists(call.path(name)):
-                call.session.files.touch(call.path(name))
+                call.session.files.touch(call.path(name), mtime)
         except OSError as problem:
             status = await call.fail(f"'{name}': {problem.strerror}")
     return status
@@ -169,28 +193,26 @@ def new_mode(text: str, mode: int) -> int:
 
 
 async def chmod(call: Call) -> int:
-    """`chmod [-R] MODE FILE…`."""
-    args = call.args
-    recursive = args[:1] in (["-R"], ["-Rf"])
-    args = args[1:] if args and (recursive or args[0] in {"-f", "-v"}) else args
-    if len(args) < 2:
-        raise BadUsage("Needs 2 arguments")
-    files, status = call.session.files, 0
-    for name in args[1:]:
+    """`chmod [-Rfv] MODE FILE…`; a mode such as `-x` is no option."""
+    options, files, status = call.options, call.session.files, 0
+    mode, *names = options.rest
+    for name in names:
         try:
-            paths = [path for path, _ in files.walk(call.path(name))] if recursive else [call.path(name)]
-            for path in paths:
-                files.chmod(path, new_mode(args[0], files.stat(path).mode & 0o7777))
+            base = call.path(name)
+            for path in [path for path, _ in files.walk(base)] if "R" in options else [base]:
+                files.chmod(path, new_mode(mode, files.stat(path).mode & 0o7777))
+            if "v" in options:
+                await call.line(f"chmod '{name}' to {mode}")
         except OSError as problem:
-            status = await call.fail(f"chmod '{name}' to {args[0]}: {problem.strerror}")
+            status = 1
+            if "f" not in options:
+                await call.fail(f"chmod '{name}' to {mode}: {problem.strerror}")
     return status
 
 
 async def chown(call: Call) -> int:
     """Only root may, and nobody here is."""
-    options, status = read_options(call.args, "Rhfv"), 0
-    if len(options.rest) < 2:
-        raise BadUsage("Needs 2 arguments")
+    options, status = call.options, 0
     for name in options.rest[1:]:
         reason = "Operation not permitted" if call.session.files.exists(call.path(name)) else None
         status = await call.fail(f"'{name}': {reason or 'No such file or directory'}")
@@ -199,7 +221,7 @@ async def chown(call: Call) -> int:
 
 async def tee(call: Call) -> int:
     """`tee [-a] FILE…`."""
-    options, sinks, status = read_options(call.args, "ai"), [], 0
+    options, sinks, status = call.options, [], 0
     streams = Streams(call.stdin, call.stdout, call.stderr)
     for name in options.rest:
         try:
@@ -225,7 +247,10 @@ def size_of(text: str) -> int:
 
 async def dd(call: Call) -> int:
     """`dd if= of= bs= count= skip=`."""
-    words = dict(arg.split("=", 1) for arg in call.args if "=" in arg)
+    wrong = [arg for arg in call.args if arg.partition("=")[0] not in _DD or "=" not in arg]
+    if wrong:
+        raise BadUsage(f"bad arg '{wrong[0]}'")
+    words = dict(arg.split("=", 1) for arg in call.args)
     block = size_of(words.get("bs", words.get("ibs", "512")))
     streams = Streams(call.stdin, call.stdout, call.stderr)
     source: Source = call.stdin
@@ -259,18 +284,26 @@ async def _take(source: Source, skip: int, limit: int) -> bytes:
 
 async def truncate(call: Call) -> int:
     """`truncate -s SIZE FILE…`."""
-    options, files = read_options(call.args, "c", "s"), call.session.files
+    options, files = call.options, call.session.files
+    if "s" not in options:
+        raise BadUsage("Needs -s")
     for name in options.rest:
         path = call.path(name)
+        if "c" in options and not files.exists(path):
+            continue
         old = files.read(path) if files.exists(path) else b""
-        size = min(size_of(options.values.get("s", "0")), MAX_DD)
+        size = min(size_of(options.values["s"]), MAX_DD)
         files.write(path, old[:size].ljust(size, b"\0"))
     return 0
 
 
-async def sync(_: Call) -> int:
-    """Nothing is ever pending here."""
-    return 0
+async def sync(call: Call) -> int:
+    """Nothing is ever pending here; a file that is not there is told."""
+    status = 0
+    for name in call.options.rest:
+        if not call.session.files.exists(call.path(name)):
+            status = await call.fail(f"{name}: No such file or directory")
+    return status
 
 
 FAMILY: dict[str, Command] = {

@@ -30,11 +30,19 @@ async def _write(call: Call, lines: list[str]) -> int:
 
 
 async def sort(call: Call) -> int:
-    """`sort [-nrufk N] [-t C] [FILE…]`."""
-    options = read_options(call.args, "nrufbghVcsz", "kt")
+    """`sort [-Vbcfgnrsu] [-k N] [-t C] [-o FILE] [FILE…]`."""
+    options = call.options
     lines = await lines_of(call, options.rest)
     keyed = sorted(lines, key=lambda line: _sort_key(line, options), reverse="r" in options)
-    return await _write(call, list(dict.fromkeys(keyed)) if "u" in options else keyed)
+    if "c" in options:
+        at = next((at for at, line in enumerate(lines) if line != keyed[at]), None)
+        return 0 if at is None else await call.fail(f"{at + 1}: disorder: {lines[at]}")
+    shown = list(dict.fromkeys(keyed)) if "u" in options else keyed
+    if "o" in options:
+        data = "".join(f"{line}\n" for line in shown).encode("utf-8", "surrogateescape")
+        call.session.files.write(call.path(options.values["o"]), data)
+        return 0
+    return await _write(call, shown)
 
 
 def _sort_key(line: str, options: Options) -> tuple[float, str]:
@@ -44,7 +52,10 @@ def _sort_key(line: str, options: Options) -> tuple[float, str]:
         fields = line.split(options.values.get("t"))
         at = int(spec[1]) - 1 if spec else 0
         key = " ".join(fields[at:])
-    numeric = options.flags & {"n", "g", "h", "V"} or "n" in options.values.get("k", "")
+    key = key.lstrip() if "b" in options else key
+    if "V" in options:
+        key = re.sub(r"\d+", lambda found: found[0].zfill(12), key)
+    numeric = options.flags & {"n", "g"} or "n" in options.values.get("k", "")
     number = re.match(r"\s*(-?\d+(?:\.\d+)?)", key)
     if "f" in options:
         key = key.lower()
@@ -53,10 +64,11 @@ def _sort_key(line: str, options: Options) -> tuple[float, str]:
 
 async def uniq(call: Call) -> int:
     """`uniq [-cdu] [FILE]`."""
-    options = read_options(call.args, "cdui", "fsw")
+    options = call.options
     groups: list[tuple[str, int]] = []
+    same = str.lower if "i" in options else str
     for line in await lines_of(call, options.rest[:1]):
-        if groups and groups[-1][0] == line:
+        if groups and same(groups[-1][0]) == same(line):
             groups[-1] = (line, groups[-1][1] + 1)
         else:
             groups.append((line, 1))
@@ -70,7 +82,7 @@ def _wanted(count: int, options: Options) -> bool:
 
 async def cut(call: Call) -> int:
     """`cut -d C -f LIST` or `cut -c LIST`."""
-    options = read_options(call.args, "sn", "dfcbF")
+    options = call.options
     spec = (
         options.values.get("f")
         or options.values.get("F")
@@ -106,7 +118,7 @@ def _chosen(spec: str, size: int) -> list[int]:
 
 async def tr(call: Call) -> int:
     """`tr [-dsc] SET [SET]`."""
-    options = read_options(call.args, "dscC")
+    options = call.options
     if not options.rest:
         raise BadUsage("Needs 1 argument")
     first = _set(options.rest[0])
@@ -141,26 +153,39 @@ _SED = re.compile(r"(?:(\d+|\$)(?:,(\d+|\$))?|/((?:[^/\\]|\\.)*)/)?\s*(!?)([sdpq
 
 async def sed(call: Call) -> int:
     """The scripts people pipe through: s, d, p, q with a line or a pattern before them."""
-    options = read_options(call.args, "nErsi", "ef")
+    options = call.options
     scripts = options.many.get("e") or options.rest[:1]
+    if not scripts:
+        raise BadUsage("No pattern")
     names = options.rest if "e" in options else options.rest[1:]
     commands = [_SED.fullmatch(one.strip()) for script in scripts for one in script.split(";") if one.strip()]
-    extended = bool(options.flags & {"E", "r"})
-    out: list[str] = []
-    lines = await lines_of(call, names)
+    good = [command for command in commands if command is not None]
+    if len(good) < len(commands):
+        raise BadUsage(f"bad pattern '{scripts[0]}'")
+    if "i" not in options:
+        return await _write(call, _edited(await lines_of(call, names), good, options))
+    if not names:
+        raise BadUsage("-i requires files")
+    for name in names:
+        text = call.session.files.read(call.path(name)).decode("utf-8", "surrogateescape")
+        lines = "".join(f"{line}\n" for line in _edited(text.splitlines(), good, options))
+        call.session.files.write(call.path(name), lines.encode("utf-8", "surrogateescape"))
+    return 0
+
+
+def _edited(lines: list[str], commands: list[re.Match[str]], options: Options) -> list[str]:
+    out, extended = list[str](), bool(options.flags & {"E", "r"})
     for number, line in enumerate(lines, 1):
         current: str | None = line
         for command in commands:
-            if command is None:
-                raise BadUsage(f"bad pattern '{scripts[0]}'")
             if current is None or not _addressed(command, number, len(lines), current, extended):
                 continue
             if command[5] == "q":
-                return await _write(call, [*out, current])
+                return [*out, current]
             current = _sed_one(command, current, out, extended)
         if current is not None and "n" not in options:
             out.append(current)
-    return await _write(call, out)
+    return out
 
 
 def _addressed(command: re.Match[str], number: int, last: int, line: str, extended: bool) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from handrail_sim.shell.call import Call, Command, encode
-from handrail_sim.shell.io import CHUNK, Source
-from handrail_sim.shell.options import BadUsage, Options, read_options
+from handrail_sim.shell.io import CHUNK, Nothing, Source
+from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.tools.expressions import compile_pattern, to_python
 from handrail_sim.shell.tools.read_files import open_all
 
@@ -86,24 +87,33 @@ async def _lines(source: Source) -> AsyncIterator[str]:
 
 async def grep(call: Call) -> int:
     """`grep [-EFivcnoqlLwxrHh] [-e PATTERN] [-m N] [-A N] [-B N] [-C N] PATTERN [FILE…]`."""
-    options = read_options(call.args, "EFGPivcnoqlLswxrRaHhzU", "emABCf")
+    options = call.options
     program = call.argv[0].rpartition("/")[2]
-    patterns = options.many.get("e") or options.rest[:1]
+    patterns = list(options.many.get("e", []))
+    for name in options.many.get("f", []):
+        patterns += call.session.files.read(call.path(name)).decode("utf-8", "replace").splitlines()
+    given = bool(options.flags & {"e", "f"})
+    patterns = patterns if given else options.rest[:1]
     if not patterns:
         raise BadUsage("no REGEX", 2)
-    names = options.rest if "e" in options else options.rest[1:]
+    if options.values.get("--color", "never") not in {"never", "auto", ""}:
+        raise BadUsage(f"bad --color '{options.values['--color']}'", 2)
+    names = options.rest if given else options.rest[1:]
     fixed, extended = (
         "F" in options or program == "fgrep",
-        bool(options.flags & {"E", "P"}) or program == "egrep",
+        "E" in options or program == "egrep",
     )
     joined = [re.escape(one) if fixed else to_python(one, extended=extended) for text in patterns
               for one in text.split("\n")]  # fmt: skip
     pattern = _whole("|".join(f"(?:{one})" for one in joined), options)
     if options.flags & {"r", "R"}:
-        names = _below(call, names or ["."])
+        names = [name for name in _below(call, names or ["."]) if _included(name, options)]
+        if not names:
+            return 1
     search = _Search(call, options, pattern, named=(len(names) > 1 or "H" in options) and "h" not in options)
     failed: list[str] = []
-    async for name, source in open_all(call, names, failed):
+    quiet = replace(call, stderr=Nothing()) if "s" in options else call
+    async for name, source in open_all(quiet, names, failed):
         await search.source("(standard input)" if name == "-" else name, source)
         if search.matched and "q" in options:
             return 0
@@ -116,6 +126,15 @@ def _whole(pattern: str, options: Options) -> re.Pattern[str]:
     if "x" in options:
         pattern = rf"\A(?:{pattern})\Z"
     return compile_pattern(pattern, extended=True, ignore_case="i" in options)
+
+
+def _included(name: str, options: Options) -> bool:
+    """`--include` and `--exclude` look at a file's own name."""
+    own = name.rpartition("/")[2]
+    wanted, unwanted = options.many.get("--include", []), options.many.get("--exclude", [])
+    return (not wanted or any(fnmatchcase(own, one) for one in wanted)) and not any(
+        fnmatchcase(own, one) for one in unwanted
+    )
 
 
 def _below(call: Call, names: list[str]) -> list[str]:

@@ -6,19 +6,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import Options, read_options
+from handrail_sim.shell.options import Options
 from handrail_sim.shell.tools.names import user_name
 
 if TYPE_CHECKING:
+    from handrail_sim.disk.files import Files
     from handrail_sim.disk.nodes import Stat
 
 BLOCK = 512
 Entry = tuple[str, "Stat"]
 
 
-def shown_time(seconds: int) -> str:
-    """As ls -l shows a time."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+def shown_time(seconds: int, *, whole: bool = False) -> str:
+    """As ls -l shows a time, and ls -ll with all its digits."""
+    form = "%Y-%m-%d %H:%M:%S.000000000 +0000" if whole else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
 def blocks(size: int) -> int:
@@ -28,9 +30,9 @@ def blocks(size: int) -> int:
 
 async def ls(call: Call) -> int:
     """`ls [-ladR1AFhitSr] [FILE…]`, one name per line as when no terminal listens."""
-    options = read_options(call.args, "lad1RAFhiStrpsncCxmgoLHuqbkfNZw")
+    options = call.options
     files, folders, status = list[Entry](), list[tuple[str, str]](), 0
-    follow = "l" not in options
+    follow = "l" not in options or bool(options.flags & {"H", "L"})
     for name in options.rest or ["."]:
         path = call.path(name)
         try:
@@ -57,10 +59,10 @@ async def _folder(call: Call, name: str, path: str, options: Options, title: str
         names = files.list(path)
     except OSError as problem:
         return await call.fail(f"{name}: {problem.strerror}")
-    entries = [(entry, files.stat(f"{path}/{entry}", follow=False)) for entry in names]
-    if not options.flags & {"a", "A"}:
+    entries = [(entry, _fact(files, f"{path}/{entry}", follow="L" in options)) for entry in names]
+    if not options.flags & {"a", "A", "f"}:
         entries = [(entry, found) for entry, found in entries if not entry.startswith(".")]
-    elif "a" in options:
+    elif options.flags & {"a", "f"}:
         entries = [(dots, files.stat(path)) for dots in (".", "..")] + entries
     await call.out(title)
     await _show(call, _ordered(entries, options), options, total=True)
@@ -73,8 +75,15 @@ async def _folder(call: Call, name: str, path: str, options: Options, title: str
     return status
 
 
+def _fact(files: Files, path: str, *, follow: bool) -> Stat:
+    """Of the target with -L, unless the link hangs."""
+    return files.stat(path, follow=follow and files.exists(path))
+
+
 def _ordered(entries: list[Entry], options: Options) -> list[Entry]:
-    if "t" in options:
+    if "f" in options:
+        return entries
+    if options.flags & {"t", "c", "u"}:
         entries = sorted(entries, key=lambda entry: -entry[1].mtime)
     if "S" in options:
         entries = sorted(entries, key=lambda entry: -entry[1].size)
@@ -94,6 +103,8 @@ async def _show(call: Call, entries: list[Entry], options: Options, *, total: bo
         cells = [cell.rjust(width) if at in {1, 4} else cell.ljust(width) for at, (cell, width) in
                  enumerate(zip(row, widths, strict=False))]  # fmt: skip
         number = f"{found.inode} " if "i" in options else ""
+        number += f"{blocks(found.size) // 2:>3} " if "s" in options else ""
+        number += "u:object_r:system_file:s0 " if "Z" in options else ""
         await call.line(number + " ".join([*cells, row[-1]]))
 
 
@@ -102,7 +113,8 @@ def _row(name: str, found: Stat, options: Options) -> list[str]:
         (str(found.uid), str(found.gid)) if "n" in options else (user_name(found.uid), user_name(found.gid))
     )
     size = human(found.size) if "h" in options else str(found.size)
-    return [found.permissions, str(found.links), user, group, size, shown_time(found.mtime), name]
+    when = shown_time(found.mtime, whole=options.times.get("l", 0) > 1)
+    return [found.permissions, str(found.links), user, group, size, when, name]
 
 
 def _label(name: str, found: Stat, options: Options, *, long: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import read_options
+from handrail_sim.shell.tools.ls import human
 from handrail_sim.shell.tools.names import user_name
 
 GROUPS = (2000, 1004, 1007, 1011, 1015, 1028, 1078, 1079, 3001, 3002, 3003, 3006, 3009, 3011)
@@ -12,8 +12,13 @@ KERNEL = "5.15.123-android14-11"
 
 async def identity(call: Call) -> int:
     """`id [-ugnG]`."""
-    options, user = read_options(call.args, "ugnGZr"), call.session.user
+    options, user = call.options, call.session.user
     shown = user_name(user.uid)
+    context = "u:r:shell:s0" if user.package is None else "u:r:runas_app:s0:c100,c256,c512,c768"
+    context = "u:r:su:s0" if user.uid == 0 else context
+    if "Z" in options:
+        await call.line(context)
+        return 0
     if options.flags & {"u", "g"}:
         await call.line(shown if "n" in options else str(user.uid))
         return 0
@@ -22,7 +27,6 @@ async def identity(call: Call) -> int:
         await call.line(" ".join(user_name(one) if "n" in options else str(one) for one in numbers))
         return 0
     groups = ",".join(f"{one}({user_name(one)})" for one in numbers)
-    context = "u:r:shell:s0" if user.package is None else "u:r:runas_app:s0:c100,c256,c512,c768"
     await call.line(f"uid={user.uid}({shown}) gid={user.uid}({shown}) groups={groups} context={context}")
     return 0
 
@@ -41,7 +45,7 @@ async def whoami(call: Call) -> int:
 
 async def uname(call: Call) -> int:
     """`uname [-asnrvmo]`."""
-    options = read_options(call.args, "asnrvmo")
+    options = call.options
     version = "#1 SMP PREEMPT Wed Jan 10 00:00:00 UTC 2024"
     fields = {"s": "Linux", "n": "localhost", "r": KERNEL, "v": version, "m": "aarch64", "o": "Toybox"}
     chosen = (
@@ -79,12 +83,21 @@ async def hostname(call: Call) -> int:
     return 0
 
 
+_MEMORY = (
+    ("Mem:", 2085789696, 1946861568, 138928128, 8744960, 9310208),
+    ("-/+ buffers/cache:", 1937551360, 148238336),
+    ("Swap:", 1564340224, 0, 1564340224),
+)
+
+
 async def free(call: Call) -> int:
-    """`free`: round figures."""
+    """`free [-bkmgh]`: round figures."""
+    unit = next((size for letter, size in (("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30))
+                 if letter in call.options), 1)  # fmt: skip
     await call.line("\t\ttotal        used        free      shared     buffers")
-    await call.line("Mem:       2085789696  1946861568   138928128     8744960     9310208")
-    await call.line("-/+ buffers/cache:      1937551360   148238336")
-    await call.line("Swap:      1564340224           0  1564340224")
+    for title, *figures in _MEMORY:
+        shown = [human(one) if "h" in call.options else str(one // unit) for one in figures]
+        await call.line(f"{title:<10}" + "".join(f"{one:>12}" for one in shown))
     return 0
 
 

@@ -8,6 +8,14 @@ _KNOWN |= {1079: "ext_obb_rw", 2000: "shell", 3001: "net_bt_admin", 3002: "net_b
 _KNOWN |= {3006: "net_bw_stats", 3009: "readproc", 3011: "uhid", 9997: "everybody", 9998: "misc"}
 
 
+def user_number(name: str) -> int:
+    """The other way."""
+    if name.startswith("u") and "_a" in name:
+        user, _, app = name[1:].partition("_a")
+        return int(user) * 100000 + 10000 + int(app)
+    return next((uid for uid, known in _KNOWN.items() if known == name), int(name) if name.isdigit() else 0)
+
+
 def user_name(uid: int) -> str:
     """App 10123 of user 0 is u0_a123."""
     if uid >= 10000:

@@ -6,7 +6,6 @@ import re
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.radio import ADDRESS, is_on
-from handrail_sim.shell.options import read_options
 
 MAC, GATEWAY, BROADCAST = "02:00:00:00:00:00", "192.168.1.1", "192.168.1.255"
 
@@ -91,7 +90,7 @@ async def ifconfig(call: Call) -> int:
 
 async def ping(call: Call) -> int:
     """Only this phone and its gateway answer: there is no net behind it."""
-    options = read_options(call.args, "qn46b", "cWwisIt")
+    options = call.options
     host = options.rest[0] if options.rest else ""
     count = min(options.number("c", 4), 100)
     literal = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
@@ -111,13 +110,16 @@ async def ping(call: Call) -> int:
 
 async def netstat(call: Call) -> int:
     """The ports that something in the phone serves."""
+    flags = call.options.flags
+    listening = bool(flags & {"a", "l"})
+    kinds = "only servers" if "l" in flags else "servers and established" if "a" in flags else "w/o servers"
     await call.line(
-        "Active Internet connections (w/o servers)\nProto Recv-Q Send-Q Local Address           "
+        f"Active Internet connections ({kinds})\nProto Recv-Q Send-Q Local Address           "
         "Foreign Address         State"
     )
     for name in call.phone.ports:
         kind, _, port = name.partition(":")
-        if kind == "tcp":
+        if kind == "tcp" and listening and "u" not in flags:
             await call.line(f"tcp        0      0 {'127.0.0.1:' + port:<23} {'0.0.0.0:*':<23} LISTEN")
     return 0
 

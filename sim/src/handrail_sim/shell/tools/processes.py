@@ -1,4 +1,4 @@
-"""Commands about processes: ps, pidof, pgrep, pkill, kill, killall, top."""
+"""What runs, and signals to it: pidof, pgrep, pkill, kill, killall."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.options import BadUsage, Options, read_options
 from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_number
 from handrail_sim.shell.session import SHELL
 from handrail_sim.shell.tools.expressions import compile_pattern
@@ -67,92 +67,11 @@ def visible(call: Call) -> list[Row]:
     return [row for row in all_rows(call) if row.user == call.session.user.name]
 
 
-_COLUMNS = {
-    "PID": "PID",
-    "PPID": "PPID",
-    "USER": "USER",
-    "NAME": "NAME",
-    "CMD": "CMD",
-    "ARGS": "CMD",
-    "UID": "UID",
-}
-_COLUMNS |= {
-    "COMM": "COMM",
-    "CMDLINE": "CMD",
-    "STAT": "S",
-    "S": "S",
-    "RSS": "RSS",
-    "VSZ": "VSZ",
-    "TID": "PID",
-}
-
-
-def _cell(row: Row, column: str) -> str:
-    values = {
-        "PID": str(row.pid),
-        "PPID": str(row.parent),
-        "USER": row.user,
-        "UID": row.user,
-        "NAME": row.name,
-    }
-    values |= {"CMD": row.command, "COMM": row.name[:15], "S": "S", "RSS": "81920", "VSZ": "14680064"}
-    return values[column]
-
-
-async def ps(call: Call) -> int:
-    """`ps [-A] [-ef] [-o COLUMNS] [-p PIDS] [-u USER]`."""
-    options = read_options(call.args, "AeflTwZn", "opgtuUM")
-    rows = visible(call)
-    if not options.flags & {"A", "e", "p", "u", "U"}:
-        rows = [row for row in rows if row.user == call.session.user.name]
-    if "p" in options:
-        wanted = re.split(r"[ ,]+", options.values["p"])
-        rows = [row for row in rows if str(row.pid) in wanted]
-    if "u" in options:
-        rows = [row for row in rows if row.user == options.values["u"]]
-    if "o" in options:
-        return await _chosen_columns(call, rows, ",".join(options.many["o"]))
-    lines = [_full(row) for row in rows] if "f" in options else [_brief(row) for row in rows]
-    title = "UID            PID  PPID C STIME TTY          TIME CMD"
-    if "f" not in options:
-        title = "USER           PID  PPID     VSZ    RSS WCHAN            ADDR S NAME                       "
-    await call.out("\n".join([title, *lines]) + "\n")
-    return 0 if rows else 1
-
-
-def _brief(row: Row) -> str:
-    vsz, rss = (14680064, 98304) if row.app else (10782724, 6144)
-    waits = "do_epoll_wait" if row.app or row.process is None else "__do_sys_rt_sigsuspend"
-    return f"{row.user:<12} {row.pid:>5} {row.parent:>5} {vsz:>7} {rss:>6} {waits:<16.16} {0:>4} S {row.name}"
-
-
-def _full(row: Row) -> str:
-    return f"{row.user:<12} {row.pid:>5} {row.parent:>5} 0 00:00 ?        00:00:00 {row.command}"
-
-
-async def _chosen_columns(call: Call, rows: list[Row], spec: str) -> int:
-    columns: list[tuple[str, str]] = []
-    for word in spec.split(","):
-        name, equals, title = word.partition("=")
-        if name.upper() not in _COLUMNS:
-            raise BadUsage(f"bad -o {name}")
-        columns.append((_COLUMNS[name.upper()], title if equals else _COLUMNS[name.upper()]))
-    table = [[title for _, title in columns]] if any(title for _, title in columns) else []
-    table += [[_cell(row, column) for column, _ in columns] for row in rows]
-    widths = [max((len(line[at]) for line in table), default=0) for at in range(len(columns))]
-    right = [column in {"PID", "PPID", "RSS", "VSZ"} for column, _ in columns]
-    for line in table:
-        cells = [
-            cell.rjust(widths[at]) if right[at] else cell.ljust(widths[at]) for at, cell in enumerate(line)
-        ]
-        await call.line(" ".join(cells).rstrip())
-    return 0 if rows else 1
-
-
 async def pidof(call: Call) -> int:
-    """`pidof [-s] NAME…`."""
-    options = read_options(call.args, "sx", "o")
-    rows, own = visible(call), call.session.pid
+    """`pidof [-s] [-o PID] NAME…`."""
+    options = call.options
+    left_out = options.values.get("o", "").split(",")
+    rows, own = [row for row in visible(call) if str(row.pid) not in left_out], call.session.pid
     found = [row.pid for name in options.rest for row in reversed(rows)
              if row.pid != own and name in {row.name, row.command.split(" ")[0]}]  # fmt: skip
     if found:
@@ -160,42 +79,54 @@ async def pidof(call: Call) -> int:
     return int(not found)
 
 
-def _matching(call: Call, pattern: str, *, full: bool, exact: bool) -> list[Row]:
+def _matching(call: Call, options: Options) -> list[Row]:
     """Toybox looks at the name of the program, with -f at the whole command line."""
-    found, wanted = [], compile_pattern(pattern, extended=True)
+    found, wanted = [], compile_pattern(options.rest[0], extended=True)
     for row in visible(call):
-        text = row.command if full else row.name
-        hit = wanted.fullmatch(text) if exact else wanted.search(text)
+        text = row.command if "f" in options else row.name
+        hit = bool(wanted.fullmatch(text) if "x" in options else wanted.search(text))
         mine = row.process is not None and row.process.argv is call.argv
         own_shell = row.pid == call.session.pid
-        if hit and not mine and not (full and own_shell):
+        if hit != ("v" in options) and not mine and not ("f" in options and own_shell):
             found.append(row)
     return found
 
 
+def _picked(rows: list[Row], options: Options) -> list[Row]:
+    """The children of -P, the users of -u and -U, the newest or the oldest."""
+    if "P" in options:
+        rows = [row for row in rows if str(row.parent) in options.values["P"].split(",")]
+    for letter in "uU":
+        if letter in options:
+            names = options.values[letter].split(",")
+            rows = [row for row in rows if row.user in names]
+    return rows[-1:] if "n" in options else rows[:1] if "o" in options else rows
+
+
 async def pgrep(call: Call) -> int:
-    """`pgrep [-flxn] PATTERN`."""
-    options = read_options(call.args, "flxnovca", "dPuUtLgs")
-    rows = _matching(call, options.rest[0] if options.rest else "", full="f" in options, exact="x" in options)
-    rows = rows[-1:] if "n" in options else rows
+    """`pgrep [-aclfnovx] [-P PID] [-u USER] PATTERN`."""
+    options = call.options
+    rows = _picked(_matching(call, options), options)
+    if "c" in options:
+        await call.line(str(len(rows)))
+        return int(not rows)
+    shown = []
     for row in rows:
-        more = (
-            f" {row.command if 'a' in options or 'f' in options else row.name}"
-            if options.flags & {"l", "a"}
-            else ""
-        )
-        await call.line(f"{row.pid}{more}")
+        name = row.command if options.flags & {"a", "f"} else row.name
+        shown.append(f"{row.pid} {name}" if options.flags & {"l", "a"} else str(row.pid))
+    if shown:
+        await call.line(options.values.get("d", "\n").join(shown))
     return int(not rows)
 
 
 async def pkill(call: Call) -> int:
     """`pkill [-SIGNAL] [-fx] PATTERN`."""
     args, signal = _signal_of(call.args)
-    options = read_options(args, "fxnov", "lPuUtgs")
+    options = read_options(args, "fxnov", "lPuU")
     if not options.rest:
         raise BadUsage("Needs 1 argument")
     signal = signal_number(options.values["l"]) or 15 if "l" in options else signal
-    rows = _matching(call, options.rest[0], full="f" in options, exact="x" in options)
+    rows = _picked(_matching(call, options), options)
     refused = [row for row in rows if not _send(call, row, signal)]
     await asyncio.sleep(0)  # a command that hit itself or its shell ends here
     for row in refused:
@@ -206,12 +137,14 @@ async def pkill(call: Call) -> int:
 async def killall(call: Call) -> int:
     """`killall [-SIGNAL] NAME…`."""
     args, signal = _signal_of(call.args)
-    names = [arg for arg in args if not arg.startswith("-")]
-    status = 0
+    options, status = read_options(args, "q"), 0
+    names = options.rest
+    if not names:
+        raise BadUsage("Needs 1 argument")
     for name in names:
         rows = [row for row in visible(call) if row.name == name]
         if not rows:
-            status = await call.fail(f"{name}: No such process")
+            status = 1 if "q" in options else await call.fail(f"{name}: No such process")
         for row in rows:
             if not _send(call, row, signal):
                 status = await call.fail(f"bad '{row.pid}': Operation not permitted")
@@ -286,29 +219,10 @@ async def kill(call: Call) -> int:
     return status
 
 
-async def top(call: Call) -> int:
-    """One round of top."""
-    rows = visible(call)
-    await call.out(
-        f"Tasks: {len(rows)} total,   1 running, {len(rows) - 1} sleeping,   0 stopped,   0 zombie\n"
-    )
-    await call.out("  Mem:  2036904K total,  1901232K used,   135672K free,     9092K buffers\n")
-    await call.out(" Swap:  1527676K total,        0K used,  1527676K free,   942268K cached\n")
-    await call.out("800%cpu   0%user   0%nice   0%sys 800%idle   0%iow   0%irq   0%sirq   0%host\n")
-    await call.out("  PID USER         PR  NI VIRT  RES  SHR S[%CPU] %MEM     TIME+ ARGS\n")
-    for row in rows:
-        await call.line(
-            f"{row.pid:>5} {row.user:<12} 20   0  14G  80M  60M S  0.0   4.0   0:00.10 {row.command}"
-        )
-    return 0
-
-
 FAMILY: dict[str, Command] = {
-    "ps": ps,
     "pidof": pidof,
     "pgrep": pgrep,
     "pkill": pkill,
     "kill": kill,
     "killall": killall,
-    "top": top,
 }

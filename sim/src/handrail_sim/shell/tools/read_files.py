@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.io import CHUNK, Bytes, Source, Streams
-from handrail_sim.shell.options import BadUsage, Options, read_options
+from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.redirect import RedirectFailed, open_source
 from handrail_sim.shell.tools.proc import proc_file
+
+FOLLOW_MS = 1000.0
 
 
 async def open_all(call: Call, names: list[str], failed: list[str]) -> AsyncIterator[tuple[str, Source]]:
@@ -49,25 +51,36 @@ async def content(source: Source) -> bytes:
 
 
 async def cat(call: Call) -> int:
-    """`cat [FILE…]`."""
-    options, failed = read_options(call.args, "uvet"), list[str]()
+    """`cat [-uvet] [FILE…]`."""
+    options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         while part := await source.read(CHUNK):
-            await call.stdout.write(part)
+            await call.stdout.write(_visible(part, options))
     return int(bool(failed))
 
 
-def _count(call: Call, letters: str) -> Options:
-    """`-5` is short for `-n 5`."""
-    args = [f"-n{arg[1:]}" if arg[:1] == "-" and arg[1:].isdigit() else arg for arg in call.args]
-    return read_options(args, letters, "nc")
+def _visible(data: bytes, options: Options) -> bytes:
+    """With -v control characters as ^X, with -t tabs too, with -e a $ at every end of a line."""
+    if not options.flags & {"v", "e", "t"}:
+        return data
+    shown = bytearray()
+    for byte in data:
+        if byte == 10:
+            shown += b"$\n" if "e" in options else b"\n"
+        elif byte == 9 and "t" not in options:
+            shown.append(byte)
+        else:
+            low = byte & 0x7F
+            text = bytes([low]) if 32 <= low < 127 else b"^" + bytes([low ^ 0x40])
+            shown += (b"M-" if byte >= 128 else b"") + text
+    return bytes(shown)
 
 
 async def head(call: Call) -> int:
     """`head [-n N] [-c N] [FILE…]`."""
-    options, failed = _count(call, "qv"), list[str]()
+    options, failed = call.options, list[str]()
     async for name, source in open_all(call, options.rest, failed):
-        if len(options.rest) > 1 and "q" not in options:
+        if (len(options.rest) > 1 and "q" not in options) or "v" in options:
             await call.line(f"==> {name} <==")
         if "c" in options:
             await _first_bytes(call, source, options.number("c", 0))
@@ -95,16 +108,30 @@ async def _first_lines(call: Call, source: Source, left: int) -> None:
 
 async def tail(call: Call) -> int:
     """`tail [-n N|+N] [-c N] [FILE…]`."""
-    options, failed = _count(call, "fFqv"), list[str]()
+    options, failed = call.options, list[str]()
     async for name, source in open_all(call, options.rest, failed):
-        if len(options.rest) > 1:
+        if len(options.rest) > 1 and "q" not in options:
             await call.line(f"==> {name} <==")
         data = await content(source)
         if "c" in options:
             await call.stdout.write(_last(data, options.values["c"], whole=True))
         else:
             await call.stdout.write(_last(data, options.values.get("n", "10"), whole=False))
+        if options.flags & {"f", "F"} and name != "-":
+            await _follow(call, name, len(data))
     return int(bool(failed))
+
+
+async def _follow(call: Call, name: str, at: int) -> None:
+    """What is added to a file, until the command is stopped."""
+    while True:
+        await call.phone.clock.sleep_ms(FOLLOW_MS)
+        files, path = call.session.files, call.path(name)
+        data = files.read(path) if files.exists(path) else b""
+        at = 0 if len(data) < at else at
+        if data[at:]:
+            await call.stdout.write(data[at:])
+        at = len(data)
 
 
 def _last(data: bytes, count: str, *, whole: bool) -> bytes:
@@ -121,13 +148,14 @@ def _last(data: bytes, count: str, *, whole: bool) -> bytes:
 
 async def wc(call: Call) -> int:
     """`wc [-lwcm] [FILE…]`."""
-    options, failed = read_options(call.args, "lwcm"), list[str]()
-    shown = [letter for letter in "lwmc" if letter in options] or list("lwc")
+    options, failed = call.options, list[str]()
+    shown = [letter for letter in "lwmcL" if letter in options] or list("lwc")
     totals: list[list[int]] = []
     async for name, source in open_all(call, options.rest, failed):
         data = await content(source)
         text = data.decode("utf-8", "replace")
         counts = {"l": data.count(b"\n"), "w": len(data.split()), "c": len(data), "m": len(text)}
+        counts["L"] = max(map(len, text.splitlines()), default=0)
         totals.append([counts[letter] for letter in shown])
         await call.line(_counted(totals[-1], "" if name == "-" else name))
     if len(totals) > 1:
@@ -142,7 +170,7 @@ def _counted(numbers: list[int], name: str) -> str:
 
 async def checksum(call: Call) -> int:
     """md5sum and its kin; -b prints the bare sum."""
-    options, failed = read_options(call.args, "bcs"), list[str]()
+    options, failed = call.options, list[str]()
     if "c" in options:
         return await _check(call, options.rest)
     kind = call.argv[0].rpartition("/")[2].removesuffix("sum")
@@ -166,7 +194,7 @@ async def _check(call: Call, names: list[str]) -> int:
 
 async def base64(call: Call) -> int:
     """`base64 [-d] [-w N] [FILE…]`."""
-    options, failed = read_options(call.args, "di", "w"), list[str]()
+    options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         data = await content(source)
         if "d" in options:
@@ -179,19 +207,33 @@ async def base64(call: Call) -> int:
 
 
 async def xxd(call: Call) -> int:
-    """`xxd [-p] [FILE…]`."""
-    options, failed = read_options(call.args, "pr", "clg"), list[str]()
+    """`xxd [-p] [-r] [-c N] [-l N] [-s N] [FILE…]`."""
+    options, failed = call.options, list[str]()
     async for _, source in open_all(call, options.rest, failed):
         data = await content(source)
-        if "p" in options:
-            await call.out("".join(data[at : at + 30].hex() + "\n" for at in range(0, len(data), 30)))
+        if "r" in options:
+            await call.out(_from_hex(data.decode("utf-8", "replace"), plain="p" in options))
             continue
-        for at in range(0, len(data), 16):
-            part = data[at : at + 16]
+        start = options.number("s", 0)
+        data = data[start : start + options.number("l", len(data))]
+        width = max(1, options.number("c", 30 if "p" in options else 16))
+        for at in range(0, len(data), width):
+            part = data[at : at + width]
+            if "p" in options:
+                await call.line(part.hex())
+                continue
             pairs = " ".join(part[n : n + 2].hex() for n in range(0, len(part), 2))
             shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
-            await call.line(f"{at:08x}: {pairs:<39}  {shown}")
+            await call.line(f"{at + start:08x}: {pairs:<{(width + 1) // 2 * 5 - 1}}  {shown}")
     return int(bool(failed))
+
+
+def _from_hex(text: str, *, plain: bool) -> bytes:
+    digits = text if plain else "".join(line.partition(":")[2].split("  ")[0] for line in text.splitlines())
+    try:
+        return bytes.fromhex("".join(digits.split()))
+    except ValueError:
+        raise BadUsage("bad hex") from None
 
 
 FAMILY: dict[str, Command] = {

@@ -1,13 +1,12 @@
-"""Commands that write what they are told: echo, printf, seq, yes; and true, false, sleep, date."""
+"""Commands that write what they are told: echo, printf, seq, yes; and true, false, sleep."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from datetime import UTC, datetime
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.options import BadUsage
 
 _ESCAPES = {
     "n": "\n",
@@ -108,14 +107,19 @@ def _integer(value: str) -> int:
 
 async def seq(call: Call) -> int:
     """`seq [FIRST [STEP]] LAST`."""
-    numbers = [arg for arg in call.args if arg != "-w"]
+    numbers = [arg for arg in call.args if arg not in {"-w", "-s"}]
+    between = "\n"
+    if "-s" in call.args and call.args[-1] != "-s":
+        between = call.args[call.args.index("-s") + 1]
+        numbers.remove(between)
     if not 1 <= len(numbers) <= 3 or not all(re.fullmatch(r"-?\d{1,9}", number) for number in numbers):
         raise BadUsage(f"bad number '{numbers[-1] if numbers else ''}'")
     values = [int(number) for number in numbers]
     first, last = values[0] if len(values) > 1 else 1, values[-1]
     step = values[1] if len(values) == 3 else 1
-    for number in range(first, last + (1 if step > 0 else -1), step or 1):
-        await call.line(str(number))
+    shown = [str(number) for number in range(first, last + (1 if step > 0 else -1), step or 1)]
+    width = max(map(len, shown), default=0) if "-w" in call.args else 0
+    await call.out(between.join(text.zfill(width) for text in shown) + ("\n" if shown else ""))
     return 0
 
 
@@ -149,20 +153,6 @@ async def sleep(call: Call) -> int:
     return 0
 
 
-async def date(call: Call) -> int:
-    """`date [+FORMAT] [-d @SECONDS]`, in UTC."""
-    options = read_options(call.args, "u", "drDs")
-    moment = datetime.fromtimestamp(call.phone.clock.now_ms() / 1000, UTC)
-    given = options.values.get("d", "")
-    if given.startswith("@") and given[1:].isdigit():
-        moment = datetime.fromtimestamp(int(given[1:]), UTC)
-    form = next((arg[1:] for arg in options.rest if arg.startswith("+")), "%a %b %e %H:%M:%S UTC %Y")
-    form = form.replace("%N", f"{moment.microsecond * 1000:09d}").replace("%Z", "UTC")
-    form = form.replace("%s", str(int(moment.timestamp())))
-    await call.line(moment.strftime(form))
-    return 0
-
-
 FAMILY: dict[str, Command] = {
     "echo": echo,
     "printf": printf,
@@ -171,5 +161,4 @@ FAMILY: dict[str, Command] = {
     "true": true,
     "false": false,
     "sleep": sleep,
-    "date": date,
 }

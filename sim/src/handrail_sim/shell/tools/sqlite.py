@@ -7,6 +7,7 @@ import sqlite3
 from dataclasses import dataclass, field
 
 from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.options import BadUsage
 
 MAX_STEPS = 1_500
 """Calls of the progress handler, each 10,000 instructions of SQLite's machine."""
@@ -46,6 +47,8 @@ def _read(args: list[str]) -> _Settings:
             found.null = value if arg == "-nullvalue" else found.null
         elif not arg.startswith("-"):
             found.words.append(arg)
+        elif arg not in {"-version", "--version", "-batch", "-bail", "-readonly"}:
+            raise BadUsage(f"Error: unknown option: {arg}\nUse -help for a list of options.", toybox=False)
     return found
 
 

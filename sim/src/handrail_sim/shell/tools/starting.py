@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.io import Nothing, Source, Streams
-from handrail_sim.shell.options import BadUsage, read_options
+from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.session import Session, User
 from handrail_sim.shell.start import run_text, start
 from handrail_sim.shell.table import COMMANDS
@@ -73,14 +73,12 @@ async def toybox(call: Call) -> int:
 
 async def nohup(call: Call) -> int:
     """Background jobs here outlive their shell anyway."""
-    if not call.args:
-        raise BadUsage("Needs 1 argument")
-    return await run_argv(call, call.args, Nothing(), execs=True)
+    return await run_argv(call, call.options.rest, Nothing(), execs=True)
 
 
 async def xargs(call: Call) -> int:
     """`xargs [-0r] [-n N] [-I X] COMMAND…`."""
-    options = read_options(call.args, "0rtpx", "nIiLsPE", permute=False)
+    options = call.options
     text = (await call.read()).decode("utf-8", "surrogateescape")
     words = (
         [word for word in text.split("\0") if word]
@@ -91,11 +89,15 @@ async def xargs(call: Call) -> int:
     if "I" in options:
         runs = [[part.replace(options.values["I"], word) for part in base] for word in words]
     else:
-        size = max(1, options.number("n", len(words) or 1))
+        if "L" in options:
+            words = text.splitlines()
+        size = max(1, options.number("n", options.number("L", len(words) or 1)))
         runs = [[*base, *words[at : at + size]] for at in range(0, len(words), size)]
         runs = runs or ([] if "r" in options else [base])
     status = 0
     for argv in runs:
+        if "t" in options:
+            await call.err(" ".join(argv))
         done = await run_argv(call, argv, Nothing())
         status = 127 if done == 127 else (123 if done else status)
     return status
@@ -112,7 +114,7 @@ def _words(text: str, *, by_line: bool) -> list[str]:
 
 async def timeout(call: Call) -> int:
     """`timeout SECONDS COMMAND…`: 124 when time ran out."""
-    options = read_options(call.args, "vi", "ks", permute=False)
+    options = call.options
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", options.rest[0]) if options.rest[1:] else None
     if not match:
         raise BadUsage("Needs 2 arguments", 125)
@@ -125,8 +127,11 @@ async def timeout(call: Call) -> int:
 async def time(call: Call) -> int:
     """`time COMMAND…`, on the phone's clock."""
     began = call.phone.clock.monotonic_ms()
-    status = await run_argv(call, call.args) if call.args else 0
+    status = await run_argv(call, call.options.rest)
     took = (call.phone.clock.monotonic_ms() - began) / 1000
+    if "p" in call.options:
+        await call.err(f"real {took:.2f}\nuser 0.00\nsys 0.00")
+        return status
     minutes, seconds = divmod(took, 60)
     await call.err(f"    {int(minutes)}m{seconds:05.2f}s real     0m00.00s user     0m00.00s system")
     return status
@@ -134,22 +139,31 @@ async def time(call: Call) -> int:
 
 async def env(call: Call) -> int:
     """`env [-i] [NAME=VALUE…] [COMMAND…]`."""
-    args, session = call.args, call.session.subshell()
-    while args and (args[0] in {"-i", "-"} or re.match(r"[A-Za-z_]\w*=", args[0])):
+    args, session = list(call.options.rest), call.session.subshell()
+    if "i" in call.options:
+        session.exported.clear()
+    for name in call.options.many.get("u", []):
+        session.exported.discard(name)
+    while args and re.match(r"[A-Za-z_]\w*=", args[0]):
         name, _, value = args.pop(0).partition("=")
-        if name in {"-i", "-"}:
-            session.exported.clear()
-        else:
-            session.variables[name] = value
-            session.exported.add(name)
-    if args[:1] == ["-u"]:
-        session.exported.discard(args[1])
-        args = args[2:]
+        session.variables[name] = value
+        session.exported.add(name)
     if args:
         return await run_argv(call, args, session=session, execs=True)
     for name, value in session.environment().items():
         await call.line(f"{name}={value}")
     return 0
+
+
+async def printenv(call: Call) -> int:
+    """`printenv [NAME…]`: values alone."""
+    known, status = call.session.environment(), 0
+    for name in call.options.rest:
+        if name in known:
+            await call.line(known[name])
+        else:
+            status = 1
+    return status if call.options.rest else await env(call)
 
 
 async def run_as(call: Call) -> int:
@@ -175,7 +189,7 @@ async def run_as(call: Call) -> int:
 
 async def which(call: Call) -> int:
     """`which NAME…`."""
-    options, status = read_options(call.args, "a"), 0
+    options, status = call.options, 0
     for name in options.rest:
         if name in COMMANDS and name != "[[":
             await call.line(f"/system/bin/{name}")
@@ -193,7 +207,7 @@ FAMILY: dict[str, Command] = {
     "timeout": timeout,
     "time": time,
     "env": env,
-    "printenv": env,
+    "printenv": printenv,
     "run-as": run_as,
     "which": which,
 }
