@@ -224,7 +224,9 @@ def test_random_arguments_never_break_a_command() -> None:
     some += "é \udc80 / /sdcard /nosuch * a=b s/a/b/ s/(/b/ ( {} ; +x zzz %d% +%Q --pid=x *:Q".split()
     some += ["", *"com.handrail.notes start get put list system size dump tap text keyevent".split()]
     chance, phone = random.Random(11), new_phone(["notes"])
-    endless = {*"yes reboot logcat screencap screenrecord uiautomator sleep svc monkey".split()}
+    endless = {
+        *"yes reboot logcat screencap screenrecord uiautomator sleep svc monkey getevent nc tail top".split()
+    }
     names = sorted(set(COMMANDS) - endless)
 
     async def story() -> None:

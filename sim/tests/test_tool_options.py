@@ -27,12 +27,12 @@ def test_every_tool_is_in_the_table_or_reads_its_own_words() -> None:
 @pytest.mark.parametrize("name", sorted(TOOLS))
 def test_a_letter_that_a_tool_does_not_have_is_refused(name: str) -> None:
     tool = TOOLS[name]
-    usage = out(f"{name} --help")
+    usage = out(f"/system/bin/{name} --help")
     assert usage == f"{tool.usage()}\n"
     known = usage.partition(name)[2]
     unknown = next(letter for letter in string.ascii_letters if f"-{letter}" not in known and
                    letter not in known.partition("]")[0])  # fmt: skip
-    for line in (f"{name} -{unknown} x", f"{name} --nosuch x y"):
+    for line in (f"/system/bin/{name} -{unknown} x", f"/system/bin/{name} --nosuch x y"):
         answer = shell(line)
         option = unknown if f"-{unknown}" in line else "nosuch"
         assert answer.errors == f"{name}: Unknown option '{option}' (see \"{name} --help\")\n"

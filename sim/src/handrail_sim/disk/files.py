@@ -53,6 +53,10 @@ class Files:
         user = ROOT_USER if uid == 0 else User(uid, frozenset({uid, MEDIA_RW, EVERYBODY}))
         return Files(self._clock, disk=self._disk, user=user)
 
+    def mount(self, name: str, content: Callable[[], Node]) -> None:
+        """A top folder that is made when somebody looks."""
+        self._disk.mounts[name] = content
+
     # looking
 
     def stat(self, path: str, *, follow: bool = True) -> Stat:

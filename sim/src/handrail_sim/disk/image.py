@@ -56,6 +56,7 @@ _LINKS = (
     ("/system/etc", "/etc"),
 )
 _DEVICES = ("null", "zero", "tty", "full", "random", "urandom")
+_INPUT = ("event0", "event1", "event2")
 
 
 def fill(files: Files) -> None:
@@ -71,6 +72,10 @@ def fill(files: Files) -> None:
         files.symlink(target, path)
     for name in _DEVICES:
         files.device(f"/dev/{name}")
+    files.mkdir("/dev/input")
+    for name in _INPUT:
+        files.device(f"/dev/input/{name}", 0o660)
+        files.chown(f"/dev/input/{name}", ROOT, 1004)
 
 
 def fill_app_data(files: Files, package: str, uid: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -74,6 +75,8 @@ class Disk:
         self.used = 0
         self.inode = 1
         self.root = Node(0o40755, ROOT, ROOT, 0, 1, entries={})
+        self.mounts: dict[str, Callable[[], Node]] = {}
+        """Top folders whose content is made when somebody looks, such as /proc."""
 
     def new_inode(self) -> int:
         self.inode += 1
@@ -95,7 +98,7 @@ class Disk:
                 del way[max(1, len(way) - 1) :]
                 continue
             folder = self._enter(way[-1][1], name, path, user)
-            node = folder.get(name)
+            node = self.mounts[name]() if len(way) == 1 and name in self.mounts else folder.get(name)
             if node is not None and node.target and (todo or follow):
                 links += 1
                 if links > LINKS_MAX:

@@ -59,7 +59,7 @@ class Call:
 
     async def fail(self, text: str, code: int = 1) -> int:
         """Say `name: text` on stderr as toybox does, and give the exit code back."""
-        await self.err(f"{self.name}: {text}")
+        await self.err(f"{self.name.rpartition('/')[2]}: {text}")
         return code
 
     async def read(self) -> bytes:

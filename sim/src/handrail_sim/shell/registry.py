@@ -12,6 +12,7 @@ from handrail_sim.shell.system import (
     appops,
     cmd,
     content,
+    evdev,
     ime,
     inputs,
     logcat,
@@ -19,10 +20,12 @@ from handrail_sim.shell.system import (
     pm,
     props,
     radio,
+    reports,
     screen,
 )
 from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS, Builtin
 from handrail_sim.shell.tools import (
+    archives,
     change_files,
     conditions,
     dates,
@@ -39,6 +42,7 @@ from handrail_sim.shell.tools import (
     say,
     sqlite,
     starting,
+    terminal,
     usage,
 )
 
@@ -58,6 +62,8 @@ FAMILIES = (
     ps,
     machine,
     network,
+    archives,
+    terminal,
     sqlite,
     inputs,
     screen,
@@ -72,6 +78,8 @@ FAMILIES = (
     logcat,
     monkey,
     app_process,
+    reports,
+    evdev,
     dumpsys,
 )
 ALSO_BUILT_IN = ("echo", "true", "false", "test", "[", "[[", "kill")

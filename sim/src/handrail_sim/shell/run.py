@@ -16,6 +16,7 @@ from handrail_sim.shell.programs import fill_programs
 from handrail_sim.shell.session import ENVIRONMENT, SHELL, Session, User
 from handrail_sim.shell.start import complain
 from handrail_sim.shell.syntax import Script, ShellSyntaxError
+from handrail_sim.shell.tools.proc import mount_proc
 
 if TYPE_CHECKING:
     from handrail_sim.handset import Handset
@@ -71,6 +72,7 @@ async def capture(phone: Handset, command: str, stdin: bytes = b"") -> Answer:
 def new_session(phone: Handset, streams: Streams, env: Mapping[str, str] | None = None) -> Session:
     """A login shell as adbd starts it."""
     fill_programs(phone.files)
+    mount_proc(phone)
     variables = ENVIRONMENT | dict(env or {})
     user, files = User(), phone.files.as_shell()
     if is_root(phone):
@@ -79,7 +81,7 @@ def new_session(phone: Handset, streams: Streams, env: Mapping[str, str] | None 
     return Session(phone, files, streams, variables, set(variables), _interpret, user=user)
 
 
-def is_root(phone: Phone) -> bool:
+def is_root(phone: Handset) -> bool:
     """Whether adbd runs as root: asked for by `adb root`, and granted by builds that can be debugged."""
     props = phone.props
     return props.get("ro.debuggable") == "1" and props.get("service.adb.root") == "1"

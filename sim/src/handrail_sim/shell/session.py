@@ -105,6 +105,8 @@ class Session:
     depth: int = 0
     exit_on_error: bool = False
     tty: bool = False
+    echo: bool = True
+    """Whether the terminal shows what is typed; `stty -echo` turns it off."""
     jobs: list[asyncio.Task[int]] = field(default_factory=list)
     """Background jobs that still hold this shell's output."""
     all_jobs: dict[int, asyncio.Task[int]] = field(default_factory=dict)

@@ -84,7 +84,7 @@ async def run_process(call: Call, command: Command, *, replaces: bool = False) -
         except BrokenPipeError:
             return 141
         except BadUsage as problem:
-            hint = f' (see "{call.argv[0]} --help")' if problem.toybox else ""
+            hint = f' (see "{process.name} --help")' if problem.toybox else ""
             return await call.fail(f"{problem}{hint}", problem.code)
         except OSError as problem:
             return await call.fail(f"{problem.filename}: {problem.strerror}")

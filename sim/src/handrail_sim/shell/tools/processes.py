@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage, Options, read_options
@@ -12,6 +13,9 @@ from handrail_sim.shell.processes import SIGNALS, Process, processes_of, signal_
 from handrail_sim.shell.session import SHELL
 from handrail_sim.shell.tools.expressions import compile_pattern
 from handrail_sim.shell.tools.names import user_name
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
 
 NATIVE = (
     (1, 0, 0, "init", "/system/bin/init second_stage"),
@@ -43,20 +47,23 @@ class Row:
 
 
 def all_rows(call: Call) -> list[Row]:
-    """Everything that runs: the system, apps, and what shells started."""
+    """Everything that runs."""
+    return rows_of(call.phone)
+
+
+def rows_of(phone: Phone) -> list[Row]:
+    """The system, apps, and what shells started."""
     rows = [Row(pid, parent, user_name(uid), name, line) for pid, parent, uid, name, line in NATIVE]
     known = {row.name for row in rows}
-    apps = call.phone.packages.processes.values()
+    apps = phone.packages.processes.values()
     rows += [
         Row(app.pid, 271, user_name(app.uid), app.name, app.name, app=True)
         for app in apps
         if app.name not in known
     ]
-    for own in processes_of(call.phone).running.values():
-        name = own.name if own.name != "app_process" else "app_process"
-        rows.append(
-            Row(own.pid, own.parent if own.parent != 1 else 355, own.user.name, name, " ".join(own.argv), own)
-        )
+    for own in processes_of(phone).running.values():
+        parent = own.parent if own.parent != 1 else 355
+        rows.append(Row(own.pid, parent, own.user.name, own.name, " ".join(own.argv), own))
     return sorted(rows, key=lambda row: row.pid)
 
 

@@ -7,10 +7,9 @@ import hashlib
 from collections.abc import AsyncIterator
 
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.io import CHUNK, Bytes, Source, Streams
+from handrail_sim.shell.io import CHUNK, Source, Streams
 from handrail_sim.shell.options import BadUsage, Options
 from handrail_sim.shell.redirect import RedirectFailed, open_source
-from handrail_sim.shell.tools.proc import proc_file
 
 FOLLOW_MS = 1000.0
 
@@ -30,9 +29,6 @@ async def open_all(call: Call, names: list[str], failed: list[str]) -> AsyncIter
 
 def _open(call: Call, name: str) -> Source:
     path = call.path(name)
-    made = proc_file(call, path) if path.startswith("/proc/") else None
-    if made is not None:
-        return Bytes(made)
     call.session.files.stat(path)
     if call.session.files.is_dir(path):
         raise IsADirectoryError(21, "Is a directory", name)

@@ -17,7 +17,8 @@ from handrail_sim.waiting import first
 
 _ANDROID = """
 am pm cmd input wm dumpsys logcat settings svc ime content monkey appops getprop setprop screencap
-screenrecord uiautomator app_process sqlite3 run-as sh sim service ping awk
+screenrecord uiautomator app_process app_process32 app_process64 sqlite3 run-as sh sim service ping awk log
+bugreportz bugreport bmgr sm atrace perfetto device_config dpm locksettings getevent sendevent reboot
 """
 ANDROID_ONLY = frozenset(_ANDROID.split())
 

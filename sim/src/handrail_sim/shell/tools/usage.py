@@ -2,7 +2,7 @@
 
 The shell reads a tool's options by this table before the tool runs. So an option that a tool does not have
 is refused by every tool alike, `--help` prints what is there, and no tool can swallow a flag.
-A letter with a colon takes a value, `+` and `#` are explained below.
+A letter with a colon takes a value, `+`, `#` and `&` are explained below.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ stty        ag                   [SETTING...]
 sync        -                    [FILE...]
 tac         -                    [FILE...]
 tail        #Ffqc:n:             [FILE...]
-tar         ctxvzOkf:C:          [FILE...]
+tar         &ctxvzOkf:C:          [FILE...]
 tee         ai                   [FILE...]
 time        +p                   COMMAND...
 timeout     +k:s:                SECONDS COMMAND...
@@ -114,6 +114,8 @@ class Tool:
     """`+`: what follows the first operand belongs to another command."""
     digits: bool
     """`#`: `-5` is short for `-n 5`."""
+    bare: bool
+    """`&`: the first word may be letters without their dash."""
 
     @property
     def least(self) -> int:
@@ -133,6 +135,8 @@ class Tool:
 
     def read(self, args: list[str]) -> Options:
         """The options that were given; BadUsage as toybox words it."""
+        if self.bare and args and not args[0].startswith("-"):
+            args = [f"-{args[0]}", *args[1:]]
         if self.digits:
             args = [f"-n{arg[1:]}" if re.fullmatch(r"-\d+", arg) else arg for arg in args]
         found = read_options(args, self.letters, self.valued, permute=not self.stops, long=self.long)
@@ -147,11 +151,11 @@ class Tool:
 def _tool(line: str) -> Tool:
     name, options, operands = (*line.replace("{grep}", _GREP).split(None, 2), "")[:3]
     letters, *long = options.split(",")
-    stops, digits = "+" in letters, "#" in letters
-    letters = letters.translate({ord(char): None for char in "+-#"})
+    stops, digits, bare = "+" in letters, "#" in letters, "&" in letters
+    letters = letters.translate({ord(char): None for char in "+-#&"})
     valued = "".join(re.findall(r"(.):", letters))
     text = "" if operands == "-" else operands
-    return Tool(name, letters.replace(":", ""), valued, frozenset(long), text, stops, digits)
+    return Tool(name, letters.replace(":", ""), valued, frozenset(long), text, stops, digits, bare)
 
 
 TOOLS = {tool.name: tool for tool in map(_tool, _TABLE.strip().splitlines())}
