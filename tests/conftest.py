@@ -5,6 +5,7 @@ Slow tests are whole matrices and long runs. `make test` leaves them out, `make 
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -19,6 +20,9 @@ settings.register_profile(
     print_blob=True,
 )
 settings.load_profile("handrail")
+
+# A process that stays behind would outlive its test and its home. Tests of it ask for it by themselves.
+os.environ["HANDRAIL_NO_DAEMON"] = "1"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: programs that a test interrupts would inherit the deafness.

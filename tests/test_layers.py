@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"clock", "errors"},
+    {"clock", "errors", "places", "terminal"},
     {"owned"},
     {"asgi_server", "bind", "config", "simulator", "store", "waiting"},
     {"protocol", "transparency"},

@@ -5,8 +5,9 @@ What is public here is imported when it is first used: a command line should not
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # as `typing` has it, which most commands can do without
+    from typing import Any
 
 __version__ = "0.2.0"
 
@@ -15,5 +16,7 @@ _PUBLIC = {"Runtime": "handrail.runtime", "simulated_phone": "handrail.simulator
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
+        import importlib  # noqa: PLC0415
+
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from handrail.errors import InvalidAction
 from handrail.owned import check_folder
+from handrail.places import home_folder
 
 T = TypeVar("T")
 Helper = Literal["auto", "u2", "http", "none"]
@@ -104,6 +105,11 @@ VARIABLES: tuple[Variable, ...] = (
         "the public key of the witness at that address",
         "the one that it tells",
     ),
+    Variable(
+        "HANDRAIL_NO_DAEMON",
+        "1: every command runs in its own process; no resident one is used or started",
+        "0",
+    ),
     Variable("HANDRAIL_LOG", "how much is logged: `debug`, `info`, `warning` or `error`", "`warning`"),
     Variable("HANDRAIL_SIM_SEED", "seed of the phone that `--sim` starts", "1"),
     Variable("HANDRAIL_SIM_APPS", "apps of the phone that `--sim` starts, separated by commas", "all"),
@@ -159,12 +165,16 @@ class Config:
         """Raises `InvalidAction`; `path` is the variable's name."""
         read = _Reader(env)
         disabled = read.flag("HANDRAIL_DISABLE_HELPER")
-        for name in ("HANDRAIL_DISABLE_FRAMEWORK_SYNC", "HANDRAIL_DISABLE_FIBER_INFERENCE"):
-            read.flag(name)  # used where a device is opened, refused before anything is done
+        for name in (
+            "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
+            "HANDRAIL_DISABLE_FIBER_INFERENCE",
+            "HANDRAIL_NO_DAEMON",
+        ):
+            read.flag(name)  # used elsewhere, refused before anything is done
         metro(env)
         host, port = read.socket("ADB_SERVER_SOCKET")
         return cls(
-            home=_home(env),
+            home=Path(home_folder(env)),
             device=read.text("HANDRAIL_DEVICE") or None,
             devices=tuple(read.each("HANDRAIL_DEVICES", _address)),
             adb=read.path("HANDRAIL_ADB"),
@@ -260,16 +270,6 @@ def _unknown(name: str, known: list[str]) -> str:
     tails = {one.removeprefix("HANDRAIL_"): one for one in known}
     near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
     return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")
-
-
-def _home(env: Mapping[str, str]) -> Path:
-    if chosen := env.get("HANDRAIL_HOME"):
-        return Path(chosen).expanduser().absolute()
-    # The XDG rules: a relative path in these variables counts as not set.
-    data = env.get("XDG_DATA_HOME", "")
-    if data.startswith("/"):
-        return Path(data) / "handrail"
-    return Path(env.get("HOME") or Path.home()) / ".local" / "share" / "handrail"
 
 
 def host_port(text: str) -> tuple[str, int] | None:

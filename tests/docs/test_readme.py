@@ -39,7 +39,8 @@ ALONE = [line for block in blocks("sh") if not is_tour(block) for line in lines_
 
 
 def env_of(home: Path, **more: str) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "HANDRAIL_HOME": str(home / "home"), **more}
+    paths = {"PATH": os.environ["PATH"], "HOME": str(home), "HANDRAIL_HOME": str(home / "home")}
+    return {**paths, "HANDRAIL_NO_DAEMON": "1", **more}
 
 
 def run(words: list[str], env: dict[str, str]) -> str:

@@ -22,7 +22,8 @@ from typing import Any
 import click
 
 from handrail.cli.index import ACTION_COMMANDS
-from handrail.cli.main import cli, main
+from handrail.cli.main import main
+from handrail.cli.program import cli
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SEC = 50

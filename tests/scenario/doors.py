@@ -65,6 +65,7 @@ def environment(home: Path) -> dict[str, str]:
         "HOME": str(home),
         "HANDRAIL_HOME": str(home),
         "HANDRAIL_HELPER": "none",
+        "HANDRAIL_NO_DAEMON": "1",
         "HANDRAIL_ADB": str(home / "no-adb"),  # nothing is started that would outlive the test
         "ANDROID_ADB_SERVER_PORT": "15791",
     }

@@ -68,7 +68,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         try:
             address = json.loads(phone.stdout.readline())["connect"]
             env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HANDRAIL_HOME": str(tmp_path / "home")}
-            yield Shell(env | {"HANDRAIL_DEVICE": address})
+            yield Shell(env | {"HANDRAIL_DEVICE": address, "HANDRAIL_NO_DAEMON": "1"})
         finally:
             phone.terminate()
 

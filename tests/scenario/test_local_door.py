@@ -30,7 +30,7 @@ PATIENCE_S = 60
 
 def env_of(home: Path, **more: str) -> dict[str, str]:
     paths = {"PATH": os.environ["PATH"], "HOME": str(home), "HANDRAIL_HOME": str(home / "home")}
-    return paths | {"HANDRAIL_HELPER": "none"} | more
+    return paths | {"HANDRAIL_HELPER": "none", "HANDRAIL_NO_DAEMON": "1"} | more
 
 
 async def command(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:

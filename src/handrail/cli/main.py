@@ -1,177 +1,35 @@
-"""The `handrail` command. `--help` answers from the table below and imports nothing heavy."""
+"""The `handrail` command: who does it is decided here, before anything is imported that takes time.
+
+What needs a phone goes to the resident process of this home; the rest, and whatever that one can't do exactly
+alike, is done here.
+"""
 
 from __future__ import annotations
 
-import importlib
-import os
-import signal
 import sys
-from pathlib import Path
-from typing import Any, NoReturn
 
-import click
-
-from handrail import __version__
-from handrail.cli.index import ACTION_COMMANDS
-from handrail.errors import Cancelled, HandrailError, InvalidAction
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
-    "actions": ("handrail.cli.actions:actions", "Show the vocabulary: every action and its fields."),
-    "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
-    "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
-    "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
-    "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
-    "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
-    "sim": ("handrail.cli.sim:sim", "Run simulated phones that any Android tool can talk to."),
-    "run": ("handrail.cli.run:run", "Run flows: many steps from files, with reports."),
-    "record": ("handrail.cli.record:record", "Turn what is done on a phone into a flow."),
-    "approvals": ("handrail.cli.approvals:approvals", "List what waits for a person's answer."),
-    "approve": ("handrail.cli.approvals:approve", "Say yes to a request."),
-    "reject": ("handrail.cli.approvals:reject", "Say no to a request."),
-    "policy": ("handrail.cli.policy:policy", "Check rules, show defaults, revoke remembered answers."),
-    "take-over": ("handrail.cli.take_over:take_over", "Take a phone for yourself; agents wait."),
-    "hand-back": ("handrail.cli.take_over:hand_back", "Give a phone back to whoever worked on it."),
-    "stop": ("handrail.cli.take_over:stop", "End what is being done on a phone, by any process."),
-    "watch": ("handrail.cli.watch:watch", "Follow a phone: its screen, what changes, and what is done."),
-    "journal": ("handrail.cli.journal_proofs:journal", "List, show, prove and export what was done."),
-    "witness": ("handrail.cli.witness:witness", "Countersign journals of other machines."),
-    "mcp": ("handrail.cli.mcp:mcp", "Serve phones to an MCP client: Claude, Cursor, VS Code, …"),
-    "serve": ("handrail.cli.serve:serve", "Serve the desk: a page for people, REST, WebSocket and MCP."),
-    "desk": ("handrail.cli.desk:desk", "Act on the desk of a running server, and follow it."),
-    "agent": ("handrail.cli.agent:agent", "Let a model work on a phone until a task is done."),
-    "eval": ("handrail.cli.evaluate:evaluate", "Measure a model on tasks with simulated phones."),
-    "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
-    "completion": ("handrail.cli.completion:completion", "Print completion for bash, zsh or fish."),
-}
-"""Name → where it lives, and its line in the help."""
-
-
-ALIASES = {"ui": "get-ui-tree"}
-"""What is typed most, in fewer letters."""
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they run, not when they are listed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's signature)
-        return [*COMMANDS, *ACTION_COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        name = ALIASES.get(cmd_name, cmd_name).replace("_", "-")
-        if name in ACTION_COMMANDS:
-            from handrail.cli.action_commands import command_for  # noqa: PLC0415
-
-            return command_for(name)
-        if name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            raise click.UsageError(f"No such command {args[0]!r}.{_meant(args[0])}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:  # the reader has seen enough: `handrail actions | head -1`
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(0)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
-        with formatter.section("Actions on a device"):
-            formatter.write_dl([(name, action.text) for name, action in ACTION_COMMANDS.items()])
-        with formatter.section("Short for"):
-            formatter.write_dl([(name, f"handrail {meant}") for name, meant in ALIASES.items()])
-
-
-def _meant(word: str) -> str:
-    """What may have been meant: the name that other tools use, or a slip of the pen."""
-    from handrail.protocol.read import ELSEWHERE, nearest  # noqa: PLC0415
-
-    known = [*COMMANDS, *ACTION_COMMANDS, *ALIASES]
-    elsewhere = ELSEWHERE.get(word.replace("-", "_"))
-    near = [elsewhere.replace("_", "-")] if elsewhere else nearest(word.replace("_", "-"), known)[:1]
-    return f" Did you mean {near[0]}?" if near else ""
-
-
-@click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+ALONE = frozenset(
+    "demo doctor sim record watch witness mcp serve agent eval completion daemon".split()  # noqa: SIM905
 )
-@click.version_option(__version__, prog_name="handrail")
-def cli() -> None:
-    """Hands for AI agents on phones, rails for the people who own them."""
-    if level := os.environ.get("HANDRAIL_LOG"):
-        from handrail.cli.output import log_to_stderr  # noqa: PLC0415
-
-        log_to_stderr(level)
+"""What lasts, or is about this process itself: it has nothing to win by being handed over."""
+SHORT = frozenset(
+    "actions check tree diff devices approvals approve reject policy take-over hand-back stop journal desk "  # noqa: SIM905
+    "flow".split()
+)
+"""What a resident process does if there is one. Any other word is an action, or `run`: it starts one."""
 
 
 def main() -> None:
-    """The console script: every failure ends with a message, a hint and the exit code of its family."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
-            signal.signal(number, _as_ctrl_c)
-    try:
-        ended = cli(standalone_mode=False)  # click returns the code of `ctx.exit(code)` here
-        sys.exit(ended if isinstance(ended, int) else 0)
-    except click.Abort:
-        _fail(Cancelled("it was stopped"), quiet=True)
-    except click.ClickException as error:
-        error.show()
-        _fail(InvalidAction(error.format_message()), quiet=True)
-    except HandrailError as error:
-        _fail(error)
-    except Exception as error:
-        _fail(_unforeseen(error))
+    """The console script."""
+    words = sys.argv[1:]
+    if words and words[0] not in ALONE and not words[0].startswith("-"):
+        from handrail.cli.hand_over import hand_over  # noqa: PLC0415
 
+        is_reading = not {"-h", "--help", "--sim"}.isdisjoint(words)
+        hand_over(starts=words[0] not in SHORT and not is_reading)
+    from handrail.cli.program import run  # noqa: PLC0415
 
-def _as_ctrl_c(*_: object) -> None:
-    """A closed terminal and a service manager mean the same: stop, say so, leave nothing that waits."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.raise_signal(signal.SIGINT)
-
-
-def _fail(error: HandrailError, *, quiet: bool = False) -> NoReturn:
-    """Tell it, as one JSON object where that was asked for. `quiet`: a person has been told already."""
-    options = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
-    if "--json" in options:
-        from handrail.cli.output import print_json  # noqa: PLC0415
-
-        print_json(error.to_dict())
-    elif not quiet:
-        click.echo(f"{error.code}: {error.message}\n{error.hint}", err=True)
-    sys.exit(error.exits.exit_code)
-
-
-def _unforeseen(error: Exception) -> HandrailError:
-    """A disk that failed has a name; for anything else the log has the traceback."""
-    import logging  # noqa: PLC0415  (what most commands do not need)
-
-    from handrail.config import Config  # noqa: PLC0415
-    from handrail.store import disk_failure, store_error  # noqa: PLC0415
-
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # as servers raise them
-        error = error.exceptions[0]
-    if isinstance(error, HandrailError):
-        return error
-    if named := disk_failure(error):
-        return named
-    if isinstance(error, OSError) and error.filename is not None:
-        place, home = Path(os.fsdecode(error.filename)), Config.from_env(os.environ).home
-        if place == home or home in place.parents:
-            return store_error(error, f"{place} can't be used")
-        return HandrailError(f"{place}: {error.strerror}", hint="Check that path.")
-    logging.getLogger("handrail.cli").error("failed in a way nobody foresaw", exc_info=error)
-    return HandrailError(f"{type(error).__name__}: {error}")
+    run()
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
     except HandrailError as error:
         if not as_json:
             raise
-        print_json(_as_answer(data["type"], error))
+        print_json(as_answer(data["type"], error))
         return error.exits.exit_code
     return _exit_code(envelope)
 
@@ -104,7 +104,7 @@ async def _stopped_by_signals(stop: Callable[[], Coroutine[Any, Any, object]]) -
             release()
 
 
-def _as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
+def as_answer(kind: str, error: HandrailError) -> dict[str, Any]:
     """A failure before the action began, with the keys that an envelope has."""
     told = error.to_dict()
     return {"action_type": kind, "success": False, "failure_code": told.pop("code"), **told}

@@ -16,6 +16,7 @@ from typing import TextIO
 from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.policy import Span
 from handrail.errors import HandrailError
+from handrail.terminal import is_typed_for_us
 from handrail.tree.quote import clean, cut
 
 _ANSWERS: dict[str, tuple[bool, Span | None]] = {
@@ -40,7 +41,8 @@ class TerminalPrompt:
 
     @property
     def is_possible(self) -> bool:
-        return self._source.isatty() and self._sink.isatty()
+        ends = self._source.isatty() and self._sink.isatty()
+        return ends and is_typed_for_us(self._source.fileno())
 
     async def __call__(self, one: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
         self._show(one)

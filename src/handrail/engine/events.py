@@ -6,11 +6,11 @@ import asyncio
 import getpass
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
 from handrail.protocol.envelope import Envelope, LifecycleState
+from handrail.terminal import began, login_session
 
 HELD = 1_000
 """Events that wait for one listener."""
@@ -115,12 +115,12 @@ class Caller:
     @classmethod
     def at_terminal(cls) -> Caller:
         """The person whose shell runs this command."""
-        return cls.of_terminal(_login(), os.getsid(0))
+        return cls.of_terminal(_login(), login_session())
 
     @classmethod
     def of_terminal(cls, name: str, terminal: int | None) -> Caller:
         """Known again by the login session as long as that lasts: its number alone is given out again."""
-        asker = "" if terminal is None else f"{terminal}@{_began(terminal)}"
+        asker = "" if terminal is None else f"{terminal}@{began(terminal)}"
         return cls(name, "person", "cli", terminal=terminal, asker=asker)
 
     @property
@@ -142,14 +142,6 @@ class Caller:
 
     def to_dict(self) -> dict[str, Any]:
         return {"id": self.id, "kind": self.actor, "door": self.door, "remote": self.is_remote}
-
-
-def _began(process: int) -> str:
-    """When a process was started, in ticks since the machine was; '' where that can't be told."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19]
-    except (OSError, ValueError, IndexError):
-        return ""
 
 
 def _login() -> str:

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from handrail.errors import InvalidAction
+from handrail.places import socket_file
 
 MOST_ASKED = 4 * 1024 * 1024
 """Bytes of a request: a script or a long text fits."""
@@ -61,21 +60,13 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
         await writer.wait_closed()
 
 
-LONGEST_PATH = 100
-"""Bytes. Kernels take 103 (macOS) or 107 (Linux) for the path of a socket."""
-
-
-DoorName = Literal["local", "desk"]
-"""`local`: whoever has phones open. `desk`: the one process that has the desk."""
+DoorName = Literal["local", "desk", "daemon"]
+"""`local`: whoever has phones open. `desk`: whoever has the desk. `daemon`: whoever runs others' commands."""
 
 
 def socket_path(home: Path, name: DoorName = "local") -> Path:
-    """Under the home; where that path is too long for a socket, in a folder of this user's own."""
-    direct = home / f"{name}.sock"
-    if len(os.fsencode(direct)) <= LONGEST_PATH:
-        return direct
-    short = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"handrail-{os.getuid()}-{short}" / f"{name}.sock"
+    """Where the socket of a home is."""
+    return Path(socket_file(str(home), name))
 
 
 def make_folder(path: Path) -> None:

@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from handrail import __version__
-from handrail.cli.main import COMMANDS
+from handrail.cli.main import ALONE, SHORT
+from handrail.cli.program import ACTION_COMMANDS, COMMANDS
 from handrail.errors import ERRORS
 from tests.unit.cli.command import Handrail
 
@@ -111,3 +112,9 @@ def test_an_interrupt_ends_with_130(handrail: Handrail, monkeypatch: pytest.Monk
 
     monkeypatch.setattr("handrail.cli.check.read_input", interrupt)
     assert handrail("check").code == 130
+
+
+def test_every_command_has_one_place_where_it_runs() -> None:
+    assert ALONE | SHORT | {"run"} == set(COMMANDS)
+    assert not ALONE & SHORT
+    assert not (ALONE | SHORT) & set(ACTION_COMMANDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from handrail.cli.main import cli
+from handrail.cli.program import cli
 from handrail.errors import ElementNotFound, HandrailError, TreeParseError
 
 DUMPS = Path(__file__).parents[3] / "examples" / "dumps"

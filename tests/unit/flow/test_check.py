@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from handrail.cli.main import cli
+from handrail.cli.program import cli
 from handrail.flow.check import check, find
 from handrail.flow.problems import Problem
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handrail.cli.main import cli
+from handrail.cli.program import cli
 from handrail.flow import check, document, lint, problems
 from handrail.flow.document import loads
 

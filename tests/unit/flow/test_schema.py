@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from handrail.cli.main import cli
+from handrail.cli.program import cli
 from handrail.dialects import agentest
 from handrail.errors import InvalidAction
 from handrail.flow.document import loads

@@ -14,7 +14,8 @@ from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.local.client import LocalDoor
 from handrail.local.server import serve_local
-from handrail.local.wire import LONGEST_PATH, only_server, receive, send, socket_path
+from handrail.local.wire import only_server, receive, send, socket_path
+from handrail.places import LONGEST_SOCKET
 from handrail.runtime import Runtime
 from tests.scenario.world import play, until, world
 
@@ -111,7 +112,7 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(tmp_path: Path) -> Non
 def test_a_path_that_is_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     deep = tmp_path / ("a" * 120)
     short = socket_path(deep)
-    assert len(os.fsencode(short)) <= LONGEST_PATH
+    assert len(os.fsencode(short)) <= LONGEST_SOCKET
     assert short != socket_path(tmp_path / ("b" * 120))
 
 
