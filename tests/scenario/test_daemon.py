@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from handrail.sim.adbd.server import serve
+from handrail.sim.phone import Phone
 
 import handrail
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.local.wire import socket_path
 from handrail.runtime import Runtime
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
 from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, lodging, processes_of
 from tests.scenario.world import play, until

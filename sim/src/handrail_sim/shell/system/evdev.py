@@ -6,7 +6,9 @@ import asyncio
 from collections import deque
 from weakref import WeakKeyDictionary
 
-from handrail_sim.input.evdev import (
+from handrail_sim.handset import Handset
+from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.kernel_input import (
     AXES,
     DEVICES,
     EV_ABS,
@@ -22,11 +24,9 @@ from handrail_sim.input.evdev import (
     X,
     Y,
 )
-from handrail_sim.phone import Phone
-from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage, Options, read_getopt
 
-_ALL: WeakKeyDictionary[Phone, Evdev] = WeakKeyDictionary()
+_ALL: WeakKeyDictionary[Handset, Evdev] = WeakKeyDictionary()
 _USAGE = """Usage: getevent [-t] [-n] [-d] [-p] [-i] [-l] [-q] [-c count] [device]
     -t: show time stamps
     -n: don't print newlines
@@ -38,7 +38,7 @@ _USAGE = """Usage: getevent [-t] [-n] [-d] [-p] [-i] [-l] [-q] [-c count] [devic
 """
 
 
-def evdev_of(phone: Phone) -> Evdev:
+def evdev_of(phone: Handset) -> Evdev:
     """The input devices of a phone, with their files."""
     known = _ALL.get(phone)
     if known is None:

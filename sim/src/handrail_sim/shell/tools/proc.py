@@ -14,7 +14,7 @@ from handrail_sim.shell.tools.processes import Row, rows_of
 from handrail_sim.shell.tools.terminal import MOUNTS
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 TICKS = 100  # per second, as CLK_TCK
 CORES = 8
@@ -48,7 +48,7 @@ def _link(target: str) -> Node:
     return Node(modes.S_IFLNK | 0o777, 0, 0, 0, 1, target=target)
 
 
-def _unix_sockets(phone: Phone) -> str:
+def _unix_sockets(phone: Handset) -> str:
     """Abstract sockets that something in the phone serves, as clients look for devtools."""
     names = [name.partition(":")[2] for name in phone.ports if name.startswith("localabstract:")]
     rows = [
@@ -58,7 +58,7 @@ def _unix_sockets(phone: Phone) -> str:
     return "Num       RefCount Protocol Flags    Type St Inode Path\n" + "".join(rows)
 
 
-def _tcp(phone: Phone) -> str:
+def _tcp(phone: Handset) -> str:
     """What listens on 127.0.0.1."""
     ports = [int(name[4:]) for name in phone.ports if name.startswith("tcp:") and name[4:].isdigit()]
     rows = [
@@ -107,7 +107,7 @@ def _process(row: Row) -> Node:
     return _folder({**files, "task": _folder({str(row.pid): _folder(dict(files), uid)}, uid)}, uid)
 
 
-def proc(phone: Phone) -> Node:
+def proc(phone: Handset) -> Node:
     """The whole folder as it is now; `self` is the program that was started last: it is the one asking."""
     seconds, rows = phone.clock.monotonic_ms() / 1000, rows_of(phone)
     mounts = "".join(f"{device} {place} {kind} {facts} 0 0\n" for device, place, kind, facts in MOUNTS)
@@ -133,6 +133,6 @@ def proc(phone: Phone) -> Node:
     )
 
 
-def mount_proc(phone: Phone) -> None:
+def mount_proc(phone: Handset) -> None:
     """Where the phone's shells find it."""
     phone.files.mount("proc", lambda: proc(phone))

@@ -15,7 +15,7 @@ from handrail_sim.shell.tools.expressions import compile_pattern
 from handrail_sim.shell.tools.names import user_name
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 NATIVE = (
     (1, 0, 0, "init", "/system/bin/init second_stage"),
@@ -51,7 +51,7 @@ def all_rows(call: Call) -> list[Row]:
     return rows_of(call.phone)
 
 
-def rows_of(phone: Phone) -> list[Row]:
+def rows_of(phone: Handset) -> list[Row]:
     """The system, apps, and what shells started."""
     rows = [Row(pid, parent, user_name(uid), name, line) for pid, parent, uid, name, line in NATIVE]
     known = {row.name for row in rows}

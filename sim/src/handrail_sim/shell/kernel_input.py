@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 EV_SYN, EV_KEY, EV_ABS = 0, 1, 3
 SYN_REPORT = 0
@@ -60,12 +60,12 @@ Event = tuple[float, str, int, int, int]  # monotonic ms, device, type, code, va
 class Evdev:
     """What the kernel keeps between events: fingers by slot, and what the next report brings."""
 
-    phone: Phone
+    phone: Handset
     listeners: list[Callable[[Event], object]] = field(default_factory=list)
     slot: int = 0
     down: set[int] = field(default_factory=set)
     place: dict[int, dict[int, int]] = field(default_factory=dict)
-    changed: dict[int, str] = field(default_factory=dict)
+    changed: dict[int, Literal["down", "move", "up"]] = field(default_factory=dict)
 
     def write(self, device: str, kind: int, code: int, value: int) -> None:
         """One event, as `sendevent` writes it."""
