@@ -32,6 +32,7 @@ SMALL: dict[str, str] = {
     "system/cell.py": "stands between phones, not inside one",
     "system/logs.py": "plain data that the shell reads",
     "system/manifest.py": "class attributes, which packages read before an app runs",
+    "shell/system/java.py": "how every service of Android prints an exception",
 }
 """Files under forty lines, each with its reason."""
 
