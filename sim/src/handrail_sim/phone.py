@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from handrail_sim import state
-from handrail_sim.apps import load
+from handrail_sim.apps import from_apk, load
 from handrail_sim.channels.attach import attach
 from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
@@ -31,6 +31,7 @@ class Phone(Handset):
         apps: Sequence[str | type[App]] | None = None,
     ) -> None:
         super().__init__(clock, seed, serial, Display(width, height, density))
+        self.packages.make_app = from_apk.make
         self._install(apps)
         self.tasks.home()
         attach(self)

@@ -209,7 +209,7 @@ def stop_everything(phone: Handset) -> None:
     phone.tasks.tasks.clear()
     phone.tasks.running.clear()
     phone.tasks.resumed = None
-    phone.packages.processes.clear()
+    phone.packages.end_all()
     phone.dialogs.open.clear()
     phone.systemui.reset()
     phone.ime.visible = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -67,6 +67,12 @@ class Package:
     last_update_ms: int = INSTALLED_MS
     installer: str = ""
     size: int = 0
+    activities: list[str] = field(default_factory=list)  # what an APK's manifest declares, whole class names
+    launcher: str = ""
+    splits: list[str] = field(default_factory=list)
+    services: list[str] = field(default_factory=list)
+    receivers: list[str] = field(default_factory=list)
+    instrumentations: dict[str, str] = field(default_factory=dict)  # runner -> tested package
 
 
 @dataclass(slots=True)
@@ -85,8 +91,15 @@ class Packages:
 
     def __init__(self, apps: Iterable[type[Manifest]] = ()) -> None:
         self.classes: dict[str, type[Manifest]] = {}
+        self.make_app: Callable[[Package], type[Manifest]] | None = None
+        """What runs when an APK is started whose code nobody can run here."""
+        self._made: set[str] = set()
         self.installed: dict[str, Package] = {}
         self.processes: dict[str, Process] = {}
+        self.running_services: dict[str, bool] = {}
+        """Components of services that run, and whether in the foreground."""
+        self.exits: dict[str, list[Callable[[], object]]] = {}
+        """What is to be told once a process has ended, by its name."""
         self._next_pid = FIRST_PID
         for app in apps:
             self.add_app(app)
@@ -117,7 +130,15 @@ class Packages:
         if old:
             package.granted, package.first_install_ms = old.granted, old.first_install_ms
         self.installed[name] = package
+        self._give_app(package)
         return package
+
+    def _give_app(self, package: Package) -> None:
+        """An APK gets an app of its own; a name that the simulator has an app for keeps that one."""
+        name = package.name
+        if self.make_app is not None and (name not in self.classes or name in self._made):
+            self.classes[name] = self.make_app(package)
+            self._made.add(name)
 
     def uninstall(self, name: str) -> bool:
         package = self.installed.get(name)
@@ -217,13 +238,32 @@ class Packages:
             self.processes[name] = known
         return known
 
+    def start_service(self, component: str, now_ms: float, *, foreground: bool) -> bool:
+        """False if no installed package declares it."""
+        package, name = component.partition("/")[::2]
+        known = self.installed.get(package)
+        if known is None or name not in known.services:
+            return False
+        self.start_process(package, now_ms)
+        self.running_services[component] = foreground or self.running_services.get(component, False)
+        return True
+
     def end_process(self, name: str) -> bool:
         package = self.installed.get(name)
         if package:
             for permission in package.one_time:
                 package.granted.pop(permission, None)
             package.one_time = []
+        for component in [one for one in self.running_services if one.partition("/")[0] == name]:
+            del self.running_services[component]
+        for tell in self.exits.pop(name, []):
+            tell()
         return self.processes.pop(name, None) is not None
+
+    def end_all(self) -> None:
+        """The phone goes down."""
+        for name in list(self.processes):
+            self.end_process(name)
 
     def pid_of(self, name: str) -> int | None:
         known = self.processes.get(name)
@@ -242,3 +282,5 @@ class Packages:
         self.installed = {name: Package(**facts) for name, facts in data["installed"].items()}
         self.processes = {name: Process(**facts) for name, facts in data["processes"].items()}
         self._next_pid = data["next_pid"]
+        for name in self._made & self.installed.keys():
+            self._give_app(self.installed[name])

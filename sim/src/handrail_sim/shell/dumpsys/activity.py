@@ -7,7 +7,7 @@ from collections.abc import Callable
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import activity_record, hash_code, rect
 from handrail_sim.system.activities import Activity
-from handrail_sim.system.intents import short_component
+from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.system.tasks import HOME, Task
 from handrail_sim.view.view import View
 
@@ -204,8 +204,24 @@ def _recents(call: Call, _: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _services(_: Call, __: str) -> str:
-    return "ACTIVITY MANAGER SERVICES (dumpsys activity services)\n  (nothing)\n"
+def _services(call: Call, wanted: str) -> str:
+    packages, lines = call.phone.packages, ["ACTIVITY MANAGER SERVICES (dumpsys activity services)"]
+    shown = {one: front for one, front in packages.running_services.items() if wanted in one}
+    lines.append("  User 0 active services:" if shown else "  (nothing)")
+    for number, (component, foreground) in enumerate(shown.items()):
+        package, name = split_component(component)
+        pid, known = packages.pid_of(package), packages.installed[package]
+        record = f"{hash_code(10, number)} u0 {short_component(component)}"
+        process = f"{pid}:{package}/u0a{known.uid - 10000}"
+        lines += [
+            f"  * ServiceRecord{{{record}}}",
+            f"    intent={{cmp={short_component(component)}}}",
+            f"    packageName={package}\n    processName={package}\n    baseDir={known.path}",
+            f"    app=ProcessRecord{{{hash_code(8, pid or 0)} {process}}}",
+            f"    isForeground={str(foreground).lower()} foregroundId={int(foreground)}",
+            f"    startRequested=true delayedStop=false stopIfKilled=false className={name}",
+        ]
+    return "\n".join(lines) + "\n"
 
 
 def _broadcasts(_: Call, __: str) -> str:

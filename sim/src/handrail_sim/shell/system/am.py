@@ -133,9 +133,14 @@ async def crash(call: Call, args: list[str]) -> int:
 
 
 async def service(call: Call, args: list[str]) -> int:
-    """No app here has services of its own."""
+    """Only installed APKs declare services: one of those is listed as running while its process lives."""
     given = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset({"--foreground"}))
     await call.line(f"Starting service: {shown(given.intent)}")
+    package, name = split_component(given.intent.component)
+    front = "--foreground" in given.options or call.args[:1] == ["start-foreground-service"]
+    phone = call.phone
+    if phone.packages.start_service(f"{package}/{name}", phone.now_ms(), foreground=front):
+        return 0
     await call.err("Error: Not found; no service started.")
     return 255
 
@@ -144,6 +149,10 @@ async def stop_service(call: Call, args: list[str]) -> int:
     """`am stopservice INTENT`."""
     given = IntentArgs(args, valued=frozenset({"--user"}), flags=frozenset())
     await call.line(f"Stopping service: {shown(given.intent)}")
+    component = "/".join(split_component(given.intent.component))
+    if call.phone.packages.running_services.pop(component, None) is not None:
+        await call.line("Service stopped")
+        return 0
     await call.err("Service not stopped: was not running.")
     return 255
 

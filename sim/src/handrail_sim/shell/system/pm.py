@@ -16,7 +16,8 @@ async def path(call: Call, args: list[str]) -> int:
     known = all_packages(call.phone).get(plain(args)[0]) if plain(args) else None
     if known is None:
         return 1
-    await call.line(f"package:{known.path}")
+    for one in (known.path, *known.splits):
+        await call.line(f"package:{one}")
     return 0
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from handrail_sim.shell.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.io import CHUNK, Source
 from handrail_sim.shell.options import Options
-from handrail_sim.shell.system.apk import ApkFacts, BadApk, read_apk
 from handrail_sim.shell.system.java import JavaError
 
 if TYPE_CHECKING:
@@ -129,17 +129,48 @@ async def _data(call: Call, options: Options, name: str) -> bytes:
 
 
 async def _finish(call: Call, parts: list[bytes], options: Options) -> int:
-    """Install what the parts hold; splits follow their base."""
+    """Install what the parts hold: a base and its splits, or splits for a base that is there."""
     try:
-        facts = [read_apk(part) for part in parts]
-        if not facts:
-            raise BadApk("INSTALL_FAILED_INVALID_APK: Missing existing base package")
-        _put(call, facts[0], parts[0], options)
+        found = [(read_apk(part), part) for part in parts]
+        _check(call, [facts for facts, _ in found], options)
+        base = next(((facts, data) for facts, data in found if not facts.split), None)
+        if base is not None:
+            _put(call, *base, options)
+        for facts, data in found:
+            if facts.split:
+                _put_split(call, facts, data)
     except BadApk as problem:
         await call.line(f"Failure [{problem}]")
         return 1
     await call.line("Success")
     return 0
+
+
+def _check(call: Call, found: list[ApkFacts], options: Options) -> None:
+    """One package, one base, no split twice."""
+    names = [facts.split for facts in found]
+    if len({facts.package for facts in found}) > 1:
+        text = f"Split {names[-1] or 'null'} has inconsistent package {found[-1].package}"
+        raise BadApk(f"INSTALL_FAILED_INVALID_APK: {text}")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise BadApk(f"INSTALL_FAILED_INVALID_APK: Split {twice or 'null'} was defined multiple times")
+    if "" in names:
+        return
+    if "-p" not in options.values and "--inherit" not in options.values:
+        raise BadApk("INSTALL_FAILED_INVALID_APK: Full install must include a base package")
+    if not found or found[0].package not in call.phone.packages.installed:
+        raise BadApk("INSTALL_FAILED_INVALID_APK: Missing existing base package")
+
+
+def _put_split(call: Call, facts: ApkFacts, data: bytes) -> None:
+    phone = call.phone
+    package = phone.packages.installed[facts.package]
+    path = f"/data/app/{package.name}/split_{facts.split}.apk"
+    phone.files.write(path, data)
+    if path not in package.splits:
+        package.splits.append(path)
+    package.size += len(data)
 
 
 def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
@@ -156,7 +187,7 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
     now = phone.clock.now_ms()
     package = phone.packages.install(
         facts.package,
-        label=facts.package,
+        label=facts.label,
         version_name=facts.version_name,
         version_code=facts.version_code,
         debuggable=facts.debuggable,
@@ -165,6 +196,11 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
         last_update_ms=now,
         installer=options.values.get("-i", ""),
         size=len(data),
+        activities=facts.activities,
+        launcher=facts.launcher,
+        services=facts.services,
+        receivers=facts.receivers,
+        instrumentations=facts.instrumentations,
     )
     phone.files.mkdir(f"/data/app/{package.name}", parents=True)
     phone.files.write(package.path, data)
@@ -211,8 +247,7 @@ async def commit(call: Call, args: list[str]) -> int:
     number = next((arg for arg in args if arg.isdigit()), "")
     session = _session(call, number)
     del sessions_of(call.phone).opened[int(number)]
-    base_first = sorted(session.parts, key=lambda name: ("base" not in name, name))
-    return await _finish(call, [session.parts[name] for name in base_first], session.options)
+    return await _finish(call, list(session.parts.values()), session.options)
 
 
 async def abandon(call: Call, args: list[str]) -> int:
