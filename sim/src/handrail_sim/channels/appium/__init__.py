@@ -1,0 +1,1 @@
+"""Appium's server on the phone. Its parts follow."""
