@@ -227,13 +227,15 @@ def _row(server: Server, group: Selector, rows: Selector, name: str, words: str)
 
 
 @method("childByText", "selector", "selector", "text")
-async def _child_by_text(server: Server, group: Selector, rows: Selector, words: str) -> str:
+async def child_by_text(server: Server, group: Selector, rows: Selector, words: str) -> str:
+    """The row of a group, scrolled to, that has this text or holds something that has it."""
     await _bring(server, group, "text", words)
     return _row(server, group, rows, "text", words)
 
 
 @method("childByDescription", "selector", "selector", "text")
-async def _child_by_description(server: Server, group: Selector, rows: Selector, words: str) -> str:
+async def child_by_description(server: Server, group: Selector, rows: Selector, words: str) -> str:
+    """The same by description."""
     await _bring(server, group, "description", words)
     return _row(server, group, rows, "description", words)
 

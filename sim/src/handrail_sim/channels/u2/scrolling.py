@@ -48,13 +48,15 @@ def _scroller(node: Node) -> Node | None:
     return next((one for one in node if one.scrollable), None)
 
 
-async def scroll_into_view(server: Server, group: Selector, wanted: Selector, *, vertical: bool) -> bool:
+async def scroll_into_view(
+    server: Server, group: Selector, wanted: Selector, *, vertical: bool, swipes: int = SEARCH_SWIPES
+) -> bool:
     """From the beginning, swipe by swipe, until it is there."""
     inner = group.then_child(wanted)
     if server.find(inner) is not None:
         return True
-    await _to(server, group, vertical=vertical, forward=False, swipes=SEARCH_SWIPES, steps=SCROLL_STEPS)
-    for _ in range(SEARCH_SWIPES):
+    await _to(server, group, vertical=vertical, forward=False, swipes=swipes, steps=SCROLL_STEPS)
+    for _ in range(swipes):
         if server.find(inner) is not None:
             return True
         more = await scroll(server, group, vertical=vertical, forward=True, steps=SCROLL_STEPS)
