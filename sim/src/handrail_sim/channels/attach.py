@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
 HELPER_RUNNER = "com.agentest.helper.test/androidx.test.runner.AndroidJUnitRunner"
+APPIUM_RUNNER = "io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner"
 
 
 def attach(phone: Handset) -> None:
@@ -21,6 +22,7 @@ def attach(phone: Handset) -> None:
     phone.helper_mains[U2_MAIN] = _u2
     phone.helper_mains[MOBILECLI_MAIN] = _mobilecli
     phone.instrumentations[HELPER_RUNNER] = _helper
+    phone.instrumentations[APPIUM_RUNNER] = _appium
     phone.faults.listeners.append(lambda name, on: _fault_changed(phone, name, on))
 
 
@@ -40,6 +42,12 @@ async def _helper(call: Call) -> int:
     from handrail_sim.channels import helper  # noqa: PLC0415 - the same
 
     return await helper.main(call)
+
+
+async def _appium(call: Call) -> int:
+    from handrail_sim.channels import appium  # noqa: PLC0415 - the same
+
+    return await appium.main(call)
 
 
 def _fault_changed(phone: Handset, name: str, on: bool) -> None:

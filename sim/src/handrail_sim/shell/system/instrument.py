@@ -1,10 +1,20 @@
-"""`am instrument`: runs the test packages that this phone serves, refuses the others as Android does."""
+"""`am instrument`: runs the test packages that this phone serves, and fails as Android does for the others.
+
+Instrumentation runs in the process of the package that it tests: what stops that package ends it.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass
+
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.processes import processes_of
+from handrail_sim.system.intents import split_component
+from handrail_sim.waiting import first
 
 _VALUED = frozenset({"--user", "--abi", "-p", "-P"})
+_CRASHED = "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0"
 
 
 def component_of(args: list[str]) -> str:
@@ -22,23 +32,87 @@ def component_of(args: list[str]) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to run: the component as it was given and in full, and the package whose process it needs."""
+
+    given: str
+    full: str
+    target: str
+    problem: str = ""
+
+
+def _wanted(call: Call, component: str) -> Wanted:
+    package, runner = split_component(component)
+    full, packages = f"{package}/{runner}", call.phone.packages.installed
+    info = f"ComponentInfo{{{component}}}"
+    known = packages.get(package)
+    served = full in call.phone.instrumentations
+    if known is None or not (served or runner in known.instrumentations):
+        return Wanted(component, full, "", f"Unable to find instrumentation info for: {info}")
+    target = known.instrumentations.get(runner, package)
+    if target not in packages:
+        return Wanted(component, full, target, f"Unable to find instrumentation target package: {info}")
+    return Wanted(component, full, target)
+
+
 async def instrument(call: Call, args: list[str]) -> int:
-    """`am instrument [-w] [-r] [-e NAME VALUE] COMPONENT`."""
-    component = component_of(args)
-    package = component.partition("/")[0]
-    runner = call.phone.instrumentations.get(component)
-    if runner is not None and package in call.phone.packages.installed:
-        inner = Call(
-            call.phone, ["am", "instrument", *args], call.session, call.stdin, call.stdout, call.stderr
-        )
-        status: int = await runner(inner)
-        return status
-    why = f"Unable to find instrumentation info for: ComponentInfo{{{component}}}"
-    if "-r" in args:
+    """`am instrument [-w] [-r] [-e NAME VALUE] COMPONENT`; without -w it goes on by itself."""
+    wanted = _wanted(call, component_of(args))
+    if wanted.problem:
+        return await _refuse(call, args, wanted)
+    if "-w" in args:
+        return await _run(call, args, wanted)
+    job = asyncio.get_running_loop().create_task(_run(call, args, wanted))
+    processes_of(call.phone).keep(job, 0)
+    return 0
+
+
+async def _refuse(call: Call, args: list[str], wanted: Wanted) -> int:
+    if "-w" in args or "-r" in args:
         await call.out(
-            f"INSTRUMENTATION_STATUS: Error={why}\nINSTRUMENTATION_STATUS: id=ActivityManagerService\n"
-            "INSTRUMENTATION_STATUS_CODE: -1\n"
+            f"INSTRUMENTATION_STATUS: id=ActivityManagerService\n"
+            f"INSTRUMENTATION_STATUS: Error={wanted.problem}\nINSTRUMENTATION_STATUS_CODE: -1\n"
         )
-    await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {component}")
+    await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {wanted.given}")
     await call.err("\tat com.android.commands.am.Instrument.run(Instrument.java:543)")
     return 1
+
+
+async def _run(call: Call, args: list[str], wanted: Wanted) -> int:
+    """Until the runner is done, or its process is ended."""
+    phone, ended = call.phone, asyncio.Event()
+    phone.force_stop(wanted.target)
+    runner = phone.instrumentations.get(wanted.full)
+    phone.packages.start_process(wanted.target, phone.now_ms())
+    if runner is None:
+        _class_missing(call, wanted)
+        phone.packages.end_process(wanted.target)
+        await call.line(_CRASHED)
+        return 0
+    phone.packages.exits.setdefault(wanted.target, []).append(ended.set)
+    inner = Call(phone, ["am", "instrument", *args], call.session, call.stdin, call.stdout, call.stderr)
+    try:
+        served, _ = await first(runner(inner), ended.wait())
+    finally:
+        phone.packages.end_process(wanted.target)
+    if served.cancelled():
+        await call.line(_CRASHED)
+        return 0
+    return int(served.result())
+
+
+def _class_missing(call: Call, wanted: Wanted) -> None:
+    """What the log has of a runner whose code is not in the APK."""
+    phone = call.phone
+    name, path = wanted.full.partition("/")[2], phone.packages.installed[wanted.target].path
+    info = f"ComponentInfo{{{wanted.full}}}"
+    for line in (
+        "FATAL EXCEPTION: main",
+        f"Process: {wanted.target}, PID: {phone.packages.pid_of(wanted.target)}",
+        f"java.lang.RuntimeException: Unable to instantiate instrumentation {info}: "
+        f'java.lang.ClassNotFoundException: Didn\'t find class "{name}" on path: '
+        f'DexPathList[[zip file "{path}"],nativeLibraryDirectories=[/system/lib64, /system_ext/lib64]]',
+        "\tat android.app.ActivityThread.initInstrumentation(ActivityThread.java:7155)",
+    ):
+        phone.logcat("E", "AndroidRuntime", line, wanted.target, "crash")

@@ -6,6 +6,7 @@ from handrail_sim.shell.call import Call
 from handrail_sim.shell.system.java import JavaError, show
 from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.shell.system.verbs import Handler, check, plain, usage_of, value_of
+from handrail_sim.system.intents import short_component
 from handrail_sim.system.packages import DANGEROUS, Package
 
 _FEATURES = """
@@ -126,11 +127,16 @@ async def users(call: Call, _: list[str]) -> int:
 
 
 async def instrumentation(call: Call, _: list[str]) -> int:
-    """Those that are served here and installed."""
-    for component in sorted(call.phone.instrumentations):
+    """What the manifests of installed packages declare, and what is served here."""
+    found: dict[str, str] = {}
+    for component in call.phone.instrumentations:
         package = component.partition("/")[0]
         if package in call.phone.packages.installed:
-            await call.line(f"instrumentation:{component} (target={package.removesuffix('.test')})")
+            found[component] = package.removesuffix(".test")
+    for package, known in call.phone.packages.installed.items():
+        found |= {f"{package}/{runner}": target for runner, target in known.instrumentations.items()}
+    for component in sorted(found):
+        await call.line(f"instrumentation:{short_component(component)} (target={found[component]})")
     return 0
 
 
