@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
 HELPER_RUNNER = "com.agentest.helper.test/androidx.test.runner.AndroidJUnitRunner"
+_SNAPSHOTS = "com.callstack.agentdevice.snapshothelper"
+AGENT_DEVICE_RUNNER = f"{_SNAPSHOTS}/{_SNAPSHOTS}.SnapshotInstrumentation"
 APPIUM_RUNNER = "io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner"
 
 
@@ -23,6 +25,7 @@ def attach(phone: Handset) -> None:
     phone.helper_mains[MOBILECLI_MAIN] = _mobilecli
     phone.instrumentations[HELPER_RUNNER] = _helper
     phone.instrumentations[APPIUM_RUNNER] = _appium
+    phone.instrumentations[AGENT_DEVICE_RUNNER] = _agent_device
     phone.faults.listeners.append(lambda name, on: _fault_changed(phone, name, on))
 
 
@@ -48,6 +51,12 @@ async def _appium(call: Call) -> int:
     from handrail_sim.channels import appium  # noqa: PLC0415 - the same
 
     return await appium.main(call)
+
+
+async def _agent_device(call: Call) -> int:
+    from handrail_sim.channels import agent_device  # noqa: PLC0415 - the same
+
+    return await agent_device.main(call)
 
 
 def _fault_changed(phone: Handset, name: str, on: bool) -> None:

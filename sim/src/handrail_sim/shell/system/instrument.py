@@ -71,8 +71,8 @@ async def instrument(call: Call, args: list[str]) -> int:
 async def _refuse(call: Call, args: list[str], wanted: Wanted) -> int:
     if "-w" in args or "-r" in args:
         await call.out(
-            f"INSTRUMENTATION_STATUS: id=ActivityManagerService\n"
-            f"INSTRUMENTATION_STATUS: Error={wanted.problem}\nINSTRUMENTATION_STATUS_CODE: -1\n"
+            f"INSTRUMENTATION_STATUS: Error={wanted.problem}\n"
+            "INSTRUMENTATION_STATUS: id=ActivityManagerService\nINSTRUMENTATION_STATUS_CODE: -1\n"
         )
     await call.err(f"android.util.AndroidException: INSTRUMENTATION_FAILED: {wanted.given}")
     await call.err("\tat com.android.commands.am.Instrument.run(Instrument.java:543)")
