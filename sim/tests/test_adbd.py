@@ -60,7 +60,7 @@ async def test_a_connect_is_answered_with_product_and_features(host: Host) -> No
     assert kind == "device"
     assert said["ro.product.model"] == "Handrail"
     assert {"shell_v2", "cmd", "stat_v2", "sendrecv_v2"} <= set(said["features"].split(","))
-    assert not {"delayed_ack", "abb_exec", "sendrecv_v2_lz4"} & set(said["features"].split(","))
+    assert not {"delayed_ack", "sendrecv_v2_lz4"} & set(said["features"].split(","))
 
 
 @phone_test
@@ -130,9 +130,7 @@ async def test_an_old_host_gets_checksums(host: Host) -> None:
 
 @phone_test
 async def test_unknown_services_are_refused(host: Host) -> None:
-    for number, name in enumerate(
-        ["tcp:1", "localabstract:nobody", "jdwp:1", "track-jdwp", "sink:9", "", "nonsense:"]
-    ):
+    for number, name in enumerate(["tcp:1", "localabstract:nobody", "jdwp:1", "sink:9", "", "nonsense:"]):
         host.send(Command.OPEN, number + 1, 0, name.encode() + b"\0")
         assert await host.packets() == [Packet(Command.CLSE, 0, number + 1)], name
 

@@ -4,10 +4,11 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
-from handrail_sim.channels.console import Console
+from handrail_sim.channels.console import Console, open_console
 from handrail_sim.channels.emulator import SERVICE, Controller, emulate
 from handrail_sim.channels.protobuf import Malformed, decode, encode, messages, number, text
 from handrail_sim.clock import ManualClock, SystemClock
@@ -151,8 +152,40 @@ def test_the_console_answers_ok_or_ko() -> None:
     asyncio.run(story())
 
 
-def test_both_doors_open_on_the_host() -> None:
+def test_the_console_asks_for_the_token_in_the_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    async def talk(port: int, *lines: str) -> str:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write("".join(f"{line}\r\n" for line in (*lines, "quit")).encode())
+        told = (await reader.read()).decode()
+        writer.close()
+        return told
+
+    async def story() -> None:
+        async with open_console(Phone(clock=SystemClock(), apps=[]), 0) as port:
+            told = await talk(port, "power capacity 5", "ping")
+            assert "Authentication required" in told
+            assert "KO: unknown command" in told
+            assert "I am alive!" in told
+            token = (tmp_path / ".emulator_console_auth_token").read_text()
+            assert (tmp_path / ".emulator_console_auth_token").stat().st_mode & 0o077 == 0
+            assert "KO: authentication token does not match" in await talk(port, "auth nonsense")
+            told = await talk(port, f"auth {token}", "power capacity 5")
+            assert told.count("OK\r\n") == 3
+            assert "KO" not in told
+            (tmp_path / ".emulator_console_auth_token").write_text("")
+            assert "Authentication" not in await talk(port, "ping")
+
+    asyncio.run(story())
+
+
+def test_both_doors_open_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     aio = pytest.importorskip("grpc.aio")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".emulator_console_auth_token").write_text("")
 
     async def story() -> None:
         with socket.socket() as probe:

@@ -39,6 +39,7 @@ def _run(options: argparse.Namespace) -> None:
         apps=options.apps,
         faults=options.faults,
         first_port=first if options.emulator else None,
+        userdebug=options.userdebug,
     )
     ease_collection()
     asyncio.run(run(phones, options.host, first, auth=options.auth, emulator=options.emulator))
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--faults", type=Path, metavar="FILE", help="what goes wrong, as TOML or JSON")
     parser.add_argument("--auth", action="store_true", help="ask hosts for their key; SIGUSR1 accepts")
     parser.add_argument("--emulator", action="store_true", help="be found as an emulator: console and gRPC")
+    parser.add_argument("--userdebug", action="store_true", help="an engineers' build: adb root works")
     parser.add_argument("--version", action="version", version=f"handrail-sim {__version__}")
     return parser
 

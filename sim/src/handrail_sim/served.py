@@ -16,6 +16,7 @@ from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.faults import read_file
 from handrail_sim.phone import Phone
+from handrail_sim.system.properties import make_userdebug
 
 
 @asynccontextmanager
@@ -33,6 +34,7 @@ def make_phones(
     apps: Sequence[str] | None = None,
     faults: Path | None = None,
     first_port: int | None = None,
+    userdebug: bool = False,
 ) -> list[Phone]:
     """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
     entries = [] if faults is None else read_file(faults)
@@ -43,6 +45,8 @@ def make_phones(
             serial = f"emulator-{first_port + 2 * number - 1}"
         phone = Phone(clock=SystemClock(), seed=seed + number, serial=serial, apps=apps)
         phone.faults.load(entries)
+        if userdebug:
+            make_userdebug(phone.props)
         phones.append(phone)
     return phones
 

@@ -19,10 +19,13 @@ FEATURES = (
     "ls_v2",
     "fixed_push_mkdir",
     "apex",
+    "abb",
+    "abb_exec",
+    "track_app",
     "fixed_push_symlink_timestamp",
     "sendrecv_v2",
 )
-"""No compression, abb or delayed_ack: clients use what is offered, and offers must be kept."""
+"""No compression and no delayed_ack: clients use what is offered, and offers must be kept."""
 CONNECTIONS_MAX = 128
 UNREAD_MAX = 32 << 20
 """Bytes that all connections of one phone may leave unread by services."""
@@ -33,13 +36,15 @@ DROP_AFTER_MS = 100.0
 class Adbd:
     """One phone's daemon: it holds the connections and what they share."""
 
-    def __init__(self, phone: Phone, *, keys: KeyRing | None = None) -> None:
+    def __init__(self, phone: Phone, *, keys: KeyRing | None = None, host: str = "127.0.0.1") -> None:
         self.phone = phone
         self.keys = keys
+        self.host = host
         self.connections: set[Connection] = set()
         self.unread = 0
         self._silent_until_ms = 0.0
         self._tasks: dict[asyncio.Task[None], None] = {}
+        self._ports: list[asyncio.Server] = []
         phone.reboot_hooks.append(self.restart)
         phone.faults.listeners.append(self._fault_changed)
         if keys is not None:
@@ -52,10 +57,39 @@ class Adbd:
     def restart(self) -> None:
         """The phone reboots: connections drop, and the next ones hear nothing until it is up."""
         self._silent_until_ms = self.phone.clock.monotonic_ms() + DROP_AFTER_MS + self.phone.boot_ms
+        self.phone.props.pop("service.adb.root", None)
+        self._drop_soon()
+
+    def become_root(self, wanted: bool) -> None:
+        """Start again as another user."""
+        self.phone.props["service.adb.root"] = "1" if wanted else "0"
+        self._drop_soon()
+
+    async def open_port(self, port: int) -> bool:
+        """Listen on one more port, for `adb tcpip`; false if somebody has it."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._ports.append(await loop.create_server(self.connection, self.host, port))
+        except OSError:
+            return False
+        self.phone.props["service.adb.tcp.port"] = str(port)
+        self._drop_soon()
+        return True
+
+    def close_ports(self) -> None:
+        """Those that were opened later take no more hosts."""
+        while self._ports:
+            self._ports.pop().close()
+        self.phone.props.pop("service.adb.tcp.port", None)
+
+    def leave_tcp(self) -> None:
+        """For `adb usb`: hosts that came by another port than the first are gone."""
+        self.close_ports()
         self._drop_soon()
 
     def stop(self) -> None:
         """Drop every connection and end what they left behind."""
+        self.close_ports()
         self.phone.reboot_hooks.remove(self.restart)
         self.phone.faults.listeners.remove(self._fault_changed)
         for connection in list(self.connections):

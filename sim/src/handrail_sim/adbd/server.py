@@ -78,7 +78,7 @@ async def _emulated(stack: AsyncExitStack, one: Served) -> Served:
 
 @asynccontextmanager
 async def _listen(phone: Phone, host: str, port: int, *, auth: bool) -> AsyncIterator[Served]:
-    adbd = Adbd(phone, keys=KeyRing() if auth else None)
+    adbd = Adbd(phone, keys=KeyRing() if auth else None, host=host)
     try:
         server = await asyncio.get_running_loop().create_server(adbd.connection, host, port, backlog=BACKLOG)
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from struct import Struct
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING
 from handrail_sim import shell
 from handrail_sim.adbd.shell_service import exec_service, first_word, shell_service
 from handrail_sim.adbd.sync import Sync
+from handrail_sim.adbd.tracking import apps, pids, track
 from handrail_sim.shell.processes import processes_of
+from handrail_sim.shell.run import is_root
 from handrail_sim.stream import Stream
 
 if TYPE_CHECKING:
@@ -61,42 +64,97 @@ def _find(connection: Connection, name: str) -> Service | None:
         return Service(run, "v2" not in options, processes_of(phone).hang_up if pipes else None)
     if kind == "exec":
         return Service(exec_service(phone, rest), drains=True)
+    if kind in ("abb", "abb_exec"):
+        return _abb(phone, kind, rest)
     if name == "sync:":
         return Service(_sync(phone))
+    if name in _TRACKED:
+        return Service(track(phone, _TRACKED[name]))
+    if name == "jdwp":
+        return _answer(pids(phone))
     if kind in ("tcp", "local", "localabstract", "localreserved", "localfilesystem"):
         handler = phone.ports.get(name)
         return None if handler is None else Service(handler)
     return _control(connection, kind, rest) if colon or name == "reconnect" else None
 
 
+def _abb(phone: Phone, kind: str, rest: str) -> Service:
+    """A service's command without a shell: its words come apart by zero bytes."""
+    command = shlex.join(["cmd", *rest.split("\0")])
+    if kind == "abb":
+        return Service(shell_service(phone, ["v2", "raw"], command), hang_up=processes_of(phone).hang_up)
+    return Service(exec_service(phone, command), drains=True)
+
+
 def _control(connection: Connection, kind: str, rest: str) -> Service | None:
     """Services that act on the daemon or the whole phone, and answer with a text."""
     phone = connection.phone
-    if kind == "reverse":
-        return _answer(connection.reverse.request(rest))
-    if kind == "reboot":
-        return Service(_reboot(phone))
-    if kind == "framebuffer":
-        return Service(_framebuffer(phone))
-    if kind == "reconnect":
-        return Service(_reconnect(connection))
-    text = _REFUSALS.get(kind)
-    return None if text is None else _answer(text)
+    answers: dict[str, Callable[[], bytes]] = {
+        "reverse": lambda: connection.reverse.request(rest),
+        "root": lambda: _root(connection),
+        "unroot": lambda: _unroot(connection),
+        "remount": lambda: _NO_REMOUNT if is_root(phone) else _NOT_ROOT,
+        "usb": lambda: _usb_mode(connection),
+    }
+    if kind in answers:
+        return _answer(answers[kind]())
+    runs = {
+        "reboot": _reboot(phone),
+        "framebuffer": _framebuffer(phone),
+        "reconnect": _reconnect(connection),
+        "tcpip": _tcp_mode(connection, rest),
+    }
+    return Service(runs[kind]) if kind in runs else None
 
 
-_REFUSALS = {
-    "root": b"adbd cannot run as root in production builds\n",
-    "unroot": b"adbd not running as root\n",
-    "remount": b"Not running as root. Try \"adb root\" first.\n",
-    "tcpip": b"adbd already listens on TCP, and on this port only\n",
-    "usb": b"this phone has no USB port\n",
-}  # fmt: skip
+_TRACKED = {"track-jdwp": pids, "track-app": apps}
+_NO_REMOUNT = b"Device must be bootloader unlocked\n"
+_NOT_ROOT = b'Not running as root. Try "adb root" first.\n'
+
+
+def _usb_mode(connection: Connection) -> bytes:
+    connection.adbd.leave_tcp()
+    return b"restarting in USB mode\n"
+
+
+def _unroot(connection: Connection) -> bytes:
+    if not is_root(connection.phone):
+        return b"adbd not running as root\n"
+    connection.adbd.become_root(False)
+    return b"restarting adbd as non root\n"
+
+
+def _root(connection: Connection) -> bytes:
+    """adbd starts again as another user, if the build allows it."""
+    phone, adbd = connection.phone, connection.adbd
+    if phone.props.get("ro.debuggable") != "1":
+        return b"adbd cannot run as root in production builds\n"
+    if is_root(phone):
+        return b"adbd is already running as root\n"
+    adbd.become_root(True)
+    return b"restarting adbd as root\n"
+
+
+def _tcp_mode(connection: Connection, rest: str) -> Callable[[Stream], Awaitable[None]]:
+    """Another port for this phone; the one that it was reached by is its cable and stays."""
+
+    async def run(stream: Stream) -> None:
+        port = int(rest) if rest.isascii() and rest.isdigit() else 0
+        if not 0 < port < 65536:
+            await stream.write(b"invalid port\n")
+        elif await connection.adbd.open_port(port):
+            await stream.write(f"restarting in TCP mode port: {port}\n".encode())
+        else:
+            await stream.write(f"error: port {port} is in use\n".encode())
+
+    return run
 
 
 def _sync(phone: Phone) -> Callable[[Stream], Awaitable[None]]:
     async def run(stream: Stream) -> None:
         await phone.faults.delay("sync")
-        await Sync(phone.files.as_shell()).serve(stream)
+        files = phone.files if is_root(phone) else phone.files.as_shell()
+        await Sync(files).serve(stream)
 
     return run
 

@@ -1,16 +1,25 @@
-"""The emulator's console: lines over TCP, answered with OK or KO; no token is asked for."""
+"""The emulator's console: lines over TCP, answered with OK or KO.
+
+As the emulator's, it asks for the token in the person's home folder, and puts one there if there is none:
+adb and other tools read it from that file. An empty file means that nobody is asked.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from hmac import compare_digest
+from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from handrail_sim.handset import Handset
 
 GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
+TOKEN_FILE = ".emulator_console_auth_token"  # noqa: S105 - the file's name
+FOR_EVERYBODY = frozenset({"help", "ping", "auth", "quit", "exit"})
 MAX_LINE = 4096
 SPEEDS = {"gsm": (14_400, 14_400), "hscsd": (14_400, 43_200), "gprs": (28_800, 57_600)}
 SPEEDS |= {"edge": (473_600, 473_600), "umts": (384_000, 384_000), "hsdpa": (5_760_000, 13_980_000)}
@@ -39,6 +48,7 @@ async def open_console(phone: Handset, port: int, host: str = "127.0.0.1") -> As
             writers.discard(writer)
             writer.close()
 
+    read_token(Path.home())  # before the first client, which may read the file before it connects
     server = await asyncio.start_server(client, host, port, limit=MAX_LINE)
     try:
         yield server.sockets[0].getsockname()[1]
@@ -53,14 +63,45 @@ async def converse(
     phone: Handset, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, port: int
 ) -> None:
     """Answer one client's lines until it leaves."""
-    console = Console(phone, port)
-    writer.write(GREETING.encode())
+    console, token = Console(phone, port), read_token(Path.home())
+    writer.write((welcome(Path.home()) if token else GREETING).encode())
     while not console.left and (line := await reader.readline()):
         if line.startswith((b"GET ", b"POST ", b"HEAD ", b"PUT ")):
             writer.write(b"KO: Forbidden HTTP request. Aborting\r\n")
             return
-        writer.write(console.answer(line.decode("utf-8", "replace").strip()).encode())
+        text = line.decode("utf-8", "replace").strip()
+        verb, _, rest = text.partition(" ")
+        if token and verb == "auth":
+            matches = compare_digest(rest.strip().encode(), token.encode())
+            token = "" if matches else token
+            answer = GREETING if matches else f"KO: authentication token does not match ~/{TOKEN_FILE}\r\n"
+        elif token and verb not in FOR_EVERYBODY:
+            answer = "KO: unknown command, try 'help'\r\n" if verb else ""
+        else:
+            answer = console.answer(text)
+        writer.write(answer.encode())
         await writer.drain()
+
+
+def read_token(home: Path) -> str:
+    """The token of whoever runs this; a new one if there is none, none at all if it can't be kept."""
+    file = home / TOKEN_FILE
+    try:
+        if not file.exists():
+            file.touch(mode=0o600)
+            file.write_text(token_urlsafe(12))
+        return file.read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def welcome(home: Path) -> str:
+    """What somebody hears who has not shown the token yet."""
+    return (
+        "Android Console: Authentication required\r\n"
+        "Android Console: type 'auth <auth_token>' to authenticate\r\n"
+        f"Android Console: you can find your <auth_token> in \r\n'{home / TOKEN_FILE}'\r\nOK\r\n"
+    )
 
 
 def _pair(text: str, names: dict[str, tuple[int, int]], unit: int) -> tuple[int, int] | None:

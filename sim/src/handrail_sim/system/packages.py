@@ -100,6 +100,8 @@ class Packages:
         """Components of services that run, and whether in the foreground."""
         self.exits: dict[str, list[Callable[[], object]]] = {}
         """What is to be told once a process has ended, by its name."""
+        self.watchers: list[Callable[[], object]] = []
+        """Called whenever a process starts or ends."""
         self._next_pid = FIRST_PID
         for app in apps:
             self.add_app(app)
@@ -236,7 +238,12 @@ class Packages:
             package = self.installed.get(name)
             known = Process(self._next_pid, name, package.uid if package else 1000, now_ms)
             self.processes[name] = known
+            self._tell()
         return known
+
+    def _tell(self) -> None:
+        for watcher in list(self.watchers):
+            watcher()
 
     def start_service(self, component: str, now_ms: float, *, foreground: bool) -> bool:
         """False if no installed package declares it."""
@@ -258,7 +265,10 @@ class Packages:
             del self.running_services[component]
         for tell in self.exits.pop(name, []):
             tell()
-        return self.processes.pop(name, None) is not None
+        ran = self.processes.pop(name, None) is not None
+        if ran:
+            self._tell()
+        return ran
 
     def end_all(self) -> None:
         """The phone goes down."""

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.processes import processes_of
-from handrail_sim.system.intents import split_component
+from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.waiting import first
+
+if TYPE_CHECKING:
+    from handrail_sim.phone import Phone
 
 _VALUED = frozenset({"--user", "--abi", "-p", "-P"})
 _CRASHED = "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0"
@@ -30,6 +34,19 @@ def component_of(args: list[str]) -> str:
         else:
             return args[at]
     return ""
+
+
+def declared(phone: Phone) -> dict[str, str]:
+    """Every runner that there is, in order, and the package that it tests."""
+    packages = phone.packages.installed
+    found = {
+        component: package.removesuffix(".test")
+        for component in phone.instrumentations
+        if (package := component.partition("/")[0]) in packages
+    }
+    for package, known in packages.items():
+        found |= {f"{package}/{runner}": target for runner, target in known.instrumentations.items()}
+    return {short_component(component): found[component] for component in sorted(found)}
 
 
 @dataclass(frozen=True, slots=True)

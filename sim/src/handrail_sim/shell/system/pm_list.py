@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.system.instrument import declared
 from handrail_sim.shell.system.java import JavaError, show
 from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.shell.system.verbs import Handler, check, plain, usage_of, value_of
-from handrail_sim.system.intents import short_component
 from handrail_sim.system.packages import DANGEROUS, Package
 
 _FEATURES = """
@@ -128,15 +128,8 @@ async def users(call: Call, _: list[str]) -> int:
 
 async def instrumentation(call: Call, _: list[str]) -> int:
     """What the manifests of installed packages declare, and what is served here."""
-    found: dict[str, str] = {}
-    for component in call.phone.instrumentations:
-        package = component.partition("/")[0]
-        if package in call.phone.packages.installed:
-            found[component] = package.removesuffix(".test")
-    for package, known in call.phone.packages.installed.items():
-        found |= {f"{package}/{runner}": target for runner, target in known.instrumentations.items()}
-    for component in sorted(found):
-        await call.line(f"instrumentation:{short_component(component)} (target={found[component]})")
+    for component, target in declared(call.phone).items():
+        await call.line(f"instrumentation:{component} (target={target})")
     return 0
 
 
