@@ -21,7 +21,7 @@ from handrail_sim.view.scrolling import at_end, at_start
 from handrail_sim.view.windows import Window
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
     from handrail_sim.shell.call import Call
 
 PROTOCOL, PLAN = "android-snapshot-helper-v1", "android-touch-plan-v1"
@@ -127,7 +127,7 @@ async def _line(stream: Stream) -> str:
 class Helper:
     """What it can be asked for."""
 
-    def __init__(self, phone: Phone, given: dict[str, str]) -> None:
+    def __init__(self, phone: Handset, given: dict[str, str]) -> None:
         self.phone = phone
         self.numbers = {"waitForIdleTimeoutMs": 500, "waitForIdleQuietMs": 100, "timeoutMs": 8000}
         self.numbers |= {"maxDepth": 128, "maxNodes": 5000}
@@ -253,7 +253,7 @@ def _box(names: str, window: Window) -> dict[str, str]:
 class Writer:
     """Windows as XML, with so many nodes at most."""
 
-    def __init__(self, phone: Phone, depth: int, most: int) -> None:
+    def __init__(self, phone: Handset, depth: int, most: int) -> None:
         self.phone = phone
         self.count = 0
         self._depth = depth

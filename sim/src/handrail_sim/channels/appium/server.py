@@ -21,7 +21,7 @@ from handrail_sim.channels.u2.server import Server as Automator
 from handrail_sim.screen.accessibility import Node, active_root, roots, tree
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 QUIET_MS = 500.0
@@ -74,7 +74,7 @@ def _way(node: Node) -> tuple[str, ...]:
 class Server:
     """One run of the instrumentation."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: Handset) -> None:
         self.phone = phone
         self.automator = Automator(phone)
         self.session = ""

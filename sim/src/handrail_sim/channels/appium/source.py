@@ -11,7 +11,7 @@ from handrail_sim.channels.u2.hierarchy import quote
 from handrail_sim.screen.accessibility import Node, active_root, roots, tree
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 HEADER = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"
 TOAST = "android.widget.Toast"
@@ -26,7 +26,7 @@ def tag_of(cls: str) -> str:
 
 
 def document(
-    phone: Phone, *, all_windows: bool = False, compressed: bool = False, depth: int = 70
+    phone: Handset, *, all_windows: bool = False, compressed: bool = False, depth: int = 70
 ) -> Element:
     """The document; its one child is `hierarchy`, below it the active window or every window."""
     active = active_root(phone, compressed=compressed)
@@ -50,7 +50,7 @@ def _below(parent: Element, tag: str, attributes: dict[str, str], node: Node | N
     return made
 
 
-def _toast(phone: Phone, hierarchy: Element) -> None:
+def _toast(phone: Handset, hierarchy: Element) -> None:
     """What a toast said is the last element while it can be seen."""
     shown = phone.systemui.toast
     window = next((one for one in phone.windows() if one.type == "toast"), None)

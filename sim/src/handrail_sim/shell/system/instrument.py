@@ -15,7 +15,7 @@ from handrail_sim.system.intents import short_component, split_component
 from handrail_sim.waiting import first
 
 if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+    from handrail_sim.handset import Handset
 
 _VALUED = frozenset({"--user", "--abi", "-p", "-P"})
 _CRASHED = "INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0"
@@ -36,7 +36,7 @@ def component_of(args: list[str]) -> str:
     return ""
 
 
-def declared(phone: Phone) -> dict[str, str]:
+def declared(phone: Handset) -> dict[str, str]:
     """Every runner that there is, in order, and the package that it tests."""
     packages = phone.packages.installed
     found = {
