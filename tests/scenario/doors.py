@@ -68,6 +68,8 @@ def environment(home: Path) -> dict[str, str]:
         "HANDRAIL_NO_DAEMON": "1",
         "HANDRAIL_ADB": str(home / "no-adb"),  # nothing is started that would outlive the test
         "ANDROID_ADB_SERVER_PORT": "15791",
+        # The same sources as the test's own: they need not be the ones that are installed.
+        **{name: value for name, value in os.environ.items() if name.startswith("PYTHON")},
     }
 
 
@@ -257,14 +259,14 @@ class Commands:
 
     word = "cli"
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, env: dict[str, str]) -> None:
+        self._env = env
         self._running: asyncio.subprocess.Process | None = None
 
     async def act(self, action: Action) -> Told:
         pipe = asyncio.subprocess.PIPE
         self._running = process = await asyncio.create_subprocess_exec(
-            *HANDRAIL, *as_words(action), "--json", env=environment(self._home), stdout=pipe, stderr=pipe
+            *HANDRAIL, *as_words(action), "--json", env=self._env, stdout=pipe, stderr=pipe
         )
         out, err = await process.communicate()
         assert out, err.decode()
@@ -281,7 +283,18 @@ class Commands:
 
 @asynccontextmanager
 async def commands(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
-    yield Commands(home)
+    yield Commands(environment(home))
+
+
+@asynccontextmanager
+async def commands_handed_over(home: Path, _: Sequence[str] = ()) -> AsyncIterator[Door]:
+    """The same through the resident process of the home, which ends with the door."""
+    env = {name: value for name, value in environment(home).items() if name != "HANDRAIL_NO_DAEMON"}
+    try:
+        yield Commands(env)
+    finally:
+        stop = await asyncio.create_subprocess_exec(*HANDRAIL, "daemon", "stop", env=env)
+        assert await stop.wait() == 0
 
 
 def as_words(action: Action) -> list[str]:
@@ -312,6 +325,7 @@ DOORS: dict[str, Callable[[Path, Sequence[str]], AbstractAsyncContextManager[Doo
     "mcp-stdio": mcp_over_stdio,
     "mcp-http": mcp_over_http,
     "commands": commands,
+    "resident": commands_handed_over,
     "http": http,
 }
 

@@ -69,8 +69,7 @@ def processes_of(home: Path) -> list[int]:
 @asynccontextmanager
 async def lodging(home: Path, **more: str) -> AsyncIterator[Lodging]:
     env = {name: value for name, value in environment(home).items() if name != "HANDRAIL_NO_DAEMON"}
-    keeps = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
-    place = Lodging(home, env | keeps | more)
+    place = Lodging(home, env | more)
     try:
         yield place
     finally:

@@ -22,14 +22,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from handrail.sim.adbd.server import serve
-from handrail.sim.phone import Phone
 
 import handrail
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.local.wire import socket_path
 from handrail.runtime import Runtime
+from handrail_sim.adbd.server import serve
+from handrail_sim.phone import Phone
+from tests.fuzz.daemon import storm
 from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, lodging, processes_of
 from tests.scenario.world import play, until
@@ -479,3 +480,11 @@ def test_a_resident_process_that_does_not_answer_is_not_waited_for(tmp_path: Pat
             assert (again.returncode, again.stderr) == (0, "")
 
     play(story())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_no_command_is_done_twice_while_its_processes_are_killed(tmp_path: Path) -> None:
+    ends = asyncio.run(storm(tmp_path, commands=30, seed=7))
+    assert sum(ends.values()) == 30
+    assert ends["done"] > 10
