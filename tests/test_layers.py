@@ -73,7 +73,7 @@ def test_the_rule_itself_finds_a_sibling_and_an_upward_import() -> None:
     assert breaches("engine", {"adb", "desk"}) == {"adb", "desk"}
     assert breaches("engine", {"browser", "page", "cdp"}) == {"browser", "page", "cdp"}
     assert breaches("browser", {"android", "page", "cdp"}) == {"android"}
-    assert not breaches("cli", {"sim", "mcp", "errors"})
+    assert not breaches("cli", {"simulator", "mcp", "errors"})
 
 
 def test_no_file_imports_relatively() -> None:

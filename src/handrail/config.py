@@ -53,6 +53,8 @@ VARIABLES: tuple[Variable, ...] = (
         "the adb binary",
         "`adb` on the PATH, in the Android SDK, or in the `adbutils` package",
     ),
+    Variable("CHROME_BIN", "the browser that `--device browser` starts", "Chromium or Chrome on the PATH"),
+    Variable("HANDRAIL_BROWSER_SHOWN", "1: a browser that is started has a window"),
     Variable("ANDROID_HOME", "the Android SDK", also="ANDROID_SDK_ROOT"),
     Variable("ANDROID_USER_HOME", "folder of the key that phones are shown", "`~/.android`"),
     Variable("ADB_VENDOR_KEYS", "further key files, separated by colons"),
@@ -169,6 +171,7 @@ class Config:
             "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
             "HANDRAIL_DISABLE_FIBER_INFERENCE",
             "HANDRAIL_NO_DAEMON",
+            "HANDRAIL_BROWSER_SHOWN",
         ):
             read.flag(name)  # used elsewhere, refused before anything is done
         metro(env)
@@ -392,11 +395,3 @@ def canonical(serial: str) -> str:
     if host.lower() not in LOOPBACK:
         return serial
     return f"emulator-{port - 1}" if port in EMULATED else f"127.0.0.1:{port}"
-
-
-_BROWSER = re.compile(r"browser(?::.+)?")
-
-
-def is_browser(name: str) -> bool:
-    """Whether a device's name means a browser: `browser`, `browser:NAME`, `browser:ADDRESS`."""
-    return _BROWSER.fullmatch(name) is not None

@@ -20,7 +20,7 @@ from handrail.android.discovery import Listing, discover
 from handrail.android.routing import Helper, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config, is_browser
+from handrail.config import Config
 from handrail.engine.approval import Approvals, Notify
 from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
@@ -40,6 +40,7 @@ from handrail.errors import Unsupported
 from handrail.protocol.traits import Capability
 from handrail.store import Store
 from handrail.surface.capabilities import Surface, WindowsCapability
+from handrail.surface.values import is_browser
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk

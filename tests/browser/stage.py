@@ -161,7 +161,7 @@ async def staged(site: Site, home: Path) -> AsyncIterator[Stage]:
     async with Runtime.open(Config.from_env(env), env=env) as runtime:
         browser = await launch(env, home / "profile")
         clock = SystemClock()
-        surface = BrowserSurface("browser:test", Connection(browser.wire, clock), clock, browser.close)
+        surface = BrowserSurface("browser:test", Connection(browser.wire, clock), clock, end=browser.close)
         await surface.open()
         session = await runtime.session_with(surface)
         yield Stage(site, home, runtime, session, surface, browser)

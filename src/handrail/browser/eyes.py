@@ -7,12 +7,12 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from handrail.browser.page import Page, Part
+from handrail.browser.page import PagePart, WebPage
 from handrail.browser.synthetic import DrawnDialog, crash_screen, dialog_screen
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, HandrailError, TreeParseError
-from handrail.page.rows import PageLook, Viewport, nodes_of, screen_of
+from handrail.page.rows import PageLook, PageViewport, nodes_of, screen_of
 from handrail.surface.values import Display, Foreground
 from handrail.tree.node import Screen
 from handrail.waiting import first
@@ -38,7 +38,7 @@ class Eyes:
         """What the last look showed instead of a page."""
         self.typed: str | None = None
         """What was typed into the field of a prompt; None until it was touched."""
-        self.places: dict[str, tuple[Page, Part, str]] = {}
+        self.places: dict[str, tuple[WebPage, PagePart, str]] = {}
         """Which document a world is in, by its token."""
         self._owners: dict[tuple[str, str], str] = {}
 
@@ -57,7 +57,7 @@ class Eyes:
                 return self._screen(looks)
         return self._instead(page)
 
-    def _instead(self, page: Page) -> Screen:
+    def _instead(self, page: WebPage) -> Screen:
         """The dialog, or the crash, that there is instead of a page."""
         origin, dialog = origin_of(page.url), page.dialog
         if dialog is not None:
@@ -71,7 +71,7 @@ class Eyes:
             self._last = (key, drawn.screen)
         return self._last[1]
 
-    async def _read(self, page: Page) -> list[tuple[str, PageLook]]:
+    async def _read(self, page: WebPage) -> list[tuple[str, PageLook]]:
         """The page's own look first, then those of frames that it can't see into, by their frame's id."""
         main = await self._one(page, page.main, page.main.frame)
         found = [("", main)]
@@ -86,12 +86,14 @@ class Eyes:
                 break
         return found
 
-    async def _one(self, page: Page, part: Part, frame: str) -> PageLook:
+    async def _one(self, page: WebPage, part: PagePart, frame: str) -> PageLook:
         look = await page.look(part, frame)
         self.places[look.token] = (page, part, frame)
         return look
 
-    async def _foreign(self, page: Page, part: Part, look: PageLook) -> list[tuple[Part, str, PageLook]]:
+    async def _foreign(
+        self, page: WebPage, part: PagePart, look: PageLook
+    ) -> list[tuple[PagePart, str, PageLook]]:
         """The looks at the frames that this document can't see into."""
         wanted = look.foreign_frames()
         found = []
@@ -104,7 +106,7 @@ class Eyes:
                     continue  # it went while it was read
         return found
 
-    async def _owner(self, part: Part, look: PageLook, frame: str) -> str:
+    async def _owner(self, part: PagePart, look: PageLook, frame: str) -> str:
         """The native id of the element that a frame is drawn in; "" where it is another document's."""
         key = (look.token, frame)
         if key in self._owners:
@@ -158,23 +160,23 @@ class Eyes:
         view = await self.viewport()
         return Display(view.width, view.height, round(DPI * view.device_scale), 0)
 
-    async def viewport(self) -> Viewport:
+    async def viewport(self) -> PageViewport:
         """Of the page in front."""
         page = self._tabs.front
         told = await unless_dialog(page, page.evaluate("[innerWidth, innerHeight, devicePixelRatio]"))
         if told is None:
-            return Viewport(*self._size)
-        return Viewport(int(told[0]), int(told[1]), float(told[2]))
+            return PageViewport(*self._size)
+        return PageViewport(int(told[0]), int(told[1]), float(told[2]))
 
     async def foreground(self) -> Foreground:
         page = self._tabs.front
         return Foreground(origin_of(page.url), urlsplit(page.url).path or "/")
 
 
-async def _frames(page: Page, part: Part) -> list[tuple[Part, str]]:
+async def _frames(page: WebPage, part: PagePart) -> list[tuple[PagePart, str]]:
     """Every frame that may be drawn in a document of this part: its own, and the roots of other parts."""
     tree = (await part.session.call("Page.getFrameTree"))["frameTree"]
-    found: list[tuple[Part, str]] = []
+    found: list[tuple[PagePart, str]] = []
     stack = list(tree.get("childFrames", ()))
     while stack:
         one = stack.pop()
@@ -185,7 +187,7 @@ async def _frames(page: Page, part: Part) -> list[tuple[Part, str]]:
     return others + [one for one in found if one[1] not in known]
 
 
-async def unless_dialog(page: Page, work: Coroutine[Any, Any, T]) -> T | None:
+async def unless_dialog(page: WebPage, work: Coroutine[Any, Any, T]) -> T | None:
     """Its result; None where a dialog is open, or opens meanwhile: the page answers nothing then."""
     if page.dialog is not None:
         work.close()

@@ -12,8 +12,8 @@ from typing import Any
 
 from handrail.browser.eyes import Eyes, unless_dialog
 from handrail.browser.keys import COMMANDS, HISTORY, RELOAD, constant_of, web_key
-from handrail.browser.page import Page
-from handrail.browser.rest import Rest
+from handrail.browser.page import WebPage
+from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import CANCEL, FIELD, OK
 from handrail.browser.synthetic import RELOAD as RELOAD_PAGE
 from handrail.browser.tabs import Tabs
@@ -32,7 +32,7 @@ FAST = 8_000
 class Mouse:
     """`TouchCapability` and `KeysCapability`."""
 
-    def __init__(self, tabs: Tabs, eyes: Eyes, rest: Rest, clock: Clock) -> None:
+    def __init__(self, tabs: Tabs, eyes: Eyes, rest: PageRest, clock: Clock) -> None:
         self._tabs = tabs
         self._eyes = eyes
         self._rest = rest
@@ -171,7 +171,7 @@ class Mouse:
             raise _stopped()
         await self._pressed_instead(*boxes[0].center)
 
-    async def _history(self, page: Page, step: int) -> None:
+    async def _history(self, page: WebPage, step: int) -> None:
         told = await page.session.call("Page.getNavigationHistory")
         at = int(told["currentIndex"]) + step
         if 0 <= at < len(told["entries"]):
@@ -181,10 +181,10 @@ class Mouse:
 
     # sending
 
-    def _page(self) -> Page:
+    def _page(self) -> WebPage:
         return self._tabs.front
 
-    async def _begin(self) -> Page:
+    async def _begin(self) -> WebPage:
         """The page that takes it, told that something is about to be done."""
         page = self._page()
         if page.dialog is not None:
@@ -192,12 +192,12 @@ class Mouse:
         self._rest.acted()
         return page
 
-    async def _send(self, page: Page, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    async def _send(self, page: WebPage, events: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """In order, without waiting for each answer. A dialog that opens meanwhile has heard them."""
         calls = [page.session.call(name, told, timeout_ms=INPUT_MS) for name, told in events]
         await unless_dialog(page, _all([page.mark(), *calls]))
 
-    async def _call(self, page: Page, method: str, told: Mapping[str, Any]) -> None:
+    async def _call(self, page: WebPage, method: str, told: Mapping[str, Any]) -> None:
         await unless_dialog(page, page.session.call(method, told, timeout_ms=INPUT_MS))
 
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 from collections.abc import Mapping
 
-from handrail.browser.launch import launch
+from handrail.browser.keeper import kept
 from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
+from handrail.cdp.wire import SocketWire, Wire
 from handrail.clock import Clock
-from handrail.config import Config
-from handrail.errors import InvalidAction
+from handrail.config import Config, host_port, switch
+from handrail.errors import BrowserConnectionError, InvalidAction
 from handrail.surface.capabilities import WindowsCapability
 
 DEFAULT = "default"
+SHOWN = "HANDRAIL_BROWSER_SHOWN"
+ASK_S = 5.0
+MOST_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 
 
@@ -24,20 +30,57 @@ async def open_browser(
     env: Mapping[str, str],
     windows: WindowsCapability | None = None,
 ) -> BrowserSurface:
-    """Started with the profile of this name, which stays. Raises `BrowserConnectionError`."""
+    """One of our own by its name, with a profile that stays; or another one by its address.
+
+    Raises `BrowserConnectionError`.
+    """
     _, _, name = device.partition(":")
-    name = name or DEFAULT
-    if not _NAME.fullmatch(name):
-        raise InvalidAction(
-            f"{device!r} names no browser",
-            hint="Say browser, browser:NAME or browser:HOST:PORT.",
-            path="device",
-        )
-    browser = await launch(env, config.home / "browsers" / name)
-    surface = BrowserSurface(device, Connection(browser.wire, clock), clock, browser.close, windows)
+    wire = await _wire(device, name or DEFAULT, config, clock, env)
+    surface = BrowserSurface(device, Connection(wire, clock), clock, windows)
     try:
         await surface.open()
     except BaseException:
         await surface.close()
         raise
     return surface
+
+
+async def _wire(device: str, name: str, config: Config, clock: Clock, env: Mapping[str, str]) -> Wire:
+    if place := host_port(name):
+        return await SocketWire.open(await _socket_of(*place))
+    if name.startswith(("ws://", "wss://")):
+        return await SocketWire.open(name)
+    if not _NAME.fullmatch(name):
+        raise InvalidAction(
+            f"{device!r} names no browser",
+            hint="Say browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
+            path="device",
+        )
+    return await kept(config.home / "browsers" / name, clock, headless=not switch(env, SHOWN))
+
+
+async def _socket_of(host: str, port: int) -> str:
+    """Where the browser at this address takes its calls, as it says itself."""
+    try:
+        async with asyncio.timeout(ASK_S):
+            body = await _asked(host, port)
+        return str(json.loads(body)["webSocketDebuggerUrl"])
+    except (OSError, TimeoutError, asyncio.IncompleteReadError, ValueError, KeyError) as error:
+        raise BrowserConnectionError(
+            f"No browser answers at {host}:{port}: {error!r}",
+            hint="Start it with --remote-debugging-port and a --user-data-dir of its own.",
+        ) from None
+
+
+async def _asked(host: str, port: int) -> bytes:
+    """Read by length: the browser keeps the connection open."""
+    reader, writer = await asyncio.open_connection(host, port, limit=MOST_BYTES)
+    try:
+        writer.write(f"GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = re.search(r"content-length:\s*(\d+)", head)
+        if " 200 " not in head.partition("\r\n")[0] or length is None:
+            raise ValueError(head.partition("\r\n")[0])
+        return await reader.readexactly(min(int(length[1]), MOST_BYTES))
+    finally:
+        writer.close()

@@ -46,7 +46,7 @@ class FrameWorld:
 
 
 @dataclass(slots=True)
-class Part:
+class PagePart:
     """One renderer's share of the page: the page itself, or frames of another site."""
 
     session: CdpSession
@@ -56,7 +56,7 @@ class Part:
     """By frame."""
 
 
-class Page:
+class WebPage:
     """One tab. Made by `Tabs`, which has attached to it."""
 
     def __init__(self, connection: Connection, session: CdpSession, clock: Clock, url: str = "") -> None:
@@ -69,8 +69,8 @@ class Page:
         self.dialog_changed = asyncio.Event()
         """Set while a dialog is open."""
         self.crashed = ""
-        self.main = Part(session, session.target_id)
-        self.parts: dict[str, Part] = {session.id: self.main}
+        self.main = PagePart(session, session.target_id)
+        self.parts: dict[str, PagePart] = {session.id: self.main}
         self.requests: dict[str, float] = {}
         """Those under way, with when they began."""
         self.last_request_ms = 0.0
@@ -91,7 +91,7 @@ class Page:
         tree = (await self.session.call("Page.getFrameTree"))["frameTree"]
         self.main.frame, self.url = tree["frame"]["id"], tree["frame"]["url"]
 
-    async def _enable(self, part: Part) -> None:
+    async def _enable(self, part: PagePart) -> None:
         call = part.session.call
         await asyncio.gather(
             call("Page.enable"),
@@ -103,7 +103,7 @@ class Page:
             ),
         )
 
-    def _listen(self, part: Part) -> None:
+    def _listen(self, part: PagePart) -> None:
         on = part.session.on
         on("Page.frameNavigated", lambda told: self._navigated(part, told))
         on("Page.frameDetached", lambda told: self._forget_frame(part, told))
@@ -121,11 +121,11 @@ class Page:
         session = self._connection.session(str(told["sessionId"]), str(info["targetId"]))
         if info["type"] != "iframe":
             return
-        part = self.parts[session.id] = Part(session, str(info["targetId"]))
+        part = self.parts[session.id] = PagePart(session, str(info["targetId"]))
         self._listen(part)
         self._tasks.start(self._enable_quietly(part), f"frame {part.frame}")
 
-    async def _enable_quietly(self, part: Part) -> None:
+    async def _enable_quietly(self, part: PagePart) -> None:
         try:
             await self._enable(part)
         except HandrailError:
@@ -134,12 +134,12 @@ class Page:
     def _detached(self, told: Answer) -> None:
         self.parts.pop(str(told.get("sessionId")), None)
 
-    def _forget_frame(self, part: Part, told: Answer) -> None:
+    def _forget_frame(self, part: PagePart, told: Answer) -> None:
         part.worlds.pop(str(told.get("frameId")), None)
 
     # what happens
 
-    def _navigated(self, part: Part, told: Answer) -> None:
+    def _navigated(self, part: PagePart, told: Answer) -> None:
         frame = told["frame"]
         part.worlds.pop(frame["id"], None)
         if "parentId" not in frame:
@@ -175,7 +175,7 @@ class Page:
         if self.requests.pop(str(told["requestId"]), None) is not None:
             self.last_request_ms = self.clock.monotonic_ms()
 
-    def _crashed(self, part: Part) -> None:
+    def _crashed(self, part: PagePart) -> None:
         error = AppCrashed(
             f"The page {self.url} has crashed",
             hint="open_url loads a page again in its tab.",
@@ -191,7 +191,7 @@ class Page:
     # reading
 
     async def evaluate(
-        self, expression: str, part: Part | None = None, frame: str = "", *, timeout_ms: float = LOOK_MS
+        self, expression: str, part: PagePart | None = None, frame: str = "", *, timeout_ms: float = LOOK_MS
     ) -> Any:
         """A value of our own world in a frame, the page's own if none is named. Raises what calls raise."""
         part = part or self.main
@@ -227,7 +227,7 @@ class Page:
         ]
         await asyncio.gather(*calls, return_exceptions=True)
 
-    async def world(self, part: Part, frame: str) -> FrameWorld:
+    async def world(self, part: PagePart, frame: str) -> FrameWorld:
         """Ours in the present document of a frame, with the script in it."""
         known = part.worlds.get(frame)
         if known is not None:
@@ -242,7 +242,7 @@ class Page:
         world = part.worlds[frame] = FrameWorld(context, str(_value(told)))
         return world
 
-    async def look(self, part: Part, frame: str) -> PageLook:
+    async def look(self, part: PagePart, frame: str) -> PageLook:
         """One document and what it can reach."""
         text = await self.evaluate("handrail.look()", part, frame)
         return PageLook.read(part.worlds[frame].token, text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handrail.browser.eyes import unless_dialog
-from handrail.browser.page import STALE_MS, Page
+from handrail.browser.page import STALE_MS, WebPage
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import HandrailError
@@ -23,7 +23,7 @@ LOAD_CAP_MS = 3_000.0
 """A document that is not complete so long after it could be read is taken as it is."""
 
 
-class Rest:
+class PageRest:
     """`RestCapability` of a browser."""
 
     def __init__(self, tabs: Tabs, clock: Clock) -> None:
@@ -53,7 +53,7 @@ class Rest:
                 return held or ["changes"]
             await self._clock.sleep_ms(pause)
 
-    async def _holds(self, page: Page) -> tuple[list[str], float]:
+    async def _holds(self, page: WebPage) -> tuple[list[str], float]:
         """What goes on, and how long nothing may yet for it to be quiet."""
         if page.dialog is not None or page.crashed:
             return [], 0.0
@@ -69,7 +69,7 @@ class Rest:
         quiet_ms = min(float(changed_ms), now - page.last_request_ms, now - self._acted_ms)
         return held, QUIET_MS - quiet_ms
 
-    def _reasons(self, page: Page, state: str, moving: int, now: float) -> Mapping[str, bool]:
+    def _reasons(self, page: WebPage, state: str, moving: int, now: float) -> Mapping[str, bool]:
         began = self._acted_ms
         running = [at for at in page.requests.values() if at >= began and now - at < STALE_MS]
         is_loading = state != "complete" and now - max(page.loaded_ms, began) < LOAD_CAP_MS

@@ -8,10 +8,10 @@ from typing import Literal
 
 from handrail.browser.eyes import Eyes, origin_of, unless_dialog
 from handrail.browser.mouse import INPUT_MS, Mouse
-from handrail.browser.page import Page
-from handrail.browser.rest import Rest
+from handrail.browser.page import WebPage
+from handrail.browser.rest import PageRest
 from handrail.browser.tabs import Tabs
-from handrail.browser.typist import Typist
+from handrail.browser.typist import PageTypist
 from handrail.cdp.connection import Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserConnectionError, InvalidAction, Unsupported
@@ -38,14 +38,15 @@ class BrowserSurface:
         name: str,
         connection: Connection,
         clock: Clock,
-        end: Callable[[], Awaitable[None]],
         windows: WindowsCapability | None = None,
+        *,
+        end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.name = name
         self._connection = connection
         self._end = end
         self.tabs = Tabs(connection, clock)
-        self.rest = Rest(self.tabs, clock)
+        self.rest = PageRest(self.tabs, clock)
         self.eyes = Eyes(self.tabs, clock)
         mouse = Mouse(self.tabs, self.eyes, self.rest, clock)
         parts = _Parts(self.tabs, self.rest)
@@ -53,7 +54,7 @@ class BrowserSurface:
             Capability.LOOK: self.eyes,
             Capability.TOUCH: mouse,
             Capability.KEYS: mouse,
-            Capability.TEXT: Typist(self.tabs, self.eyes, self.rest),
+            Capability.TEXT: PageTypist(self.tabs, self.eyes, self.rest),
             Capability.APPS: parts,
             Capability.SETTINGS: parts,
             Capability.HEALTH: parts,
@@ -98,13 +99,14 @@ class BrowserSurface:
     async def close(self) -> None:
         await self.tabs.close()
         await self._connection.close()
-        await self._end()
+        if self._end is not None:
+            await self._end()
 
 
 class _Parts:
     """Tabs as programs, the browser's state, and whether a page has died."""
 
-    def __init__(self, tabs: Tabs, rest: Rest) -> None:
+    def __init__(self, tabs: Tabs, rest: PageRest) -> None:
         self._tabs = tabs
         self._rest = rest
 
@@ -161,7 +163,7 @@ class _Parts:
             )
         return None
 
-    def _of(self, package: str) -> list[Page]:
+    def _of(self, package: str) -> list[WebPage]:
         return [page for page in self._tabs.pages.values() if origin_of(page.url) == package]
 
     # state

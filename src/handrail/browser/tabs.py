@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from handrail.browser.page import Page
+from handrail.browser.page import WebPage
 from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserConnectionError, DeviceError, HandrailError
@@ -21,7 +21,7 @@ class Tabs:
     def __init__(self, connection: Connection, clock: Clock) -> None:
         self.connection = connection
         self._clock = clock
-        self.pages: dict[str, Page] = {}
+        self.pages: dict[str, WebPage] = {}
         """By target, the oldest first."""
         self._front: str = ""
         self._tasks = Background()
@@ -44,7 +44,7 @@ class Tabs:
             await self.create(BLANK)
 
     @property
-    def front(self) -> Page:
+    def front(self) -> WebPage:
         """The page that is worked on. Raises `DeviceError` where there is none."""
         page = self.pages.get(self._front) or next(reversed(self.pages.values()), None)
         if page is None:
@@ -53,17 +53,17 @@ class Tabs:
             )
         return page
 
-    async def create(self, url: str) -> Page:
+    async def create(self, url: str) -> WebPage:
         """Another tab, in front."""
         made = await self.connection.root.call("Target.createTarget", {"url": url})
         return await self._attach({"targetId": made["targetId"], "url": url, "type": "page"})
 
-    async def show(self, page: Page) -> None:
+    async def show(self, page: WebPage) -> None:
         """Bring it to the front."""
         self._front = page.id
         await self.connection.root.call("Target.activateTarget", {"targetId": page.id})
 
-    async def drop(self, page: Page) -> None:
+    async def drop(self, page: WebPage) -> None:
         """Close it. Its page may ask before it goes."""
         await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
 
@@ -71,7 +71,7 @@ class Tabs:
         """Until every page that was announced has been attached to."""
         await self._tasks.wait()
 
-    async def _attach(self, info: Answer) -> Page:
+    async def _attach(self, info: Answer) -> WebPage:
         known = self.pages.get(info["targetId"])
         if known is not None:
             return known
@@ -80,7 +80,7 @@ class Tabs:
         if target in self.pages:  # somebody else was quicker
             return self.pages[target]
         session = self.connection.session(str(told["sessionId"]), target)
-        page = self.pages[target] = Page(self.connection, session, self._clock, str(info.get("url", "")))
+        page = self.pages[target] = WebPage(self.connection, session, self._clock, str(info.get("url", "")))
         page.title = str(info.get("title", ""))
         self._front = target
         await page.prepare()

@@ -12,8 +12,8 @@ from typing import Any
 from handrail.browser.eyes import Eyes, unless_dialog
 from handrail.browser.keys import typed_key, web_key
 from handrail.browser.mouse import INPUT_MS, key_events
-from handrail.browser.page import Page, Part
-from handrail.browser.rest import Rest
+from handrail.browser.page import PagePart, WebPage
+from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import FIELD
 from handrail.browser.tabs import Tabs
 from handrail.errors import ElementNotInteractable
@@ -21,13 +21,13 @@ from handrail.surface.values import Typed
 
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
 """Fields with parts of the browser's own: their value is set as a whole."""
-Place = tuple[Part, str]
+Place = tuple[PagePart, str]
 
 
-class Typist:
+class PageTypist:
     """`TextCapability` of a browser."""
 
-    def __init__(self, tabs: Tabs, eyes: Eyes, rest: Rest) -> None:
+    def __init__(self, tabs: Tabs, eyes: Eyes, rest: PageRest) -> None:
         self._tabs = tabs
         self._eyes = eyes
         self._rest = rest
@@ -49,7 +49,7 @@ class Typist:
             return Typed(way, None, None, None, is_hidden=True)
         return await self._read_back(page, place, told, text, way)
 
-    async def _insert(self, page: Page, place: Place, told: Mapping[str, Any], text: str) -> str:
+    async def _insert(self, page: WebPage, place: Place, told: Mapping[str, Any], text: str) -> str:
         self._rest.acted()
         await page.mark()
         if told["kind"] in SET_KINDS:
@@ -70,7 +70,7 @@ class Typist:
         return "insert"
 
     async def _read_back(
-        self, page: Page, place: Place, told: Mapping[str, Any], text: str, way: str
+        self, page: WebPage, place: Place, told: Mapping[str, Any], text: str, way: str
     ) -> Typed:
         found = await self._eval(page, place, f"handrail.typed({json.dumps(text)})")
         if found is None:
@@ -99,7 +99,7 @@ class Typist:
             return Typed("delete", told["value"], None, None)
         return Typed("delete", told["value"], "" if after["empty"] else after["value"], bool(after["empty"]))
 
-    def _into_prompt(self, page: Page, text: str, *, keep: bool) -> Typed:
+    def _into_prompt(self, page: WebPage, text: str, *, keep: bool) -> Typed:
         """The field of a dialog holds what it was given until a button is pressed."""
         drawn, dialog = self._eyes.drawn, page.dialog
         if dialog is None or drawn is None or FIELD not in drawn.parts:
@@ -113,7 +113,7 @@ class Typist:
         self._eyes.typed = before + text if keep else text
         return Typed("dialog", before, self._eyes.typed, True)
 
-    async def _aim(self, page: Page) -> tuple[Place, Mapping[str, Any]]:
+    async def _aim(self, page: WebPage) -> tuple[Place, Mapping[str, Any]]:
         """The field with the focus, in whichever document it is."""
         places: list[Place] = [(page.main, page.main.frame)]
         places += [(part, frame) for part in page.parts.values() for frame in part.worlds]
@@ -128,12 +128,12 @@ class Typist:
             delivery="not_delivered",
         )
 
-    async def _eval(self, page: Page, place: Place, expression: str) -> Any:
+    async def _eval(self, page: WebPage, place: Place, expression: str) -> Any:
         return await unless_dialog(page, page.evaluate(expression, *place, timeout_ms=INPUT_MS))
 
-    async def _keys(self, page: Page, events: Any) -> None:
+    async def _keys(self, page: WebPage, events: Any) -> None:
         for method, told in events:
             await self._send(page, method, told)
 
-    async def _send(self, page: Page, method: str, told: Mapping[str, Any]) -> None:
+    async def _send(self, page: WebPage, method: str, told: Mapping[str, Any]) -> None:
         await unless_dialog(page, page.session.call(method, told, timeout_ms=INPUT_MS))

@@ -11,12 +11,12 @@ from typing import Protocol
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as connect_websocket
 from websockets.client import ClientProtocol
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidURI, WebSocketException
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
-from handrail.errors import BrowserConnectionError
+from handrail.errors import BrowserConnectionError, HandrailError
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of one message. A picture of a large screen takes less than a quarter."""
@@ -128,47 +128,62 @@ class StreamWire:
         self._writing = asyncio.Lock()
 
     @classmethod
-    async def open(cls, stream: ByteStream, path: str) -> StreamWire:
-        """`path` as the browser's list of pages names it. Raises `BrowserConnectionError`."""
-        protocol = ClientProtocol(parse_uri(f"ws://localhost{path}"), max_size=MOST_BYTES)
+    async def open(cls, stream: ByteStream, url: str, most_bytes: int = MOST_BYTES) -> StreamWire:
+        """Shakes hands. The caller sets the deadline, and closes the stream if it fails.
+
+        Raises `WireClosed`.
+        """
+        try:
+            protocol = ClientProtocol(parse_uri(url), max_size=most_bytes)
+        except InvalidURI as error:
+            raise WireClosed(f"{url[:120]!r} is no WebSocket address: {error}") from None
         wire = cls(stream, protocol)
         protocol.send_request(protocol.connect())
-        try:
-            await wire._flush()
-            while protocol.state is State.CONNECTING:
-                await wire._more()
-        except WireClosed as error:
-            raise BrowserConnectionError(f"No page answers at {path}: {error}") from None
+        await wire._flush()
+        while protocol.state is State.CONNECTING and protocol.handshake_exc is None:
+            await wire._more()
         if protocol.handshake_exc is not None:
-            raise BrowserConnectionError(f"No page answers at {path}: {protocol.handshake_exc}")
+            raise WireClosed(f"no WebSocket was opened: {protocol.handshake_exc}")
         return wire
 
     async def send(self, message: bytes) -> None:
         try:
             self._protocol.send_text(message)
         except WebSocketException as error:
-            raise WireClosed(f"the connection to the page is closed: {error}") from None
+            raise WireClosed(f"the WebSocket is closed: {error}") from None
         await self._flush()
 
     async def receive(self) -> bytes:
         while not self._whole:
             if self._protocol.state is not State.OPEN:
-                raise WireClosed("the connection to the page is closed")
+                why = self._protocol.parser_exc or self._protocol.close_rcvd
+                raise WireClosed(f"the WebSocket ended: {why}")
             await self._more()
         return self._whole.pop(0)
 
     async def close(self) -> None:
+        """Says goodbye and does not wait for the answer."""
+        try:
+            if self._protocol.state is State.OPEN:
+                self._protocol.send_close(1000)
+                await self._flush()
+        except WireClosed:
+            pass
+        finally:
+            await self.hang_up()
+
+    async def hang_up(self) -> None:
+        """Without a goodbye: the other side may take no more bytes."""
         await self._stream.close()
 
     async def _more(self) -> None:
         """What has come, as whole messages; pings are answered on the way."""
         try:
             data = await self._stream.read()
-        except Exception as error:
-            raise WireClosed(f"the stream to the page broke: {error}") from None
+        except (HandrailError, OSError) as error:
+            raise WireClosed(f"the stream broke: {error}") from None
         if not data:
-            self._protocol.receive_eof()
-            raise WireClosed("the page has closed the connection")
+            raise WireClosed("the other side hung up")
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if isinstance(event, Frame):
@@ -188,5 +203,5 @@ class StreamWire:
                 if data:
                     try:
                         await self._stream.write(data)
-                    except Exception as error:
-                        raise WireClosed(f"the stream to the page broke: {error}") from None
+                    except (HandrailError, OSError) as error:
+                        raise WireClosed(f"the stream broke: {error}") from None

@@ -15,7 +15,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,11 +66,15 @@ async def _by_ourselves(
     from handrail.engine.answer import answer_text  # noqa: PLC0415
     from handrail.protocol.read import action_from  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
+    from handrail.surface.values import is_browser  # noqa: PLC0415
 
     action = action_from(data)
-    async with device_from(target, config) as opened, Runtime.open(config, caller=caller) as runtime:
+    async with AsyncExitStack() as ends:
+        is_phone = target.sim or not is_browser(target.device or config.device or "")
+        opened = await ends.enter_async_context(device_from(target, config)) if is_phone else None
+        runtime = await ends.enter_async_context(Runtime.open(config, caller=caller))
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
-        session = await runtime.session_on(opened.device)
+        session = await (runtime.session_on(opened.device) if opened else runtime.session(target.device))
         async with _stopped_by_signals(session.stop):
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.looks.registry.text)

@@ -41,7 +41,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Viewport:
+class PageViewport:
     """What of a page is shown, in CSS pixels, and how many device pixels one of them is."""
 
     width: int
@@ -58,7 +58,7 @@ class PageLook:
 
     token: str
     """Names the world that told it: ids of two worlds have nothing to do with each other."""
-    viewport: Viewport
+    viewport: PageViewport
     origins: tuple[str, ...]
     rows: list[list[Any]]
     truncated: int
@@ -73,7 +73,9 @@ class PageLook:
             width, height, device_scale, zoom, left, top = told["view"]
             return cls(
                 token,
-                Viewport(int(width), int(height), float(device_scale), float(zoom), float(left), float(top)),
+                PageViewport(
+                    int(width), int(height), float(device_scale), float(zoom), float(left), float(top)
+                ),
                 tuple(map(str, told["docs"])),
                 told["rows"][:MOST_ROWS],
                 int(told["truncated"]),
@@ -185,7 +187,7 @@ def _point(told: Sequence[float] | None, at: Frame) -> ScreenPoint | None:
     return ScreenPoint(int(at.x + (told[0] + 0.5) * at.scale), int(at.y + (told[1] + 0.5) * at.scale))
 
 
-def screen_of(nodes: list[Node], viewport: Viewport, origin: str, warnings: Sequence[str] = ()) -> Screen:
+def screen_of(nodes: list[Node], viewport: PageViewport, origin: str, warnings: Sequence[str] = ()) -> Screen:
     """A screen of one page, in CSS pixels of its viewport."""
     root = nodes[0] if nodes else _empty(viewport, origin)
     return Screen(
@@ -200,6 +202,6 @@ def screen_of(nodes: list[Node], viewport: Viewport, origin: str, warnings: Sequ
     )
 
 
-def _empty(viewport: Viewport, origin: str) -> Node:
+def _empty(viewport: PageViewport, origin: str) -> Node:
     box = Bounds(0, 0, viewport.width, viewport.height)
     return Node("html", "", "", "", origin, box, ENABLED, "web_view", 0, order=0, end=1)

@@ -82,9 +82,9 @@ def test_a_damaged_screen_is_refused_by_name(packed: dict[str, Any]) -> None:
 def test_a_later_format_is_refused_though_it_looks_like_this_one() -> None:
     state = Registry().dump()
     assert Registry.load(state).dump() == state
-    assert state["format"] == 1
-    with pytest.raises(ValueError, match="format 2, not 1"):
-        Registry.load({**state, "format": 2})
+    assert state["format"] == 2
+    with pytest.raises(ValueError, match="format 3, not 2"):
+        Registry.load({**state, "format": 3})
 
 
 def test_a_later_process_knows_the_screen_before_it_looks() -> None:
