@@ -45,6 +45,7 @@ def play(browser: tuple[Loop, Stage]) -> Play:
     loop, stage = browser
 
     def run(story: Story) -> None:
+        loop.run(stage.alone())
         loop.run(story(stage))
 
     return run

@@ -118,6 +118,17 @@ class Stage:
         """A page with this body in front, at rest."""
         return await self.goto(self.site.put(body, path))
 
+    async def alone(self) -> None:
+        """One empty tab, whatever the last story left."""
+        tabs = self.surface.tabs
+        fresh = await tabs.create("about:blank")
+        for page in [one for one in tabs.pages.values() if one is not fresh]:
+            if page.dialog is not None:
+                await page.session.call("Page.handleJavaScriptDialog", {"accept": True})
+            await tabs.connection.root.call("Target.closeTarget", {"targetId": page.id})
+        while len(tabs.pages) > 1:
+            await asyncio.sleep(0)
+
     async def goto(self, url: str) -> Envelope:
         envelope = await self.session.run({"type": "open_url", "url": url}, reason="I open the page")
         assert envelope.success, envelope.to_json()
@@ -176,7 +187,7 @@ class Loop:
         self._thread.start()
 
     def run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S * 3)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE_S)
 
     def close(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)

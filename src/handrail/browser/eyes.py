@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from handrail.browser.page import PagePart, WebPage
+from handrail.browser.strip import TabPress, pressed, with_strip
 from handrail.browser.synthetic import DrawnDialog, crash_screen, dialog_screen
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
@@ -53,6 +54,8 @@ class Eyes:
                     raise
                 looks = None
             if looks is not None:
+                if len(self._tabs.pages) > 1:
+                    await self._tabs.refresh()
                 self.drawn = self.typed = None
                 return self._screen(looks)
         return self._instead(page)
@@ -134,15 +137,22 @@ class Eyes:
 
     def _screen(self, looks: list[tuple[str, PageLook]]) -> Screen:
         main = looks[0][1]
-        key = [(owner, look.token, look.rows, look.viewport) for owner, look in looks]
+        tabs = self._tabs.titles() if len(self._tabs.pages) > 1 else []
+        key = [(owner, look.token, look.rows, look.viewport) for owner, look in looks], tabs
         if self._last is not None and self._last[0] == key:
             return self._last[1]
         self._size = (main.viewport.width, main.viewport.height)
         nodes = nodes_of(main, dict(looks[1:]))
         warnings = [f"{main.truncated} elements outside the view were left out"] if main.truncated else []
         screen = screen_of(nodes, main.viewport, main.origin, warnings)
+        if tabs:
+            screen = with_strip(screen, tabs)
         self._last = (key, screen)
         return screen
+
+    def tab_at(self, x: int, y: int) -> TabPress | None:
+        """What the last look showed there below the page."""
+        return pressed(self._last[1], x, y) if self._last is not None and y >= self._size[1] else None
 
     async def screenshot(self) -> bytes:
         page = self._tabs.front

@@ -121,7 +121,7 @@ class Mouse:
         if page.dialog is None and not page.crashed:
             if drawn is not None:
                 raise _gone()
-            return False
+            return await self._pressed_tab(x, y)
         part = drawn.part_at(x, y) if drawn is not None else ""
         if page.crashed and part == RELOAD_PAGE:
             await page.session.call("Page.navigate", {"url": page.url}, timeout_ms=INPUT_MS)
@@ -139,6 +139,18 @@ class Mouse:
                 reason="covered",
                 delivery="not_delivered",
             )
+        return True
+
+    async def _pressed_tab(self, x: int, y: int) -> bool:
+        """Whether a tab was meant, which comes to the front or is closed."""
+        press = self._eyes.tab_at(x, y)
+        page = self._tabs.pages.get(press.id) if press is not None else None
+        if press is None:
+            return False
+        if page is None:
+            raise _gone()
+        self._rest.acted()
+        await (self._tabs.drop(page) if press.closes else self._tabs.show(page))
         return True
 
     # keys
@@ -246,7 +258,7 @@ def _stopped() -> ElementNotInteractable:
 
 def _gone() -> ElementNotInteractable:
     return ElementNotInteractable(
-        "The dialog is not there any more",
+        "What was shown there is not there any more",
         hint="Look again.",
         reason="covered",
         delivery="not_delivered",

@@ -68,6 +68,8 @@ class WebPage:
         self.dialog: OpenDialog | None = None
         self.dialog_changed = asyncio.Event()
         """Set while a dialog is open."""
+        self.gone = asyncio.Event()
+        """Set when its tab is closed."""
         self.crashed = ""
         self.main = PagePart(session, session.target_id)
         self.parts: dict[str, PagePart] = {session.id: self.main}
@@ -243,9 +245,48 @@ class WebPage:
         return world
 
     async def look(self, part: PagePart, frame: str) -> PageLook:
-        """One document and what it can reach."""
+        """One document and what it can reach, closed shadow roots too."""
+        look = await self._look(part, frame)
+        if look.suspects and await self._hand_in_roots(part, frame):
+            look = await self._look(part, frame)
+        return look
+
+    async def _look(self, part: PagePart, frame: str) -> PageLook:
         text = await self.evaluate("handrail.look()", part, frame)
         return PageLook.read(part.worlds[frame].token, text)
+
+    async def _hand_in_roots(self, part: PagePart, frame: str) -> bool:
+        """Only the browser knows closed shadow roots; the script is given those of its suspects."""
+        call, world = part.session.call, part.worlds[frame]
+        asked = {"expression": "handrail.suspects()", "contextId": world.context, "objectGroup": WORLD}
+        try:
+            listed = await call("Runtime.evaluate", asked)
+            told = {"objectId": listed["result"]["objectId"], "ownProperties": True}
+            hosts = [
+                one["value"]["objectId"]
+                for one in (await call("Runtime.getProperties", told))["result"]
+                if one["name"].isdigit() and "objectId" in one.get("value", {})
+            ]
+            given = await asyncio.gather(*(self._hand_in(part, world, host) for host in hosts))
+            await call("Runtime.releaseObjectGroup", {"objectGroup": WORLD})
+        except BrowserCommandError:
+            return False  # its document went meanwhile; the next look asks again
+        return any(given)
+
+    async def _hand_in(self, part: PagePart, world: FrameWorld, host: str) -> bool:
+        call = part.session.call
+        node = (await call("DOM.describeNode", {"objectId": host, "depth": 1}))["node"]
+        roots = [one for one in node.get("shadowRoots", ()) if one.get("shadowRootType") == "closed"]
+        if not roots:
+            return False
+        told = {"backendNodeId": roots[0]["backendNodeId"], "executionContextId": world.context}
+        root = (await call("DOM.resolveNode", {**told, "objectGroup": WORLD}))["object"]["objectId"]
+        take = "function (root) { handrail.take(this, root); }"
+        await call(
+            "Runtime.callFunctionOn",
+            {"objectId": host, "functionDeclaration": take, "arguments": [{"objectId": root}]},
+        )
+        return True
 
     async def close(self) -> None:
         await self._tasks.close()

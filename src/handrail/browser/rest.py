@@ -30,13 +30,18 @@ class PageRest:
         self._tabs = tabs
         self._clock = clock
         self._acted_ms = 0.0
+        self._vouched_ms = -1.0
 
     def acted(self) -> None:
         """Something is about to be done: what runs already is not its doing."""
         self._acted_ms = self._clock.monotonic_ms()
 
     async def wait_idle(self, timeout_ms: float) -> IdleResult | None:
+        if self._vouched_ms == self._acted_ms:
+            # Asked again: somebody waits for something else than quiet, and would ask without a pause.
+            await self._clock.sleep_ms(POLL_MS)
         held = await self._wait(timeout_ms)
+        self._vouched_ms = self._acted_ms
         return IdleResult(True, not held, "timeout" if held else "events_quiet", tuple(held))
 
     async def _wait(self, timeout_ms: float) -> list[str]:

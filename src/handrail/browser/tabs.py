@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from contextlib import suppress
 
 from handrail.browser.page import WebPage
+from handrail.browser.strip import TabTitle
 from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserConnectionError, DeviceError, HandrailError
-from handrail.waiting import Background
+from handrail.waiting import Background, Deadline, Expired, first
 
 BLANK = "about:blank"
-Notify = Callable[[], None]
+CLOSE_MS = 3_000.0
 
 
 class Tabs:
@@ -23,7 +24,8 @@ class Tabs:
         self._clock = clock
         self.pages: dict[str, WebPage] = {}
         """By target, the oldest first."""
-        self._front: str = ""
+        self._fronts: list[str] = []
+        """The last one is in front; behind it those that were."""
         self._tasks = Background()
         self._ready = asyncio.Event()
         self.lines: list[str] = []
@@ -46,7 +48,8 @@ class Tabs:
     @property
     def front(self) -> WebPage:
         """The page that is worked on. Raises `DeviceError` where there is none."""
-        page = self.pages.get(self._front) or next(reversed(self.pages.values()), None)
+        known = [one for one in self._fronts if one in self.pages]
+        page = self.pages[known[-1]] if known else next(reversed(self.pages.values()), None)
         if page is None:
             raise DeviceError(
                 "The browser shows no page", hint="open_url opens one.", delivery="not_delivered"
@@ -60,12 +63,34 @@ class Tabs:
 
     async def show(self, page: WebPage) -> None:
         """Bring it to the front."""
-        self._front = page.id
+        self._to_front(page.id)
         await self.connection.root.call("Target.activateTarget", {"targetId": page.id})
 
     async def drop(self, page: WebPage) -> None:
-        """Close it. Its page may ask before it goes."""
-        await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
+        """Close it. Its page may ask before it goes: then its dialog is the screen. The last one stays open,
+        empty: a browser without a page ends."""
+        if len(self.pages) == 1:
+            await self.create(BLANK)
+        if page.crashed:
+            await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
+        else:
+            await page.session.call("Page.close")
+        with suppress(Expired):
+            async with Deadline(self._clock, CLOSE_MS):
+                await first(page.gone.wait(), page.dialog_changed.wait())
+
+    def _to_front(self, target: str) -> None:
+        self._fronts = [one for one in self._fronts if one != target and one in self.pages] + [target]
+
+    async def refresh(self) -> None:
+        """What the tabs are called now: not every change is announced."""
+        for info in (await self.connection.root.call("Target.getTargets"))["targetInfos"]:
+            self._changed({"targetInfo": info})
+
+    def titles(self) -> list[TabTitle]:
+        """All tabs, as they are shown."""
+        front = self.front
+        return [TabTitle(one.id, one.title or one.url, one is front) for one in self.pages.values()]
 
     async def settled(self) -> None:
         """Until every page that was announced has been attached to."""
@@ -82,7 +107,7 @@ class Tabs:
         session = self.connection.session(str(told["sessionId"]), target)
         page = self.pages[target] = WebPage(self.connection, session, self._clock, str(info.get("url", "")))
         page.title = str(info.get("title", ""))
-        self._front = target
+        self._to_front(target)
         await page.prepare()
         return page
 
@@ -101,6 +126,7 @@ class Tabs:
     def _destroyed(self, told: Answer) -> None:
         page = self.pages.pop(str(told.get("targetId")), None)
         if page is not None:
+            page.gone.set()
             page.session.fail(BrowserConnectionError("The page was closed", delivery="unknown"))
             self._tasks.start(page.close(), f"end of tab {page.id}")
 

@@ -285,8 +285,9 @@
       if (el.readOnly) row.state = [row.state, 'read-only'].filter(Boolean).join(', ');
       if (role === 'date' && el.type) row.hint = row.hint || { date: 'YYYY-MM-DD', time: 'HH:MM', month: 'YYYY-MM', week: 'YYYY-Www', 'datetime-local': 'YYYY-MM-DDTHH:MM' }[el.type];
     } else if (role === 'select' || role === 'combobox') {
-      row.text = tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el));
-      row.desc = name === row.text ? '' : name;
+      const value = tag === 'SELECT' ? valueOf(el) : squeeze(saidIn(el));
+      if (name && name !== value) { row.text = name; row.state = [value, row.state].filter(Boolean).join(', '); } else row.text = value;
+      row.value = value;
     } else if (role === 'slider') {
       row.desc = name;
       row.state = attr(el, 'aria-valuetext') || (tag === 'INPUT' ? String(el.value) : el.getAttribute('aria-valuenow') || '');
@@ -323,6 +324,9 @@
     }
     return true;
   };
+
+  const cut = (clip, box) => ({ l: Math.max(clip?.l ?? -1e9, box.x), t: Math.max(clip?.t ?? -1e9, box.y),
+    r: Math.min(clip?.r ?? 1e9, box.x + box.w), b: Math.min(clip?.b ?? 1e9, box.y + box.h) });
 
   const visitAll = (el, parent, at, doc, inside) => {
     for (const node of childrenOf(el)) if (node.nodeType === 1) visit(node, parent, at, doc, inside);
@@ -391,7 +395,9 @@
     if (style.pointerEvents === 'none') row.through = true;
     add(row, parent);
     const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
-    const deeper = { label: inside.label, pointer: inside.pointer || style.cursor === 'pointer' };
+    row.clip = style.position === 'fixed' ? null : inside.clip;
+    const clip = style.overflowX === 'visible' && style.overflowY === 'visible' ? row.clip : cut(row.clip, box);
+    const deeper = { label: inside.label, clip, pointer: inside.pointer || style.cursor === 'pointer' };
     if (role === 'listbox' && tag === 'SELECT') {
       for (const option of el.options) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
     } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || tag === 'svg') {
@@ -490,16 +496,19 @@
     return false;
   };
 
-  const pointsIn = (box) => {
-    const l = Math.max(box.x, 0), t = Math.max(box.y, 0);
-    const r = Math.min(box.x + box.w, view.width), b = Math.min(box.y + box.h, view.height);
+  const pointsIn = (box, clip) => {
+    let l = Math.max(box.x, 0), t = Math.max(box.y, 0);
+    let r = Math.min(box.x + box.w, view.width), b = Math.min(box.y + box.h, view.height);
+    if (clip && Math.min(r, clip.r) > Math.max(l, clip.l) && Math.min(b, clip.b) > Math.max(t, clip.t)) {
+      l = Math.max(l, clip.l); t = Math.max(t, clip.t); r = Math.min(r, clip.r); b = Math.min(b, clip.b);
+    }
     if (r <= l || b <= t) return [];
     const at = (fx, fy) => [Math.min(Math.floor(l + (r - l) * fx), Math.ceil(r) - 1), Math.min(Math.floor(t + (b - t) * fy), Math.ceil(b) - 1)];
     return [at(.5, .5), at(.25, .5), at(.75, .5), at(.5, .2), at(.5, .8), at(.1, .15), at(.9, .85), at(.9, .15), at(.1, .85)];
   };
 
   const reach = (row) => {
-    const points = pointsIn(row.box);
+    const points = pointsIn(row.box, row.clip);
     if (!points.length || row.through) return;
     let first = null, inner = null;
     for (const [x, y] of row.acts ? points : points.slice(0, 1)) {

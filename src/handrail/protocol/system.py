@@ -11,7 +11,9 @@ from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Text, TimeoutSec
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
-Package = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*$", max_length=255)]
+_PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
+_ORIGIN = r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?"
+Package = Annotated[str, Field(pattern=rf"^({_PACKAGE}|{_ORIGIN})$", max_length=255)]
 Permission = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.]*$", max_length=255)]
 Url = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9+.-]*:\S+$", max_length=8_192)]
 
