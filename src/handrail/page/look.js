@@ -32,9 +32,10 @@
   // shadow roots: open ones are seen, closed ones are handed in by whoever can ask the browser
 
   const closed = new WeakMap(), asked = new WeakMap();
+  let shadowed = false;  // some element has a root, whose inside no selector of the document reaches
   let suspects = [];
   const HOSTS = /^(?:ARTICLE|ASIDE|BLOCKQUOTE|BODY|DIV|FOOTER|H[1-6]|HEADER|MAIN|NAV|P|SECTION|SPAN)$/;
-  const rootOf = (el) => el.shadowRoot || closed.get(el) || null;
+  const rootOf = (el) => { const root = el.shadowRoot || closed.get(el) || null; if (root) shadowed = true; return root; };
   const suspect = (el, rect) => {
     const isCustom = el.localName.includes('-');
     if (!isCustom && (el.firstElementChild || !HOSTS.test(el.tagName))) return;
@@ -223,9 +224,11 @@
     return (x || y) && el.clientHeight > 0 && el.clientWidth > 0;
   };
 
+  const FORM = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'FIELDSET']);
+  let mayBarren = false;  // something in this document is switched off by an attribute
   const isDisabled = (el) => {
-    try { if (el.matches(':disabled')) return true; } catch { /* no such selector */ }
-    return !!el.closest?.('[aria-disabled="true"],[inert]');
+    if (el.disabled === true || (FORM.has(el.tagName) && el.matches(':disabled'))) return true;
+    return mayBarren && !!el.closest('[aria-disabled="true"],[inert]');
   };
 
   const stateOf = (el, role) => {
@@ -238,7 +241,7 @@
     const current = el.getAttribute('aria-current');
     if (current && current !== 'false') said.push('current');
     const invalid = el.getAttribute('aria-invalid');
-    if ((invalid && invalid !== 'false') || (el.matches?.(':user-invalid'))) said.push('invalid');
+    if ((invalid && invalid !== 'false') || (el.willValidate && el.matches(':user-invalid'))) said.push('invalid');
     if (role === 'progressbar' || role === 'meter') {
       const told = attr(el, 'aria-valuetext') || el.getAttribute('aria-valuenow')
         || (el.tagName === 'METER' || (el.tagName === 'PROGRESS' && el.position >= 0) ? String(el.value) : '');
@@ -266,8 +269,9 @@
     const tag = el.tagName;
     const box = drawnBy(el, boxOf(el, at), at);
     const row = { el, id: idOf(el), tag: tag.toLowerCase(), role, doc, box, flags: 0, text: '', desc: '', hint: '',
-      state: stateOf(el, role), pane: '', tip: '', at, acts: ACTS.has(role) };
-    const name = nameOf(el, role);
+      state: role || el.hasAttribute('aria-busy') || el.hasAttribute('aria-expanded') ? stateOf(el, role) : '',
+      pane: '', tip: '', at, acts: ACTS.has(role) };
+    const name = role ? nameOf(el, role) : attr(el, 'aria-label');
     let flags = isDisabled(el) ? 0 : F.ENABLED;
     if (active.has(el)) flags |= F.FOCUSED;
     if (row.acts) flags |= F.CLICKABLE | F.FOCUSABLE;
@@ -429,7 +433,7 @@
     }
   };
 
-  const hasControls = (el) => !!(rootOf(el) || el).querySelector?.('a[href],button,input,select,textarea,iframe,[role=button],[role=checkbox],[role=link],[role=menuitem],[tabindex],[contenteditable]');
+  const hasControls = (el) => !!(el.firstElementChild || rootOf(el)) && !!(rootOf(el) || el).querySelector?.('a[href],button,input,select,textarea,iframe,[role=button],[role=checkbox],[role=link],[role=menuitem],[tabindex],[contenteditable]');
   const isTold = (el) => { const box = el.getBoundingClientRect(); return isShown(el) || (box.width === 0 && !!el.labels?.length); };
 
   const hiddenControl = (el, parent, at, doc) => {
@@ -441,8 +445,8 @@
   };
 
   const finish = (row, role, inside) => {
-    const name = row.acts ? '' : nameOf(row.el, role);
-    if (PANES.has(role) && name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
+    const name = !row.acts && PANES.has(role) ? nameOf(row.el, role) : '';
+    if (name) { row.pane = name; row.keep = true; if (row.text === name) row.text = ''; }
     if (role === 'dialog' || role === 'alertdialog' || row.el.matches?.(':popover-open')) row.keep = true;
     if (row.keep || row.acts || (!inside.label && (row.text || row.desc || row.state))) return;
     if (row.kids.length >= 2 || (row.flags & F.FOCUSED && row.el.tagName !== 'BODY')) return;
@@ -451,7 +455,8 @@
 
   const walk = (doc, parent, at) => {
     docs.push(doc.location.origin === 'null' ? doc.location.protocol + (doc.defaultView?.origin || '') : doc.location.origin);
-    const body = doc.body || doc.documentElement;
+    const body = doc.body || doc.documentElement, before = mayBarren;
+    mayBarren = before || !!doc.querySelector('[aria-disabled="true"],[inert]') || shadowed;
     if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false });
   };
 
