@@ -60,6 +60,8 @@ class AndroidSurface:
 
     def capability(self, which: Capability) -> object:
         filled = self._filled[which]
+        if which is Capability.VALUES:
+            raise Unsupported("A phone's controls are set by fingers")
         if filled is None:
             raise Unsupported("This session has no desk", hint="Start `handrail serve` to get one.")
         return filled

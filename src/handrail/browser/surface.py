@@ -49,12 +49,14 @@ class BrowserSurface:
         self.rest = PageRest(self.tabs, clock)
         self.eyes = Eyes(self.tabs, clock)
         mouse = Mouse(self.tabs, self.eyes, self.rest, clock)
+        typist = PageTypist(self.tabs, self.eyes, self.rest)
         parts = _Parts(self.tabs, self.rest)
         self._filled: dict[Capability, object] = {
             Capability.LOOK: self.eyes,
             Capability.TOUCH: mouse,
             Capability.KEYS: mouse,
-            Capability.TEXT: PageTypist(self.tabs, self.eyes, self.rest),
+            Capability.TEXT: typist,
+            Capability.VALUES: typist,
             Capability.APPS: parts,
             Capability.SETTINGS: parts,
             Capability.HEALTH: parts,

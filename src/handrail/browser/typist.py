@@ -17,7 +17,7 @@ from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import FIELD
 from handrail.browser.tabs import Tabs
 from handrail.errors import ElementNotInteractable
-from handrail.surface.values import Typed
+from handrail.surface.values import SetControl, Typed
 
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
 """Fields with parts of the browser's own: their value is set as a whole."""
@@ -25,7 +25,7 @@ Place = tuple[PagePart, str]
 
 
 class PageTypist:
-    """`TextCapability` of a browser."""
+    """`TextCapability` and `ValuesCapability` of a browser."""
 
     def __init__(self, tabs: Tabs, eyes: Eyes, rest: PageRest) -> None:
         self._tabs = tabs
@@ -79,6 +79,19 @@ class PageTypist:
         if told["secret"]:
             return Typed(way, None, text if arrived else None, arrived)
         return Typed(way, told["value"], str(found["value"]), arrived)
+
+    async def set_value(self, native_id: str, value: str) -> SetControl | None:
+        """`ValuesCapability`."""
+        page, (token, _, number) = self._tabs.front, native_id.partition(".")
+        place = self._eyes.places.get(token)
+        if page.dialog is not None or place is None or place[0] is not page or not number.isdigit():
+            return None
+        self._rest.acted()
+        await page.mark()
+        told = await self._eval(page, place[1:], f"handrail.setValue({number}, {json.dumps(value)})")
+        if told is None:
+            return None
+        return SetControl(str(told["value"]), bool(told["ok"]), tuple(map(str, told["offers"])))
 
     async def clear_text(self) -> Typed:
         page = self._tabs.front

@@ -21,10 +21,16 @@ from handrail.engine.pressed import (
     turned,
 )
 from handrail.protocol.traits import Capability
-from handrail.surface.capabilities import KeysCapability, TextCapability, TouchCapability
-from handrail.surface.values import Typed
+from handrail.surface.capabilities import (
+    KeysCapability,
+    TextCapability,
+    TouchCapability,
+    ValuesCapability,
+    has,
+)
+from handrail.surface.values import SetControl, Typed
 from handrail.tree.mention import receiver
-from handrail.tree.node import ScreenPoint
+from handrail.tree.node import Node, ScreenPoint
 from handrail.tree.reach import element_at
 
 if TYPE_CHECKING:
@@ -104,6 +110,13 @@ class Hands:
 
     async def clear_text(self) -> Typed:
         return await self._do(by_text(""), self._text.clear_text)
+
+    async def set_value(self, node: Node, value: str) -> SetControl | None:
+        """Of a control that the surface sets by itself; None where fingers have to."""
+        if not node.native_id or not has(self._stage.surface, Capability.VALUES):
+            return None
+        values = cast("ValuesCapability", self._stage.surface.capability(Capability.VALUES))
+        return await self._do(lambda _: [node], lambda: values.set_value(node.native_id, value))
 
     def reads_back_as(self, text: str) -> str:
         return self._text.reads_back_as(text)

@@ -168,7 +168,7 @@
 
   // the walk
 
-  let rows, docs, view, truncated, rowOf, active;
+  let rows, docs, view, truncated, rowOf, active, layered;
 
   const deepActive = () => {
     const found = new Set();
@@ -219,6 +219,7 @@
   };
 
   const scrollsOf = (el, style) => {
+    if (style.overflowX === 'visible' && style.overflowY === 'visible') return false;
     const y = el.scrollHeight > el.clientHeight + 1 && /auto|scroll|overlay/.test(style.overflowY);
     const x = el.scrollWidth > el.clientWidth + 1 && /auto|scroll|overlay/.test(style.overflowX);
     return (x || y) && el.clientHeight > 0 && el.clientWidth > 0;
@@ -265,9 +266,9 @@
     return box;
   };
 
-  const control = (el, role, at, doc) => {
+  const control = (el, role, at, doc, known) => {
     const tag = el.tagName;
-    const box = drawnBy(el, boxOf(el, at), at);
+    const box = drawnBy(el, known || boxOf(el, at), at);
     const row = { el, id: idOf(el), tag: tag.toLowerCase(), role, doc, box, flags: 0, text: '', desc: '', hint: '',
       state: role || el.hasAttribute('aria-busy') || el.hasAttribute('aria-expanded') ? stateOf(el, role) : '',
       pane: '', tip: '', at, acts: ACTS.has(role) };
@@ -384,7 +385,7 @@
       if (el.contains(el.control)) visitAll(el, parent, at, doc, { ...inside, label: true });
       return;
     }
-    const row = control(el, role, at, doc);
+    const row = control(el, role, at, doc, box);
     if (role === 'frame') row.role = '';
     if (tag !== 'HTML' && tag !== 'BODY' && scrollsOf(el, style)) {
       row.flags |= F.SCROLLABLE;
@@ -397,6 +398,7 @@
       row.acts = true;
     }
     if (style.pointerEvents === 'none') row.through = true;
+    if (style.position !== 'static' && style.position !== 'relative') layered = true;
     add(row, parent);
     const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
     row.clip = style.position === 'fixed' ? null : inside.clip;
@@ -572,7 +574,7 @@
     const root = document.documentElement;
     const visual = globalThis.visualViewport;
     view = { width: globalThis.innerWidth, height: globalThis.innerHeight };
-    rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); suspects = [];
+    rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); suspects = []; layered = false;
     const at = { x: 0, y: 0, k: 1 };
     const scroller = document.scrollingElement || root;
     const page = add({ el: root, id: root ? idOf(root) : 0, tag: 'html', role: 'page', doc: 0,
@@ -583,8 +585,11 @@
       page.scroll = [scroller.scrollLeft, scroller.scrollTop];
     }
     if (root) walk(document, page, at);
-    for (const row of [...rowOf.values()]) if (row !== page && (row.acts || row.text || row.desc || row.foreign)) reach(row);
-    for (const row of [...rowOf.values()]) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
+    const told = [...rowOf.values()].filter((row) => row !== page);
+    for (const row of told) if (row.acts || row.foreign) { reach(row); if (row.cover) layered = true; }
+    // Where nothing lies over anything, texts need not be asked about.
+    if (layered) for (const row of told) if (!row.acts && !row.foreign && (row.text || row.desc)) reach(row);
+    for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
     return JSON.stringify({ view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
       docs, rows: flatten(page), truncated, suspects: suspects.length, state: document.readyState });
   };
@@ -679,6 +684,34 @@
   };
   const putField = (text) => { if (field) put(field.el, text); };
 
+  // Controls that have a value of their own: lists to choose from, sliders, dates. Null for others.
+  const setValue = (id, wanted) => {
+    const el = elementOf(id);
+    if (!el || !el.isConnected) return null;
+    const same = (one, other) => squeeze(one).toLowerCase() === squeeze(other).toLowerCase();
+    if (el.tagName === 'SELECT') {
+      const options = [...el.options], offers = options.filter((one) => !one.disabled).map((one) => squeeze(one.label));
+      const found = options.find((one) => squeeze(one.label) === squeeze(wanted)) || options.find((one) => same(one.label, wanted))
+        || options.find((one) => one.value === wanted);
+      if (!found || found.disabled) return { value: valueOf(el), ok: false, offers };
+      el.focus();
+      for (const one of options) one.selected = one === found;
+      el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+      el.dispatchEvent(new Event('change', { bubbles: true }));
+      return { value: valueOf(el), ok: found.selected, offers };
+    }
+    if (el.tagName !== 'INPUT' || !/^(?:range|number|date|time|month|week|datetime-local|color)$/.test(el.type)) return null;
+    let value = String(wanted).trim();
+    if (el.type === 'range') {
+      const low = Number(el.min || 0), high = Number(el.max || 100);
+      value = String(value.endsWith('%') ? low + (high - low) * parseFloat(value) / 100 : Number(value));
+    }
+    el.focus();
+    put(el, value);
+    const ok = el.type === 'range' || el.type === 'number' ? Number(el.value) === Number(value) && el.value !== '' : el.value === value;
+    return { value: String(el.value), ok, offers: [] };
+  };
+
   // Whether a mouse that is pressed and moved there draws something along instead of nothing.
   const drags = (x, y) => {
     for (let at = hitAt(x, y); at; at = up(at)) {
@@ -692,7 +725,7 @@
   watch(document);
   globalThis.handrail = {
     token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, drags,
+    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags,
     take: (host, root) => { closed.set(host, root); watch(root); },
     suspects: () => suspects,
     F,

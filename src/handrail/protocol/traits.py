@@ -28,6 +28,7 @@ class Capability(Enum):
     TOUCH = "touch"
     KEYS = "keys"
     TEXT = "text"
+    VALUES = "values"
     CLIPBOARD = "clipboard"
     APPS = "apps"
     SETTINGS = "settings"

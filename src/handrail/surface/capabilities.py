@@ -22,6 +22,7 @@ from handrail.surface.values import (
     IdleResult,
     LastWords,
     NetworkChange,
+    SetControl,
     Synced,
     Told,
     Typed,
@@ -97,6 +98,13 @@ class TextCapability(Protocol):
 
     def reads_back_as(self, text: str) -> str:
         """What a field would say that holds just this text."""
+
+
+class ValuesCapability(Protocol):
+    """Controls that the surface sets by itself, instead of a finger that opens or moves them."""
+
+    async def set_value(self, native_id: str, value: str) -> SetControl | None:
+        """None for a control that only a finger can set: nothing was done."""
 
 
 class ClipboardCapability(Protocol):

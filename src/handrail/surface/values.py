@@ -62,6 +62,17 @@ class Typed:
 
 
 @dataclass(frozen=True, slots=True)
+class SetControl:
+    """A control that was asked to take a value."""
+
+    value: str
+    """What it says now."""
+    is_set: bool
+    offers: tuple[str, ...] = ()
+    """What it would take, where that is a list."""
+
+
+@dataclass(frozen=True, slots=True)
 class IdleResult:
     """The answer to "has it come to rest?" of something that hears events (seed 003)."""
 

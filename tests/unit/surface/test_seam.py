@@ -44,7 +44,9 @@ def test_there_is_exactly_one_protocol_for_each_capability() -> None:
     assert written == {f"{one.value.title()}Capability" for one in Capability}
 
 
-@pytest.mark.parametrize("which", [one for one in Capability if one is not Capability.WINDOWS])
+@pytest.mark.parametrize(
+    "which", [one for one in Capability if one not in (Capability.WINDOWS, Capability.VALUES)]
+)
 def test_a_phone_fills_every_capability_whole(which: Capability) -> None:
     phone = AndroidSurface(None, Bare(), None)  # type: ignore[arg-type]
     filled = phone.capability(which)
@@ -69,9 +71,9 @@ def test_a_phone_without_a_desk_says_how_to_get_one() -> None:
     assert "handrail serve" in (refused.value.hint or "")
 
 
-def test_every_capability_that_an_action_needs_exists_and_rest_and_health_are_needed_by_none() -> None:
+def test_every_capability_that_an_action_needs_exists_and_what_helps_along_is_needed_by_none() -> None:
     needed = {cls.traits.needs for cls in ACTIONS.values()} - {None}
-    assert set(Capability) - needed == {Capability.REST, Capability.HEALTH}
+    assert set(Capability) - needed == {Capability.REST, Capability.HEALTH, Capability.VALUES}
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("*.py")), ids=lambda path: path.name)

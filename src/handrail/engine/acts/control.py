@@ -28,6 +28,8 @@ async def set_value(stage: Stage, action: SetValue) -> Outcome:
     """Converges, or says where it stopped."""
     aim, screen = stage.aim(), stage.before.screen
     node = _control(screen, aim)
+    if told := await _by_surface(stage, node or aim.touched, str(action.value)):
+        return told
     if node is None and offers_choice(aim.touched) and receiver(aim.node) is aim.touched:
         node = aim.touched
     if node is None:
@@ -40,6 +42,26 @@ async def set_value(stage: Stage, action: SetValue) -> Outcome:
     if node.role == "slider":
         return await Slide(stage, action, node).run()
     return await choose(stage, node, str(action.value))
+
+
+async def _by_surface(stage: Stage, node: Node, value: str) -> Outcome | None:
+    """Set by a surface that can; None where fingers have to do it."""
+    if not node.native_id:
+        return None
+    tap_point(stage.before.screen, node, stage.looks.registry.ref_of)  # covered or disabled is said first
+    told = await stage.hands.set_value(node, value)
+    if told is None:
+        return None
+    if not told.is_set:
+        offered = f"; there are {', '.join(map(repr, told.offers[:LISTED]))}" if told.offers else ""
+        raise ControlConvergenceFailed(
+            f"The control does not take {value!r}{offered}; it says {told.value!r}",
+            expected=value,
+            observed=told.value,
+            offers=list(told.offers[:LISTED]) or None,
+        )
+    verdict = Verification(mode="built_in", expected=value, observed=told.value, outcome="verified")
+    return Outcome(details={"moves": 1}, verification=verdict)
 
 
 def _control(screen: Screen, aim: Aim) -> Node | None:

@@ -16,7 +16,7 @@ from handrail.engine.taint.screen import redacted, spelled_out
 from handrail.engine.taint.store import DeviceKey, Taints
 from handrail.errors import HandrailError
 from handrail.surface.capabilities import TextCapability
-from handrail.surface.values import CommandOutput, Foreground, LastWords, Synced, Told, Typed
+from handrail.surface.values import CommandOutput, Foreground, LastWords, SetControl, Synced, Told, Typed
 from handrail.tree.node import Node, Screen
 
 MOST_TEXTS = 20_000
@@ -26,6 +26,7 @@ _WORDS: dict[type, tuple[str, ...]] = {
     CommandOutput: ("stdout", "stderr"),
     LastWords: ("summary", "lines"),
     Synced: ("waited_for",),
+    SetControl: ("value", "offers"),
 }
 """The parts of a surface's answers that hold a device's own words."""
 

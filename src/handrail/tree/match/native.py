@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from handrail.tree.match.drift import JITTER_PX
 from handrail.tree.match.evidence import LinkEvidence
-from handrail.tree.match.sketch import NAME, Pairing, Sketch
+from handrail.tree.match.sketch import NAME, Pairing, Sketch, scrolls
+from handrail.tree.match.verdict import acts
 
 
 def link_named(pairing: Pairing) -> bool:
@@ -32,16 +33,21 @@ def is_still_there(evidence: LinkEvidence, old: int, new: int) -> bool:
     pairing = evidence.pairing
     if pairing.old.token[old] == NAME and pairing.old.label[old] == pairing.new.label[new]:
         return True
-    opinion = evidence.survival.of_group(old, new)
-    if opinion is not None:
-        return opinion and _same_group(evidence, old, new)
+    if scrolls(pairing.old.nodes[old]) and scrolls(pairing.new.nodes[new]):
+        return True  # what it shows comes and goes
+    if _is_frame(pairing, old, new):
+        return evidence.survival.of_names(old, new)
+    one, other = evidence.survival.groups(old, new)
+    if one > 0 and other > 0:
+        is_said = evidence.survival.of_group(old, new) is not False
+        return is_said and pairing.to_new[one] == other
     return not _has_rows(pairing.old, old) or _place(pairing.old, old) == _place(pairing.new, new)
 
 
-def _same_group(evidence: LinkEvidence, old: int, new: int) -> bool:
-    """Its part of the screen is drawn in the same box as before."""
-    one, other = evidence.survival.groups(old, new)
-    return one <= 0 or other <= 0 or evidence.pairing.to_new[one] == other
+def _is_frame(pairing: Pairing, old: int, new: int) -> bool:
+    """A box that nobody can act on, with words of its own: it is what they are about."""
+    has_words = pairing.old.first_name(old) != -1 and pairing.new.first_name(new) != -1
+    return has_words and not acts(pairing.old.nodes[old])
 
 
 def _has_rows(sketch: Sketch, order: int) -> bool:

@@ -107,6 +107,10 @@ class Survival:
         counts = [side.names_in(place) for side, order in sides if (place := side.nearest_named(order)) > 0]
         return None if not counts or any(map(_most, counts)) else False
 
+    def of_names(self, old: int, new: int) -> bool:
+        """Whether most names inside stayed that nothing else says, on the screen that shows fewer of them."""
+        return _most(self._old.names_in(old)) or _most(self._new.names_in(new))
+
     def groups(self, old: int, new: int) -> tuple[int, int]:
         """The nearest parts around that have a name of their own; -1 where there is none."""
         return self._old.nearest_named(old), self._new.nearest_named(new)

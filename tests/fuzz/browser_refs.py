@@ -1,0 +1,38 @@
+"""2,000 random changes of a page in a real Chromium: no ref may name another record. Prints what was kept."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.browser.records import PAGE, mutate  # noqa: E402
+from tests.browser.stage import has_browser, served, staged  # noqa: E402
+
+STEPS = 2_000
+SEEDS = (11, 12)
+
+
+async def main() -> int:
+    if not has_browser():
+        print("no Chromium here: nothing was tried")
+        return 0
+    wrong = []
+    with served() as site, tempfile.TemporaryDirectory() as folder:
+        async with staged(site, Path(folder) / "home") as stage:
+            for seed in SEEDS:
+                await stage.show(PAGE)
+                tally = await mutate(stage, STEPS // len(SEEDS), seed)
+                print(
+                    f"seed {seed}: {tally.steps} changes, {len(tally.wrong)} wrong refs, kept {tally.share:.1%}"
+                )
+                print("\n".join(tally.wrong[:10]), end="\n" if tally.wrong else "")
+                wrong += tally.wrong
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
