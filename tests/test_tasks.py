@@ -27,6 +27,10 @@ ELSEWHERE = {
         "the keyboard of a shell, closed by the shell without waiting",
     ),
     "handrail_sim/screen/camera.py": (1, "one painting for all who ask; it outlives whoever asked first"),
+    "handrail_sim/shell/system/instrument.py": (
+        1,
+        "it outlives `am`: the process table owns it",
+    ),
     "handrail_sim/shell/interpret.py": (
         1,
         "a background job: the phone's process table owns it",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.browser.records import PAGE, mutate  # noqa: E402
-from tests.browser.stage import has_browser, served, staged  # noqa: E402
+from tests.browser.records import PAGE, mutate
+from tests.browser.stage import has_browser, served, staged
 
 STEPS = 2_000
 SEEDS = (11, 12)

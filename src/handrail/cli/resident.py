@@ -41,7 +41,7 @@ TAKEN = b"\xff"
 """A child has a command now. No signal has this number: their numbers come by the same pipe."""
 
 
-class Resident:
+class ResidentProcess:
     """The listening socket of one home, a child that waits for the next command, and those that run."""
 
     def __init__(self, home: Path, *, idle_s: float = IDLE_S) -> None:
@@ -191,7 +191,7 @@ def main(idle_s: float = IDLE_S) -> None:
     line = socket(fileno=first)
     with _listening(home) as listener:  # before anything takes time: others wait instead of starting one more
         warm()
-        resident = Resident(home, idle_s=idle_s)
+        resident = ResidentProcess(home, idle_s=idle_s)
         resident.serve_first(line)
         if listener is not None:
             prime()

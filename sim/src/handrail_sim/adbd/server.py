@@ -17,6 +17,7 @@ from handrail_sim.system.cell import Cell
 if TYPE_CHECKING:
     from handrail_sim.channels.emulator import Doors
     from handrail_sim.phone import Phone
+from handrail_sim.shell.processes import processes_of
 
 BACKLOG = 512
 
@@ -88,6 +89,7 @@ async def _listen(phone: Phone, host: str, port: int, *, auth: bool) -> AsyncIte
     finally:
         server.close()
         adbd.stop()
+        await processes_of(phone).switch_off()
         await server.wait_closed()
 
 

@@ -125,6 +125,12 @@ class Processes:
         for job in list(self.jobs):
             job.cancel()
 
+    async def switch_off(self) -> None:
+        """Nobody serves the phone any more: what runs in its background has ended afterwards."""
+        self.end_all()
+        while self.jobs:
+            await asyncio.wait(list(self.jobs))
+
 
 _TABLES: WeakKeyDictionary[Handset, Processes] = WeakKeyDictionary()
 

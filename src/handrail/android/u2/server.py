@@ -23,8 +23,8 @@ from handrail.errors import AdbCommandError, HandrailError, Timeout, Unsupported
 from handrail.waiting import uninterrupted
 
 REMOTE = "/data/local/tmp/u2.jar"
-LOG = "/data/local/tmp/handrail-u2.log"
-PID = "/data/local/tmp/handrail-u2.pid"
+LOG = "/data/local/tmp/u2-server.log"
+PID = "/data/local/tmp/u2-server.pid"
 MODE = 0o644
 KNOWN_JARS = {
     "1bd7c57fe019d0275a66b936ed5d7ea5f244d98e5e3ba3d1ccf4a14e721ef94f": "of uiautomator2 3.3 and 3.4",
