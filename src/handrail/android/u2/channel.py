@@ -24,6 +24,8 @@ from handrail.tree.parse.build import STACK_GUESSED, put_in_front
 
 STEP_MS = 5
 """One step of a gesture, as androidx.test.uiautomator makes it."""
+TAP_STEPS = 6
+"""Down, five pauses, up: 25 ms, which every Android takes for a tap."""
 MAX_DEPTH, SAFE_DEPTH = 100, 50
 """Levels of a dump. Cross-platform toolkits nest deeper than 50; on some phones Java's stack does not."""
 RESTART_TIMEOUT_MS = 10_000
@@ -93,13 +95,14 @@ class U2Channel(Channel):
         return picture
 
     async def tap(self, x: int, y: int) -> None:
-        await self._do("click", x, y)
+        """A swipe that goes nowhere: the server's own click holds the finger down for 100 ms."""
+        await self._do("swipe", x, y, x, y, TAP_STEPS)
 
     async def double_tap(self, x: int, y: int) -> None:
-        await self._do("click", x, y)
+        await self.tap(x, y)
         try:
             await self._clock.sleep_ms(DOUBLE_TAP_GAP_MS)
-            await self._do("click", x, y)
+            await self.tap(x, y)
         except HandrailError as error:
             error.details["delivery"] = "unknown"
             raise
