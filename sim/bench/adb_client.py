@@ -22,16 +22,20 @@ class Client(asyncio.Protocol):
         self._send(Command.CNXN, VERSION, MAX_PAYLOAD, b"host::features=shell_v2,cmd")
 
     def data_received(self, data: bytes) -> None:
+        """One write for all that is to be said."""
+        replies = []
         for command, remote, _, payload in self._parser.feed(data):
             if command == Command.WRTE:
                 self._answer += payload
-                self._send(Command.OKAY, self._ident, remote)
+                replies.append(encode(Packet(Command.OKAY, self._ident, remote, b"")))
             elif command == Command.CLSE:
                 if remote:
-                    self._send(Command.CLSE, self._ident, remote)
+                    replies.append(encode(Packet(Command.CLSE, self._ident, remote, b"")))
                 self._finish(bytes(self._answer))
             elif command == Command.CNXN:
                 self._finish(payload)
+        if replies:
+            self._transport.write(b"".join(replies))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._done.done():

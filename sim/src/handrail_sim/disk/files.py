@@ -69,6 +69,13 @@ class Files:
             return False
         return True
 
+    def holds(self, *names: str) -> bool:
+        """The same for a way without links, whoever asks; for what is asked at every turn."""
+        node: Node | None = self._disk.root
+        for name in names:
+            node = node.entries.get(name) if node is not None and node.entries is not None else None
+        return node is not None
+
     def is_dir(self, path: str) -> bool:
         return self.exists(path) and self.stat(path).is_dir
 

@@ -6,7 +6,6 @@ Says when; what each of them shows is drawn in `systemui`, `shade` and `recents`
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from handrail_sim.system.android import Android
@@ -171,10 +170,11 @@ class Bars:
             self._timer("clock", float(fault.options["ms"]), self._tick)
 
     def clock_text(self) -> str:
-        moment = datetime.fromtimestamp(self.phone.wall_ms() // 1000, UTC)
+        """UTC; asked at every look at the screen."""
+        second = self.phone.wall_ms() // 1000 % 86_400
+        minute = f"{second // 3600:02d}:{second // 60 % 60:02d}"
         seconds = self.phone.faults.active("clock_ticks") is not None
-        minute = f"{moment.hour:02d}:{moment.minute:02d}"
-        return f"{minute}:{moment.second:02d}" if seconds else minute
+        return f"{minute}:{second % 60:02d}" if seconds else minute
 
     # what each window shows
 

@@ -26,7 +26,7 @@ _STUB = b"#!/system/bin/sh\n"
 
 def fill_programs(files: Files) -> None:
     """As on a device: tools are links to toybox, Android's own commands are files."""
-    if not files.exists(f"{FOLDER}/sh"):
+    if not files.holds("system", "bin", "sh"):
         files.graft(FOLDER, _programs())
 
 

@@ -17,7 +17,7 @@ def _shown(children: Sequence[View | None]) -> list[View]:
 def _build(made: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
     """`made` holds the defaults and is the builder's own: it may be changed."""
     made.update(options, **fixed)
-    return View(**made)
+    return View.built(made)
 
 
 def column(*children: View | None, **options: Any) -> View:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 Length: TypeAlias = "float | str"  # dp, or "fill" / "wrap"
 Edges: TypeAlias = (
@@ -147,9 +147,14 @@ class View:
     rows_kept: dict[str | None, View] = {}  # a list's: rows that were in sight some time before
 
     def __init__(self, **given: Any) -> None:
-        if not FIELDS.issuperset(given):
-            raise TypeError(f"a view has no {', '.join(sorted(given.keys() - FIELDS))}")
-        self.__dict__ = given
+        self.__dict__ = _known(given)
+
+    @classmethod
+    def built(cls, given: dict[str, Any]) -> Self:
+        """The same from a dict that the caller gives away: views are built by the hundred."""
+        made = cls.__new__(cls)
+        made.__dict__ = _known(given)
+        return made
 
     @property
     def bounds(self) -> Rect:
@@ -181,3 +186,10 @@ class View:
 
 FIELDS = frozenset(View.__annotations__)
 SCROLLING = frozenset({"scroll", "hscroll", "list", "pager"})
+
+
+def _known(given: dict[str, Any]) -> dict[str, Any]:
+    """The same, unless it names what no view has."""
+    if not FIELDS.issuperset(given):
+        raise TypeError(f"a view has no {', '.join(sorted(given.keys() - FIELDS))}")
+    return given

@@ -22,7 +22,7 @@ def styled(kind: str, role: str = "", size: float = 14.0, **more: Any) -> Style:
 def _build(made: dict[str, Any], options: dict[str, Any], **fixed: Any) -> View:
     """`made` holds the defaults and is the builder's own: it may be changed."""
     made.update(options, **fixed)
-    return View(**made)
+    return View.built(made)
 
 
 def text(words: str, role: str = "body", **options: Any) -> View:
