@@ -118,7 +118,7 @@ def one_process(options: argparse.Namespace) -> Facts:
 
 
 def two_processes(options: argparse.Namespace) -> Facts:
-    command = [sys.executable, "-m", "handrail.cli.main", "sim", "--port", "0"]
+    command = [sys.executable, "-m", "handrail_sim", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         ready = json.loads(process.stdout.readline())
@@ -224,21 +224,23 @@ def thousand(options: argparse.Namespace) -> Facts:
 
 
 def paint(_options: argparse.Namespace) -> Facts:
-    """The list of what to draw is made in the loop; the rest runs in a thread. The best of seven."""
+    """The list of what to draw is made in the loop, the rest in a thread. In ms of computing, the median of
+    fifteen: a picture takes longer than the turn that a busy machine gives to one program."""
     phone = Phone(clock=SystemClock())
     phone.start_activity(package=SHOP)
+    phone.frame().png()
     frames, pictures, pngs, size = [], [], [], 0
-    for _ in range(7):
-        start = time.perf_counter()
+    for _ in range(15):
+        start = time.process_time()
         frame = phone.frame()
-        frames.append(time.perf_counter() - start)
-        start = time.perf_counter()
+        frames.append(time.process_time() - start)
+        start = time.process_time()
         frame.rgba()
-        pictures.append(time.perf_counter() - start)
-        start = time.perf_counter()
+        pictures.append(time.process_time() - start)
+        start = time.process_time()
         size = len(frame.png())
-        pngs.append(time.perf_counter() - start)
-    frame_ms, paint_ms, both_ms = (min(times) * 1000 for times in (frames, pictures, pngs))
+        pngs.append(time.process_time() - start)
+    frame_ms, paint_ms, both_ms = (median(times) * 1000 for times in (frames, pictures, pngs))
     return {"frame ms": frame_ms, "raw RGBA ms": paint_ms, "paint + PNG ms": both_ms, "PNG kB": size / 1000}
 
 
@@ -266,7 +268,7 @@ GOALS: list[tuple[str, str, str, str, float]] = [
     ("a thousand phones, seconds until ready", "thousand", "s until ready", "<=", 8),
     ("a thousand phones that are ready (MB)", "thousand", "MB", "<=", 120),
     ("a thousand phones, an app open on each (MB)", "thousand", "MB with an app", "<=", 500),
-    ("painting and PNG, in a thread (ms)", "paint", "paint + PNG ms", "<=", 36),
+    ("painting and PNG, in a thread (ms of computing)", "paint", "paint + PNG ms", "<=", 36),
 ]
 
 

@@ -44,7 +44,7 @@ async def emulate(phone: Handset, console_port: int, host: str = "127.0.0.1") ->
         try:
             from grpc import aio  # type: ignore[import-untyped]  # noqa: PLC0415 - an optional extra
         except ImportError:
-            yield Doors(console_port, None, "grpcio is not installed: pip install 'handrail[emulator]'")
+            yield Doors(console_port, None, "grpcio is not installed: pip install 'handrail-sim[emulator]'")
             return
         server = aio.server()
         server.add_generic_rpc_handlers((handler(Controller(phone)),))
