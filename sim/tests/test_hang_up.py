@@ -68,7 +68,7 @@ def test_killing_the_group_ends_a_script_with_all_it_started() -> None:
         script = "(sleep 50; touch /data/local/tmp/job) & sh -c 'sleep 60; touch /data/local/tmp/inner'; echo"
         work = asyncio.ensure_future(capture(phone, f"# mark-17\n{script}"))
         await settle()
-        assert sorted(names(phone)) == ["sh", "sh", "sleep", "sleep"]
+        assert sorted(names(phone)) == ["sh", "sh", "sh", "sleep", "sleep"]
         killed = await capture(phone, "for p in $(pgrep -f 'mark-1[7]'); do kill -9 -$p; done")
         assert killed.errors == ""
         assert (await work).status == 137

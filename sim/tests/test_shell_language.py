@@ -126,3 +126,55 @@ def test_a_shell_without_a_command_reads_lines_from_stdin() -> None:
 
 def test_a_shell_that_reads_a_pipe_runs_what_comes() -> None:
     assert out("sh", stdin=b"echo hello\necho $((1+1))\n") == "hello\n2\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("[[ abc == a* ]] && echo yes", "yes\n"),
+        ('[[ abc == "a*" ]] || echo no', "no\n"),
+        ('x="a b"; [[ $x = "a b" && ! -e /nosuch ]] && echo yes', "yes\n"),
+        ("[[ -n $nothing || ( a < b ) ]] && echo yes", "yes\n"),
+        ('a=(one "two 3" four); echo ${a[1]} ${#a[@]} ${a[-1]}', "two 3 3 four\n"),
+        ('a=(x y); a+=(z); a[5]=w; for i in "${a[@]}"; do echo "<$i>"; done', "<x>\n<y>\n<z>\n<w>\n"),
+        ('a=(x y); a[5]=w; unset a[0]; echo "${!a[@]}"', "1 5\n"),
+        ("set -A z p q; i=1; echo $z ${z[i]} ${z[$i]}", "p q q\n"),
+        ("s=ab; s+=cd; echo $s", "abcd\n"),
+        ("trap 'echo bye $?' EXIT; echo hi; exit 3", "hi\nbye 3\n"),
+        ("(trap 'echo sub' EXIT; echo in); echo out", "in\nsub\nout\n"),
+        ("trap 'echo caught' TERM; kill -TERM $$; echo on", "caught\non\n"),
+        ("alias ll='ls -d'; ll /sdcard", "/sdcard\n"),
+        ("umask 077; touch /data/local/tmp/q; stat -c %a /data/local/tmp/q", "600\n"),
+        ("echo 'x y z' | { read -r m n; echo \"$n\"; }", "y z\n"),
+        ("read -A w <<< x; true; echo a b | { read -A w; echo ${w[1]}; }", "b\n"),
+        ("set -o pipefail; false | true; echo $?", "1\n"),
+        ("exec sleep 100 & p=$!; sleep 0.1; ps -o NAME= -p $p; kill $p", "sleep\n"),
+        ("sleep 50 & p=$!; sleep 0.1; ps -o NAME= -p $p; kill $p; wait $p; echo $?", "sleep\n143\n"),
+    ],
+)
+def test_what_scripts_of_mksh_use(script: str, said: str) -> None:
+    assert shell(script).text == said
+
+
+def test_random_is_another_number_each_time_and_below_32768() -> None:
+    numbers = {int(number) for number in out("echo $RANDOM $RANDOM $RANDOM $RANDOM").split()}
+    assert len(numbers) > 1
+    assert all(0 <= number < 32768 for number in numbers)
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("cd -x /", "cd: -x: unknown option"),
+        ("set -Q", "set: -Q: unknown option"),
+        ("ulimit -Q", "ulimit: -Q: unknown option"),
+        ("readonly k=1; k=2", "k: is read only"),
+        ("trap x NOSUCH", "trap: bad signal 'NOSUCH'"),
+        ("set -u; echo $nothing", "nothing: parameter not set"),
+        ("alias nosuch", "alias: nosuch: not found"),
+    ],
+)
+def test_what_the_shell_itself_refuses(script: str, words: str) -> None:
+    answer = shell(script)
+    assert answer.status
+    assert words in answer.errors

@@ -12,7 +12,7 @@ from handrail_sim.shell.tools.starting import ANDROID_ONLY
 from tests.shell_person import out, shell
 
 OWN_WORDS = """
-[ [[ dd echo expr false find ip kill killall pkill printf seq test time top toybox true yes
+[ dd echo expr false find ip kill killall pkill printf seq stty test time top toybox true yes
 """
 """Tools whose words are no options in the usual form: they read them themselves."""
 TMP = "cd /data/local/tmp; "

@@ -41,6 +41,8 @@ class Files:
         self._clock = clock
         self.user = user
         self._disk = disk or Disk()
+        self.umask = 0
+        """Bits that new files do not get, as a shell may ask for."""
         if disk is None:
             self.fill_once("image", disk_image.fill)
 
@@ -341,6 +343,7 @@ class Files:
 
     def _new(self, place: Place, mode: int) -> Node:
         uid = gid = self.user.uid
+        mode &= ~self.umask
         if place.shared_storage:
             uid, gid = place.folder.uid, MEDIA_RW
             mode = modes.S_IFMT(mode) | (0o2770 if modes.S_ISDIR(mode) else 0o660)

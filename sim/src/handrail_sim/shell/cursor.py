@@ -7,11 +7,11 @@ import re
 from handrail_sim.shell.syntax import ShellSyntaxError
 
 _WORDS = """
-if then else elif fi do done while until for case esac in { } !
+if then else elif fi do done while until for case esac in { } ! [[
 """
 RESERVED = frozenset(_WORDS.split())
 _BLANK = re.compile(r"(?:[ \t]|\\\n|#[^\n]*)*")
-_KEYWORD = re.compile(r"([a-z]+|[{}!])(?=[ \t\n;&|()<>]|\Z)")
+_KEYWORD = re.compile(r"([a-z]+|[{}!]|\[\[)(?=[ \t\n;&|()<>]|\Z)")
 _TOKEN = re.compile(r";;|&&|\|\||[;&|()<>]|[^\s;&|()<>]+")
 
 

@@ -38,13 +38,32 @@ class Expander:
         for at, part in enumerate(word):
             if isinstance(part, Text):
                 fields.add(self._tilde(part) if at == 0 else part.text, part.quoted)
-            elif isinstance(part, Variable) and part.name == "@" and part.quoted and not part.operator:
-                fields.add_each(self.session.parameters)
+            elif isinstance(part, Variable) and part.quoted and (each := self._each(part)) is not None:
+                fields.add_each(each)
             elif part.quoted:
                 fields.add(await self._value(part), quoted=True)
             else:
                 fields.add_split(await self._value(part))
         return [name for field in fields.finish() for name in self._matches(field)]
+
+    def _each(self, part: Variable) -> list[str] | None:
+        """What `"$@"`, `"${a[@]}"` and `"${!a[@]}"` become: a word for each."""
+        if part.name == "@" and not part.operator and part.index is None:
+            return self.session.parameters
+        if part.index != (Text("", quoted=True), Text("@", quoted=True)) or part.operator not in {"", "keys"}:
+            return None
+        held = self.session.elements(part.name)
+        return [str(key) for key in held] if part.operator else list(held.values())
+
+    async def _indexed(self, part: Variable, index: str) -> str:
+        held = self.session.elements(part.name)
+        if index in {"@", "*"}:
+            if part.operator == "length":
+                return str(len(held))
+            return " ".join(map(str, held) if part.operator == "keys" else held.values())
+        at = int(evaluate(index, self.session.get))
+        value = held.get(at if at >= 0 else max(held, default=0) + 1 + at)
+        return await self._operated(part, value) if part.operator else value or ""
 
     async def single(self, word: Word) -> str:
         """One string, neither split nor matched: an assignment or the target of a redirection."""
@@ -72,7 +91,11 @@ class Expander:
             return await self.substitute(part.script)
         if isinstance(part, Arithmetic):
             return str(evaluate(await self.single(part.expression), self.session.get))
+        if part.index is not None:
+            return await self._indexed(part, await self.single(part.index))
         value = self.session.get(part.name)
+        if value is None and not part.operator and "u" in self.session.modes and part.name not in {"@", "*"}:
+            raise ShellSyntaxError(f"{part.name}: parameter not set")
         return await self._operated(part, value) if part.operator else value or ""
 
     async def _operated(self, part: Variable, value: str | None) -> str:
@@ -92,7 +115,7 @@ class Expander:
         if operator[-1] == "?":
             raise ShellSyntaxError(f"{part.name}: {word or 'parameter null or not set'}")
         if operator[-1] == "=":
-            self.session.variables[part.name] = word
+            self.session.put(part.name, word)
         return word
 
     async def _replaced(self, part: Variable, value: str) -> str:
@@ -103,6 +126,8 @@ class Expander:
     def _matches(self, field: list[tuple[str, bool]]) -> list[str]:
         literal = "".join(text for text, _ in field)
         if not any(not quoted and _MAGIC.search(text) for text, quoted in field):
+            return [literal]
+        if "f" in self.session.modes:
             return [literal]
         pattern = "".join(escape(text) if quoted else text for text, quoted in field)
         return self.glob(pattern) or [literal]

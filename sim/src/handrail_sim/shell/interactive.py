@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from handrail_sim.shell.call import encode
 from handrail_sim.shell.io import Sink, Source
+from handrail_sim.shell.line_editor import LineEditor
 from handrail_sim.shell.parse import parse
 from handrail_sim.shell.session import Leave, Session
 from handrail_sim.shell.start import complain
 from handrail_sim.shell.syntax import Script, ShellSyntaxError
+from handrail_sim.shell.table import BUILTINS, COMMANDS
 
 Interpret = Callable[[Session, Script], Awaitable[int]]
 
@@ -26,43 +29,39 @@ class TerminalSink:
 
 
 class Lines:
-    """Lines of a source; on a terminal with echo, backspace, ^U, ^C and ^D."""
+    """Lines of a source that is no terminal."""
 
-    def __init__(self, source: Source, echo: Sink | None) -> None:
+    def __init__(self, source: Source) -> None:
         self._source = source
-        self._echo = echo
         self._held = b""
 
     async def next(self) -> str | None:
         """The next line without its end; None at the end of the input."""
-        line = bytearray()
-        while True:
-            if not self._held:
-                self._held = await self._source.read(4096)
-            if not self._held:
+        while b"\n" not in self._held:
+            more = await self._source.read(4096)
+            if not more:
+                line, self._held = self._held, b""
                 return line.decode("utf-8", "surrogateescape") if line else None
-            char, self._held = self._held[:1], self._held[1:]
-            if char == b"\n" or (char == b"\r" and self._echo):
-                await self._show(b"\n")
-                return line.decode("utf-8", "surrogateescape")
-            if self._echo and char == b"\x04" and not line:
-                return None
-            await self._edit(line, char)
+            self._held += more
+        line, _, self._held = self._held.partition(b"\n")
+        return line.decode("utf-8", "surrogateescape")
 
-    async def _edit(self, line: bytearray, char: bytes) -> None:
-        if not self._echo or (char >= b" " and char != b"\x7f"):
-            line += char
-            await self._show(char)
-        elif char in b"\b\x7f" and line:
-            del line[-1:]
-            await self._show(b"\b \b")
-        elif char in b"\x03\x15":
-            await self._show(b"^C\n" if char == b"\x03" else b"\b \b" * len(line))
-            line.clear()
 
-    async def _show(self, data: bytes) -> None:
-        if self._echo:
-            await self._echo.write(data)
+def completions(session: Session, word: str, is_command: bool) -> list[str]:
+    """Commands for a first word, else files; folders end in a slash."""
+    if is_command:
+        names = {*COMMANDS, *BUILTINS, *session.functions, *session.aliases}
+        return sorted(name for name in names if name.startswith(word) and word)
+    folder, slash, start = word.rpartition("/")
+    place = posixpath.join(session.cwd, folder + slash)
+    try:
+        names_there = session.files.list(place)
+    except OSError:
+        return []
+    found = [name for name in names_there if name.startswith(start) and (start or not name.startswith("."))]
+    return [
+        folder + slash + name + ("/" if session.files.is_dir(f"{place}/{name}") else "") for name in found
+    ]
 
 
 async def converse(session: Session, script: Interpret) -> int:
@@ -70,10 +69,15 @@ async def converse(session: Session, script: Interpret) -> int:
     if session.tty:
         shown = TerminalSink(session.streams.stdout)
         session.streams = replace(session.streams, stdout=shown, stderr=shown)
-    lines = Lines(session.streams.stdin, session.streams.stdout if session.tty else None)
+    source, shown_on = session.streams.stdin, session.streams.stdout
+    lines: Lines | LineEditor = Lines(source)
+    if session.tty:
+        lines = LineEditor(source, shown_on, lambda word, first: completions(session, word, first))
     text = ""
     while True:
         await _prompt(session, continued=bool(text))
+        if isinstance(lines, LineEditor):
+            lines.echoes = session.echo
         line = await lines.next()
         if line is None:
             return await _end(session, text)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 from fnmatch import fnmatchcase
 
+from handrail_sim.shell.arithmetic import evaluate
+from handrail_sim.shell.call import Call
+from handrail_sim.shell.conditions import judge
 from handrail_sim.shell.expand import Expander
 from handrail_sim.shell.io import Collected, Nothing, Pipe, Streams
-from handrail_sim.shell.processes import processes_of
+from handrail_sim.shell.parse import parse
+from handrail_sim.shell.processes import SIGNALS, Process, processes_of
 from handrail_sim.shell.redirect import RedirectFailed, redirected
 from handrail_sim.shell.session import MAX_DEPTH, Leave, Loop, Return, Session
 from handrail_sim.shell.start import complain, run_command
 from handrail_sim.shell.syntax import (
+    Assignment,
     Case,
     For,
     Function,
@@ -24,6 +29,7 @@ from handrail_sim.shell.syntax import (
     ShellSyntaxError,
     Simple,
     Statement,
+    Test,
     While,
 )
 from handrail_sim.waiting import Background
@@ -54,13 +60,37 @@ class Interpreter:
             session.depth -= 1
 
     async def top(self, script: Script) -> int:
-        """As a whole shell: `exit`, stray `return` and `break` end here."""
+        """As a whole shell: `exit`, stray `return` and `break` end here, and the trap on EXIT runs."""
         try:
-            return await self.script(script)
+            status = await self.script(script)
         except (Leave, Return) as end:
-            return end.status
+            status = end.status
         except Loop:
-            return self.session.status
+            status = self.session.status
+        return await self.leave(status)
+
+    async def leave(self, status: int) -> int:
+        """The end of a shell: `trap … EXIT`, whose own `exit` decides over the status."""
+        last = self.session.traps.pop("EXIT", "")
+        if not last:
+            return status
+        self.session.status = status
+        try:
+            await self.script(parse(last))
+        except Leave as end:
+            return end.status
+        return status
+
+    async def _trapped(self, shell: Process) -> bool:
+        """Run the trap on a signal that the shell got, if there is one; then the signal is done with."""
+        name = next((name for name, number in SIGNALS.items() if number == shell.signal), "")
+        handler = self.session.traps.get(name)
+        if handler is None:
+            return False
+        shell.signal = 0
+        if handler:
+            await self.script(parse(handler))
+        return True
 
     async def _statement(self, statement: Statement) -> int:
         if statement.background:
@@ -77,7 +107,7 @@ class Interpreter:
 
     async def _pipeline(self, pipeline: Pipeline) -> int:
         shell = self.session.shell
-        if shell is not None and shell.signal:
+        if shell is not None and shell.signal and not await self._trapped(shell):
             raise Leave(128 + shell.signal)
         if len(pipeline.stages) == 1:
             status = await self.node(pipeline.stages[0])
@@ -97,7 +127,9 @@ class Interpreter:
                 before, after = pipes[at - 1] if at else None, pipes[at] if at < len(pipes) else None
                 work = _stage(inner, stage, before, after)
                 tasks.append(running.start(work, "a stage of a pipe", heard=True))
-            return (await asyncio.gather(*tasks))[-1]
+            ends = await asyncio.gather(*tasks)
+            failed = [status for status in ends if status]
+            return failed[-1] if failed and "pipefail" in self.session.modes else ends[-1]
 
     async def _background(self, statement: Statement) -> int:
         session, table = self.session, processes_of(self.session.phone)
@@ -105,10 +137,12 @@ class Interpreter:
         foreground = Statement(statement.first, statement.rest)
         inner.parent, inner.pid = session.pid, table.new_pid()
         session.background_pid = inner.pid
-        inner.in_place = not statement.rest and isinstance(statement.first.stages[0], Simple)
-        inner.shell = None
+        inner.shell, inner.owns_pid, inner.in_place = None, True, _is_command(statement)
         job = asyncio.ensure_future(Interpreter(inner).job(Script((foreground,))))
         table.keep(job, session.group)
+        table.forked(
+            inner.pid, session.pid, session.user, session.phone.clock.monotonic_ms(), job, session.group
+        )
         if not leaves_streams(statement):
             session.jobs.append(job)
         session.all_jobs[inner.pid] = job
@@ -131,6 +165,8 @@ class Interpreter:
         if isinstance(node, Function):
             self.session.functions[node.name] = node.body
             return 0
+        if isinstance(node, Test):
+            return await self._test(node)
         if not node.redirects:
             return await self._compound(node)
         return await self._redirected(node)
@@ -156,6 +192,20 @@ class Interpreter:
         if isinstance(node, Case):
             return await self._case(node)
         return await (self._for(node) if isinstance(node, For) else self._while(node))
+
+    async def _test(self, node: Test) -> int:
+        """`[[ … ]]`: the right side of `=` and `!=` is a pattern unless it is quoted."""
+        words: list[str] = []
+        for token in node.tokens:
+            if isinstance(token, str):
+                words.append(token)
+            elif words[-1:] and words[-1] in {"=", "==", "!="}:
+                words.append(await self.expander.pattern(token))
+            else:
+                words.append(await self.expander.single(token))
+        streams = self.session.streams
+        call = Call(self.session.phone, ["[["], self.session, streams.stdin, streams.stdout, streams.stderr)
+        return await judge(call, words)
 
     async def _group(self, node: Group) -> int:
         if node.subshell:
@@ -188,7 +238,7 @@ class Interpreter:
         values = list(session.parameters) if node.words is None else await self.expander.words(node.words)
         status = 0
         for value in values:
-            session.variables[node.name] = value
+            session.put(node.name, value)
             status, go_on = await self._round(node.body)
             if not go_on:
                 break
@@ -216,7 +266,7 @@ class Interpreter:
         self.substituted = 0
         try:
             argv = await self.expander.words(node.words)
-            values = [(name, await self.expander.single(word)) for name, word in node.assignments]
+            values = [pair for one in node.assignments for pair in await self._assigned(one, argv)]
             if not node.redirects:
                 return await run_command(self, argv, values, self.session.streams)
             targets = await self._targets(node.redirects)
@@ -228,6 +278,32 @@ class Interpreter:
         except RedirectFailed as problem:
             await complain(self.session, str(problem))
             return 1
+
+    async def _assigned(self, one: Assignment, argv: list[str]) -> list[tuple[str, str]]:
+        """A name and its value; arrays and elements are stored at once and give none."""
+        session = self.session
+        if one.values is not None:
+            values = await self.expander.words(one.values)
+            held = session.array(one.name)
+            first = max(held, default=-1) + 1 if one.appends else 0
+            if not one.appends:
+                held.clear()
+            held.update(enumerate(values, first))
+            return []
+        value = await self.expander.single(one.word)
+        if one.index is not None:
+            at = int(evaluate(await self.expander.single(one.index), session.get))
+            held = session.array(one.name)
+            held[at] = held.get(at, "") + value if one.appends else value
+            return []
+        if one.appends:
+            value = (session.get(one.name) or "") + value
+        if one.name in session.read_only:
+            raise ShellSyntaxError(f"{one.name}: is read only")
+        if not argv and one.name in session.arrays:
+            session.put(one.name, value)
+            return []
+        return [(one.name, value)]
 
     async def _targets(self, redirects: tuple[Redirect, ...]) -> list[tuple[Redirect, str]]:
         return [(redirect, await self.expander.single(redirect.target)) for redirect in redirects]
@@ -261,6 +337,12 @@ async def _stage(session: Session, node: Node, before: Pipe | None, after: Pipe 
             before.leave()
         if after:
             after.end()
+
+
+def _is_command(statement: Statement) -> bool:
+    """One plain command: the fork becomes it, so that `$!` is its pid."""
+    stages = statement.first.stages
+    return not statement.rest and len(stages) == 1 and isinstance(stages[0], Simple)
 
 
 def leaves_streams(statement: Statement) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from handrail_sim.shell.cursor import RESERVED, Cursor
 from handrail_sim.shell.read_word import WordReader
 from handrail_sim.shell.syntax import (
+    Assignment,
     Case,
     For,
     Function,
@@ -20,6 +21,7 @@ from handrail_sim.shell.syntax import (
     ShellSyntaxError,
     Simple,
     Statement,
+    Test,
     Text,
     While,
     Word,
@@ -27,8 +29,9 @@ from handrail_sim.shell.syntax import (
 
 MAX_SOURCE = 1 << 20
 MAX_NESTING = 25
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
-_REDIRECT = re.compile(r"([0-9]{0,4})(<<-|<<|<&|>&|>>|>\||<>|<|>)")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([^\]\n]*)\])?(\+?)=")
+_TEST_OPERATORS = ("&&", "||", "(", ")", "<", ">")
+_REDIRECT = re.compile(r"([0-9]{0,4})(<<<|<<-|<<|<&|>&|>>|>\||<>|<|>)")
 _FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)[ \t]*\([ \t]*\)")
 _CLOSERS = frozenset(["then", "else", "elif", "fi", "do", "done", "esac", "}"])
 
@@ -130,6 +133,8 @@ class Parser(Cursor):
         match self.keyword():
             case "{":
                 return self._braces()
+            case "[[":
+                return self._test()
             case "if":
                 return self._if()
             case "for":
@@ -209,7 +214,7 @@ class Parser(Cursor):
         return tuple(patterns), script
 
     def _simple(self) -> Node:
-        assignments: list[tuple[str, Word]] = []
+        assignments: list[Assignment] = []
         words: list[Word] = []
         redirects: list[Redirect] = []
         while True:
@@ -217,7 +222,7 @@ class Parser(Cursor):
                 redirects.append(redirect)
             elif not words and (match := _ASSIGNMENT.match(self.text, self.at)):
                 self.at = match.end()
-                assignments.append((match[1], self._read()))
+                assignments.append(self._assignment(match))
             elif word := self._read():
                 words.append(word)
             else:
@@ -225,6 +230,34 @@ class Parser(Cursor):
         if not (words or assignments or redirects):
             raise self.unexpected()
         return Simple(tuple(assignments), tuple(words), tuple(redirects))
+
+    def _assignment(self, match: re.Match[str]) -> Assignment:
+        name, index, plus = match.groups()
+        place = None if index is None else WordReader(index, 0, self).double()
+        if place is not None or not self.operator("("):
+            return Assignment(name, self._read(), place, bool(plus))
+        values: list[Word] = []
+        self.lines()
+        while not self.operator(")"):
+            values.append(self._word())
+            self.lines()
+        return Assignment(name, appends=bool(plus), values=tuple(values))
+
+    def _test(self) -> Node:
+        """`[[ … ]]`: words are neither split nor matched with files, so that operators need no quotes."""
+        self.take("[[")
+        tokens: list[Word | str] = []
+        while True:
+            self.lines()
+            if self.at_end():
+                raise ShellSyntaxError("syntax error: unexpected EOF")
+            if found := self.operator(*_TEST_OPERATORS):
+                tokens.append(found)
+                continue
+            word = self._word()
+            if word == (Text("]]"),):
+                return Test(tuple(tokens), self._redirects())
+            tokens.append(word)
 
     def _redirects(self) -> tuple[Redirect, ...]:
         found: list[Redirect] = []
@@ -241,6 +274,8 @@ class Parser(Cursor):
         self.at = match.end()
         fd = int(digits) if digits else (0 if operator.startswith("<") else 1)
         target = self._word()
+        if operator == "<<<":
+            return Redirect(fd, "<<", (*target, Text("\n", quoted=True)))
         if operator.startswith("<<"):
             return Redirect(fd, "<<", self._heredoc(target, strip=operator == "<<-"))
         return Redirect(fd, {">|": ">", "<>": "<"}.get(operator, operator), target)

@@ -35,6 +35,8 @@ class Process:
     group: int
     """The pid of the shell that adbd started, with all that came from it."""
     signal: int = 0
+    handled: set[int] = field(default_factory=set)
+    """Signals that a shell has a trap for: it goes on, and runs the trap between two commands."""
 
     @property
     def name(self) -> str:
@@ -72,6 +74,18 @@ class Processes:
         finally:
             self.running.pop(process.pid, None)
 
+    def forked(
+        self, pid: int, parent: int, user: User, now_ms: float, job: asyncio.Task[int], group: int
+    ) -> None:
+        """A shell in the background, until it ends or a program takes its place."""
+        process = self.running[pid] = Process(pid, parent, user, [SHELL], now_ms, job, group)
+
+        def gone(_: asyncio.Task[int]) -> None:
+            if self.running.get(pid) is process:
+                del self.running[pid]
+
+        job.add_done_callback(gone)
+
     def keep(self, job: asyncio.Task[int], group: int) -> None:
         """Hold a background job until it is done; the loop itself would not."""
         self.jobs[job] = group
@@ -82,6 +96,8 @@ class Processes:
         if signal in HARMLESS or process.task is None or process.signal:
             return
         process.signal = signal
+        if signal in process.handled and signal != SIGNALS["KILL"]:
+            return
         if not self._leaves_children(process):
             process.task.cancel()
 

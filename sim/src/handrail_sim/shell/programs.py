@@ -35,7 +35,7 @@ def _programs() -> Node:
     """One folder for all phones: nobody changes it."""
     inodes, stub = count(FIRST_INODE), intern(_STUB)
     made = Node(modes.S_IFDIR | 0o751, ROOT, SHELL, BUILT, next(inodes), entries={})
-    for name in sorted(COMMANDS.keys() - {"[["}):
+    for name in sorted(COMMANDS):
         if name in ANDROID_ONLY or name == "toybox":
             node = Node(modes.S_IFREG | 0o755, ROOT, SHELL, BUILT, next(inodes), stub)
         else:

@@ -18,7 +18,7 @@ from handrail_sim.shell.syntax import (
 
 ENDS = " \t\n;&|<>()"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_BRACED = re.compile(r"(#?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[?$!#@*-])")
+_BRACED = re.compile(r"([#!]?)([A-Za-z_][A-Za-z0-9_]*|[0-9]+|[?$!#@*-])(?:\[([^\]\n]*)\])?")
 _OPERATOR = re.compile(r":[-=+?]|##|%%|//|[-=+?#%/]")
 _PLAIN = re.compile(r"[^ \t\n;&|<>()\\'\"$`]+")
 _C_ESCAPES = {
@@ -159,11 +159,15 @@ class WordReader:
         match = _BRACED.match(self.text, self.at)
         if not match:
             raise ShellSyntaxError("bad substitution")
-        length, name = match.groups()
+        mark, name, index = match.groups()
+        place = None if index is None else WordReader(index, 0, self._grammar).double()
+        length = mark == "#"
+        if mark == "!" and place is None:
+            raise ShellSyntaxError("bad substitution")
         self.at = match.end()
         if self.text.startswith("}", self.at):
             self.at += 1
-            return Variable(name, quoted, "length" if length else "")
+            return Variable(name, quoted, {"#": "length", "!": "keys"}.get(mark, ""), index=place)
         found = _OPERATOR.match(self.text, self.at)
         if length or not found:
             raise ShellSyntaxError("bad substitution")
@@ -172,7 +176,7 @@ class WordReader:
         if not self.text.startswith("}", self.at):
             raise ShellSyntaxError("no closing quote")
         self.at += 1
-        return Variable(name, quoted, found.group(), word)
+        return Variable(name, quoted, found.group(), word, index=place)
 
     def _arithmetic(self, quoted: bool) -> Part:
         start, depth = self.at + 3, 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail_sim.shell import builtins
+from handrail_sim.shell import builtins, conditions
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys import run as dumpsys
 from handrail_sim.shell.interpret import Interpreter
@@ -27,7 +27,6 @@ from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS, Builtin
 from handrail_sim.shell.tools import (
     archives,
     change_files,
-    conditions,
     dates,
     file_facts,
     filters,
@@ -82,7 +81,7 @@ FAMILIES = (
     evdev,
     dumpsys,
 )
-ALSO_BUILT_IN = ("echo", "true", "false", "test", "[", "[[", "kill")
+ALSO_BUILT_IN = ("echo", "true", "false", "test", "[", "kill")
 
 
 def _as_builtin(command: Command) -> Builtin:

@@ -32,7 +32,7 @@ async def run(phone: Handset, command: str, io: ShellIO, env: Mapping[str, str] 
         session.pid, session.parent, session.group = process.pid, 1, process.group
         session.shell, session.leads = process, True
         try:
-            status = await (_text(session, command) if command else converse(session, _entry))
+            status = await (_text(session, command) if command else _conversation(session))
             await _settle(session)
         except BrokenPipeError:
             return SIGPIPE_STATUS
@@ -78,7 +78,8 @@ def new_session(phone: Handset, streams: Streams, env: Mapping[str, str] | None 
     if is_root(phone):
         user, files = User(0, "root"), phone.files
         variables |= {"USER": "root", "LOGNAME": "root"}
-    return Session(phone, files, streams, variables, set(variables), _interpret, user=user)
+    began = phone.clock.monotonic_ms()
+    return Session(phone, files, streams, variables, set(variables), _interpret, user=user, began_ms=began)
 
 
 def is_root(phone: Handset) -> bool:
@@ -91,8 +92,16 @@ async def _interpret(session: Session, script: Script) -> int:
     return await Interpreter(session).top(script)
 
 
+async def _conversation(session: Session) -> int:
+    return await _leave(session, await converse(session, _entry))
+
+
 async def _entry(session: Session, script: Script) -> int:
     return await Interpreter(session).script(script)
+
+
+async def _leave(session: Session, status: int) -> int:
+    return await Interpreter(session).leave(status)
 
 
 async def _text(session: Session, command: str) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from handrail_sim.shell.io import Streams
+from handrail_sim.shell.syntax import ShellSyntaxError
 
 if TYPE_CHECKING:
     from handrail_sim.disk.files import Files
@@ -91,6 +92,16 @@ class Session:
     name: str = SHELL
     parameters: list[str] = field(default_factory=list)
     functions: dict[str, Node] = field(default_factory=dict)
+    arrays: dict[str, dict[int, str]] = field(default_factory=dict)
+    """Indexed variables; element 0 is also what the bare name means."""
+    aliases: dict[str, str] = field(default_factory=dict)
+    traps: dict[str, str] = field(default_factory=dict)
+    """What to run, by the name of the signal or EXIT."""
+    limits: dict[str, str] = field(default_factory=dict)
+    modes: set[str] = field(default_factory=set)
+    """What `set` turned on."""
+    read_only: set[str] = field(default_factory=set)
+    began_ms: float = 0.0
     status: int = 0
     pid: int = 0
     parent: int = 0
@@ -101,6 +112,8 @@ class Session:
     """Whether this is the shell that adbd started, and no subshell of it."""
     in_place: bool = False
     """A background job that is one command: no shell stands between, the program has the job's own pid."""
+    owns_pid: bool = False
+    """Whether its pid is its own, so that `exec` may take its place: any job in the background."""
     background_pid: int = 0
     depth: int = 0
     exit_on_error: bool = False
@@ -111,8 +124,8 @@ class Session:
     """Background jobs that still hold this shell's output."""
     all_jobs: dict[int, asyncio.Task[int]] = field(default_factory=dict)
 
-    def subshell(self, streams: Streams | None = None) -> Session:
-        """A copy that can't change this one."""
+    def subshell(self, streams: Streams | None = None, *, forks: bool = True) -> Session:
+        """A copy that can't change this one; one that does not fork is the same process."""
         return replace(
             self,
             streams=streams or self.streams,
@@ -120,8 +133,13 @@ class Session:
             exported=set(self.exported),
             parameters=list(self.parameters),
             functions=dict(self.functions),
+            arrays={name: dict(values) for name, values in self.arrays.items()},
+            aliases=dict(self.aliases),
+            traps={},
             depth=self.depth + 1,
             leads=False,
+            owns_pid=False,
+            in_place=self.in_place and not forks,
         )
 
     def environment(self) -> dict[str, str]:
@@ -133,7 +151,34 @@ class Session:
         if name.isdigit():
             return self._parameter(int(name))
         special = SPECIAL.get(name)
-        return special(self) if special else self.variables.get(name)
+        if special:
+            return special(self)
+        return self.arrays[name].get(0) if name in self.arrays else self.variables.get(name)
+
+    def put(self, name: str, value: str) -> None:
+        """Assign a variable; of an array its first element."""
+        if name in self.read_only:
+            raise ShellSyntaxError(f"{name}: is read only")
+        if name in self.arrays:
+            self.arrays[name][0] = value
+        else:
+            self.variables[name] = value
+
+    def array(self, name: str) -> dict[int, str]:
+        """The elements of a variable; one that is no array yet becomes one."""
+        if name in self.read_only:
+            raise ShellSyntaxError(f"{name}: is read only")
+        if name not in self.arrays:
+            before = self.variables.pop(name, None)
+            self.arrays[name] = {} if before is None else {0: before}
+        return self.arrays[name]
+
+    def elements(self, name: str) -> dict[int, str]:
+        """The same without a change: a plain variable is an array of one."""
+        if name in self.arrays:
+            return dict(sorted(self.arrays[name].items()))
+        value = self.get(name)
+        return {} if value is None else {0: value}
 
     def _parameter(self, number: int) -> str | None:
         if number == 0:
@@ -148,7 +193,9 @@ SPECIAL: dict[str, Callable[[Session], str]] = {
     "#": lambda session: str(len(session.parameters)),
     "@": lambda session: " ".join(session.parameters),
     "*": lambda session: " ".join(session.parameters),
-    "-": lambda session: "e" if session.exit_on_error else "",
+    "-": lambda session: "".join(sorted(mode for mode in session.modes if len(mode) == 1)),
     "PWD": lambda session: session.cwd,
     "PPID": lambda session: str(session.parent),
+    "RANDOM": lambda session: str(session.phone.random.randrange(32768)),
+    "SECONDS": lambda session: str(int((session.phone.clock.monotonic_ms() - session.began_ms) / 1000)),
 }

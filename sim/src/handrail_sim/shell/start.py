@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
@@ -34,9 +35,17 @@ async def run_command(
 ) -> int:
     """Run argv with these assignments before it; without argv, the assignments stay."""
     session = interpreter.session
+    if "x" in session.modes:
+        shown = [f"{name}={value}" for name, value in values] + argv
+        await session.streams.stderr.write(encode(f"+ {' '.join(shown)}\n"))
     if not argv:
         session.variables.update(values)
         return interpreter.substituted
+    if argv[0] in session.aliases:
+        text = session.aliases[argv[0]]
+        if text.split()[:1] != [argv[0]]:
+            return await interpreter.script(parse(f"{text} {shlex.join(argv[1:])}"))
+        argv = [*text.split(), *argv[1:]]
     call = Call(session.phone, argv, session, streams.stdin, streams.stdout, streams.stderr)
     if argv[0] in session.functions or argv[0] in BUILTINS:
         processes_of(session.phone).remember(argv)
@@ -46,7 +55,7 @@ async def run_command(
     if builtin is not None:
         return await _with_values(session, values, builtin(interpreter, call))
     if values:
-        call.session = session.subshell(streams)
+        call.session = session.subshell(streams, forks=False)
         call.session.variables.update(values)
         call.session.exported.update(name for name, _ in values)
     return await start(call, streams, replaces=session.in_place)
@@ -145,6 +154,7 @@ async def run_text(call: Call, streams: Streams, text: str, name: str, parameter
     inner = outer.subshell(streams)
     inner.variables = outer.environment()
     inner.functions, inner.name, inner.parameters, inner.exit_on_error = {}, name, parameters, False
+    inner.arrays, inner.aliases, inner.modes, inner.read_only = {}, {}, set(), set()
     inner.parent, inner.pid = outer.pid, processes_of(call.phone).last_pid
     try:
         return await inner.interpret(inner, parse(text))

@@ -22,6 +22,8 @@ class Variable:
     quoted: bool = False
     operator: str = ""
     word: Word = ()
+    index: Word | None = None
+    """`${name[index]}`; `@` and `*` are every element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,29 @@ class Redirect:
 
 
 @dataclass(frozen=True, slots=True)
+class Assignment:
+    """`name=word`, `name[index]=word`, `name+=word`, or with `values` an array `name=(…)`."""
+
+    name: str
+    word: Word = ()
+    index: Word | None = None
+    appends: bool = False
+    values: tuple[Word, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`[[ … ]]`: its words, and its operators as plain text."""
+
+    tokens: tuple[Word | str, ...]
+    redirects: tuple[Redirect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Simple:
     """Assignments, a command with its arguments, redirections."""
 
-    assignments: tuple[tuple[str, Word], ...]
+    assignments: tuple[Assignment, ...]
     words: tuple[Word, ...]
     redirects: tuple[Redirect, ...] = ()
 
@@ -117,7 +138,7 @@ class Function:
     body: Node
 
 
-Node: TypeAlias = Simple | Group | If | For | While | Case | Function
+Node: TypeAlias = Simple | Group | If | For | While | Case | Test | Function
 
 
 @dataclass(frozen=True, slots=True)

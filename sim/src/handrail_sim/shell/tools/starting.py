@@ -34,7 +34,7 @@ async def run_argv(
     """Another program with the same output; one that `execs` it gives it its own place."""
     inner = Call(call.phone, argv, session or call.session, stdin or call.stdin, call.stdout, call.stderr)
     streams = Streams(inner.stdin, call.stdout, call.stderr)
-    return await start(inner, streams, replaces=execs and inner.session.in_place)
+    return await start(inner, streams, replaces=execs and call.session.in_place)
 
 
 async def sh(call: Call) -> int:
@@ -59,7 +59,7 @@ async def sh(call: Call) -> int:
 
 async def toybox(call: Call) -> int:
     """`toybox NAME …` runs a tool; without a name it lists them."""
-    names = sorted(name for name in COMMANDS if name not in ANDROID_ONLY and name not in {"[[", "toybox"})
+    names = sorted(name for name in COMMANDS if name not in ANDROID_ONLY and name != "toybox")
     if not call.args:
         await call.line(" ".join(names))
         return 0
@@ -140,7 +140,7 @@ async def time(call: Call) -> int:
 
 async def env(call: Call) -> int:
     """`env [-i] [NAME=VALUE…] [COMMAND…]`."""
-    args, session = list(call.options.rest), call.session.subshell()
+    args, session = list(call.options.rest), call.session.subshell(forks=False)
     if "i" in call.options:
         session.exported.clear()
     for name in call.options.many.get("u", []):
@@ -180,7 +180,7 @@ async def run_as(call: Call) -> int:
         return await call.fail(f"package not debuggable: {package.name}")
     if args[:1] == ["--user"]:
         args = args[2:]
-    session = call.session.subshell()
+    session = call.session.subshell(forks=False)
     session.user = User(package.uid, user_name(package.uid), package.name)
     session.files = call.phone.files.as_user(package.uid)
     session.cwd = f"/data/user/0/{package.name}"
@@ -192,7 +192,7 @@ async def which(call: Call) -> int:
     """`which NAME…`."""
     options, status = call.options, 0
     for name in options.rest:
-        if name in COMMANDS and name != "[[":
+        if name in COMMANDS:
             await call.line(f"/system/bin/{name}")
         else:
             status = 1

@@ -41,9 +41,9 @@ async def stty(call: Call) -> int:
     """`stty [-a|-g] [size|echo|-echo|raw|sane|rows N|cols N]`; echo is the one mode that a shell here has."""
     if not call.session.tty:
         return await call.fail("stdin: Not a typewriter")
-    held, words = call.phone.service_state("tty"), list(call.options.rest)
+    held, words = call.phone.service_state("tty"), list(call.args)
     rows, columns = held.get("rows", str(_SIZE[0])), held.get("cols", str(_SIZE[1]))
-    if call.options.flags & {"a", "g"} or not words:
+    if words[:1] in ([], ["-a"], ["-g"]):
         echo = "echo" if call.session.echo else "-echo"
         await call.line(f"speed 38400 baud; rows {rows}; columns {columns};\nisig icanon {echo}")
         return 0

@@ -73,7 +73,6 @@ sha512sum   bcs                  [FILE...]
 sleep       -                    SECONDS...
 sort        Vbcfgnrsuk:o:t:      [FILE...]
 stat        Lc:                  FILE...
-stty        ag                   [SETTING...]
 sync        -                    [FILE...]
 tac         -                    [FILE...]
 tail        #Ffqc:n:             [FILE...]

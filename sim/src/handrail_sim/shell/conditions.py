@@ -1,4 +1,4 @@
-"""`test` and `[ … ]`: questions about files, strings and numbers."""
+"""`test`, `[ … ]` and `[[ … ]]`: questions about files, strings and numbers."""
 
 from __future__ import annotations
 
@@ -109,15 +109,8 @@ class _Question:
         return found.is_link if question in {"-h", "-L"} else True
 
 
-async def test(call: Call) -> int:
-    """`test …`, `[ … ]` and `[[ … ]]`."""
-    words = call.args
-    closing = {"[": "]", "[[": "]]"}.get(call.argv[0])
-    if closing:
-        if words[-1:] != [closing]:
-            await call.err(f"{SHELL}: {call.argv[0]}: missing {closing}")
-            return 2
-        words = words[:-1]
+async def judge(call: Call, words: list[str]) -> int:
+    """The status of a question: 0 yes, 1 no, 2 not a question."""
     if not words:
         return 1
     question = _Question(call, words)
@@ -131,4 +124,15 @@ async def test(call: Call) -> int:
     return int(not result)
 
 
-FAMILY: dict[str, Command] = {"test": test, "[": test, "[[": test}
+async def test(call: Call) -> int:
+    """`test …` and `[ … ]`."""
+    words = call.args
+    if call.argv[0] == "[":
+        if words[-1:] != ["]"]:
+            await call.err(f"{SHELL}: [: missing ]")
+            return 2
+        words = words[:-1]
+    return await judge(call, words)
+
+
+FAMILY: dict[str, Command] = {"test": test, "[": test}
