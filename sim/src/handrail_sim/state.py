@@ -206,6 +206,7 @@ def stop_everything(phone: Handset) -> None:
             activity.timers.clear()
     for app in phone.tasks.running.values():
         app.close()
+    phone.providers.close()
     phone.tasks.tasks.clear()
     phone.tasks.running.clear()
     phone.tasks.resumed = None

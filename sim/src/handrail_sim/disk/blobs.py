@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from weakref import WeakValueDictionary
 
@@ -19,6 +20,26 @@ class Blob:
 
     def __len__(self) -> int:
         return len(self.data)
+
+
+class Promised(Blob):
+    """A content whose length is known and that is made when somebody reads it."""
+
+    __slots__ = ("_length", "_made", "_make")
+
+    def __init__(self, length: int, make: Callable[[], bytes]) -> None:
+        self._length = length
+        self._make = make
+        self._made: bytes | None = None
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def data(self) -> bytes:  # type: ignore[override]
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
 
 _held: WeakValueDictionary[bytes, Blob] = WeakValueDictionary()

@@ -154,6 +154,13 @@ class Files:
         node.blob = intern(data)
         node.mtime = self._now() if mtime is None else mtime
 
+    def place(self, path: str, blob: Blob, *, mode: int = 0o644) -> None:
+        """Create or replace a file by a content that other phones hold too, or that is still to be made."""
+        node = self._open(path, mode)
+        self._disk.charge(len(blob) - len(node.blob), path)
+        node.blob = blob
+        node.mtime = self._now()
+
     def append(self, path: str, data: bytes) -> None:
         old = self._open(path, 0o644).blob.data
         self.write(path, old + data)

@@ -16,6 +16,7 @@ from handrail_sim.system.logs import LogBuffer, LogLine
 from handrail_sim.system.notifications import Notifications
 from handrail_sim.system.packages import Packages
 from handrail_sim.system.properties import properties, settings
+from handrail_sim.system.providers import Providers
 from handrail_sim.timers import Timer, Timers
 from handrail_sim.view.units import Units
 
@@ -42,6 +43,7 @@ class Device:
         self.random = Random(seed)  # noqa: S311 - repeatable on purpose
         self.display = display
         self.files = Files(clock)
+        self.providers = Providers(self.files, clock.now_ms())
         self.faults = Faults(clock, seed)
         self.props = properties(serial, display.density)
         self.settings = settings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from handrail_sim.system.activities import Context
+from handrail_sim.system.providers import OWNERS
 from handrail_sim.timers import Timer
 
 ANR_MS = 5000.0
@@ -66,6 +67,9 @@ class Health:
 
     def clear(self, package: str) -> bool:
         """Stop it, empty its folder, forget its permissions."""
+        if package in OWNERS:
+            self.phone.providers.clear(package)
+            return True
         known = self.phone.packages.installed.get(package)
         if known is None:
             return False

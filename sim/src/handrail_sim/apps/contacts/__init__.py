@@ -42,9 +42,6 @@ class Contacts(App):
         ),
     )
 
-    def on_create(self) -> None:
-        open_store(self)
-
     @classmethod
     def on_boot(cls, phone: Context) -> None:
         grant_defaults(cls, phone)
@@ -61,7 +58,7 @@ class Contacts(App):
                     "company": contact.company,
                     "starred": contact.starred,
                 }
-                for contact in open_store(self).everybody()
+                for contact in open_store(self.phone).everybody()
             ]
         }
 

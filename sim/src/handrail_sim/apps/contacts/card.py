@@ -17,7 +17,7 @@ class Card(Activity):
 
     @property
     def store(self) -> Store:
-        return open_store(self.app)
+        return open_store(self.phone)
 
     def build(self) -> View:
         contact = self.store.get(self.extras["contact"])

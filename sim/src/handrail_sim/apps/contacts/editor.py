@@ -25,7 +25,7 @@ class Editor(Activity):
     title = "Contact editor"
 
     def on_create(self) -> None:
-        known = open_store(self.app).get(self.extras.get("contact", 0)) or Contact(
+        known = open_store(self.phone).get(self.extras.get("contact", 0)) or Contact(
             first=str(self.extras.get("name", "")), phone=str(self.extras.get("phone", ""))
         )
         self.state["fields"] = {name: getattr(known, name) for name, *_ in _FIELDS}
@@ -73,7 +73,7 @@ class Editor(Activity):
         self.state["errors"] = problems(contact)
         if self.state["errors"]:
             return
-        saved = open_store(self.app).save(contact)
+        saved = open_store(self.phone).save(contact)
         self.toast("Contact saved")
         self.finish()
         if not contact.id:

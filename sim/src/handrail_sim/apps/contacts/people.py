@@ -39,7 +39,7 @@ class People(Searching):
         self.state.update(searching=False, query="")
 
     def build(self) -> View:
-        people = open_store(self.app).everybody(self.state["query"])
+        people = open_store(self.phone).everybody(self.state["query"])
         searching = self.state["searching"]
         bar = self._search_bar() if searching else self._title_bar()
         body = self._list(people) if people else self._empty()

@@ -1,4 +1,6 @@
-"""Where contacts are kept: one SQLite table in the app's own data. Knows nothing of screens."""
+"""Contacts as the app has them, kept in Android's contacts provider. Knows nothing of screens."""
+
+# ruff: noqa: S608 - only names of our own columns
 
 from __future__ import annotations
 
@@ -7,12 +9,29 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handrail_sim.apps.contacts.seed import PEOPLE, number
+from handrail_sim.system.first_data import add_data, add_person
 
 if TYPE_CHECKING:
-    from handrail_sim.system.activities import App
+    from handrail_sim.system.device import Device
 
-_SELECT = "SELECT _id, first, last, phone, email, company, starred FROM contacts"
+# What the app shows of a person, and the kind and column of the provider's data where it stands.
+_PLACES = {
+    "first": ("name", "data2"),
+    "last": ("name", "data3"),
+    "phone": ("phone_v2", "data1"),
+    "email": ("email_v2", "data1"),
+    "company": ("organization", "data1"),
+}
+_SELECT = (
+    "SELECT c._id, c.starred, coalesce(r.display_name, '') AS display_name, "
+    + ", ".join(
+        f"coalesce((SELECT {column} FROM data JOIN mimetypes AS m ON m._id = data.mimetype_id WHERE "
+        f"raw_contact_id = r._id AND m.mimetype = 'vnd.android.cursor.item/{kind}' "
+        f"ORDER BY data._id LIMIT 1), '') AS {name}"
+        for name, (kind, column) in _PLACES.items()
+    )
+    + " FROM contacts AS c JOIN raw_contacts AS r ON r._id = c.name_raw_contact_id"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,38 +52,10 @@ class Contact:
 
 
 class Store:
-    """The table of contacts. Seeded once, marked by `user_version`: deleting everybody keeps it empty."""
+    """The people of the contacts provider."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        if not database.execute("PRAGMA user_version").fetchone()[0]:
-            self._create()
-
-    def _create(self) -> None:
-        self._database.execute(
-            "CREATE TABLE contacts (_id INTEGER PRIMARY KEY AUTOINCREMENT, first TEXT NOT NULL, "
-            "last TEXT NOT NULL, phone TEXT NOT NULL, email TEXT NOT NULL, company TEXT NOT NULL, "
-            "starred INTEGER NOT NULL)"
-        )
-        for index, (first, last, company, starred) in enumerate(PEOPLE):
-            email = f"{first}.{last}@example.org".lower()
-            self._insert(Contact(0, first, last, number(index), email, company, starred))
-        self._database.execute("PRAGMA user_version = 1")
-        self._database.commit()
-
-    def _insert(self, contact: Contact) -> int:
-        cursor = self._database.execute(
-            "INSERT INTO contacts (first, last, phone, email, company, starred) VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                contact.first,
-                contact.last,
-                contact.phone,
-                contact.email,
-                contact.company,
-                int(contact.starred),
-            ),
-        )
-        return int(cursor.lastrowid or 0)
 
     def everybody(self, query: str = "") -> list[Contact]:
         """By name; with a query those whose name, company or number has it."""
@@ -73,38 +64,63 @@ class Store:
         return sorted(found, key=lambda contact: (contact.name.casefold(), contact.id))
 
     def get(self, contact_id: int) -> Contact | None:
-        row = self._database.execute(_SELECT + " WHERE _id = ?", (contact_id,)).fetchone()
+        row = self._database.execute(_SELECT + " WHERE c._id = ?", (contact_id,)).fetchone()
         return _contact(row) if row else None
 
     def save(self, contact: Contact) -> int:
         """Keep it, new or changed; the id it has."""
-        saved = self._update(contact) if contact.id else self._insert(contact)
+        details = {"phone_v2": contact.phone, "email_v2": contact.email, "organization": contact.company}
+        saved = contact.id
+        if saved:
+            self._update(contact, {"name": contact.name, **details})
+        else:
+            saved = add_person(self._database, contact.first, contact.last, details, contact.starred)
         self._database.commit()
         return saved
 
-    def _update(self, contact: Contact) -> int:
-        self._database.execute(
-            "UPDATE contacts SET first = ?, last = ?, phone = ?, email = ?, company = ? WHERE _id = ?",
-            (contact.first, contact.last, contact.phone, contact.email, contact.company, contact.id),
+    def _update(self, contact: Contact, wanted: dict[str, str]) -> None:
+        """Row by row, so that what the app does not show stays as it is."""
+        raw = int(
+            self._database.execute(
+                "SELECT name_raw_contact_id FROM contacts WHERE _id = ?", (contact.id,)
+            ).fetchone()[0]
         )
-        return contact.id
+        for kind, value in wanted.items():
+            found = self._database.execute(
+                "SELECT data._id FROM data JOIN mimetypes AS m ON m._id = data.mimetype_id "
+                "WHERE raw_contact_id = ? AND mimetype = ? ORDER BY data._id",
+                (raw, f"vnd.android.cursor.item/{kind}"),
+            ).fetchone()
+            parts = (value, contact.first, contact.last) if kind == "name" else (value,)
+            if found is None:
+                if value:
+                    add_data(self._database, raw, kind, *parts)
+            elif value:
+                columns = ", ".join(f"data{number} = ?" for number in range(1, len(parts) + 1))
+                self._database.execute(f"UPDATE data SET {columns} WHERE _id = ?", (*parts, found[0]))
+            else:
+                self._database.execute("DELETE FROM data WHERE _id = ?", (found[0],))
 
     def star(self, contact_id: int, starred: bool) -> None:
         self._database.execute("UPDATE contacts SET starred = ? WHERE _id = ?", (int(starred), contact_id))
         self._database.commit()
 
     def delete(self, contact_id: int) -> None:
-        self._database.execute("DELETE FROM contacts WHERE _id = ?", (contact_id,))
+        self._database.execute("DELETE FROM raw_contacts WHERE contact_id = ?", (contact_id,))
         self._database.commit()
 
 
-def open_store(app: App) -> Store:
-    """The contacts of this app; the file is named as Android's provider names it."""
-    return Store(app.database("contacts2.db"))
+def open_store(phone: Device) -> Store:
+    """The people that every app of this phone sees."""
+    return Store(phone.providers.database("contacts2.db"))
 
 
-def _contact(row: tuple[int, str, str, str, str, str, int]) -> Contact:
-    return Contact(*row[:6], starred=bool(row[6]))
+def _contact(row: sqlite3.Row) -> Contact:
+    """A name that came whole, by a shell for instance, is all first name."""
+    given = {name: row[name] for name in _PLACES}
+    if not given["first"] and not given["last"]:
+        given["first"] = row["display_name"]
+    return Contact(row["_id"], **given, starred=bool(row["starred"]))
 
 
 def matches(contact: Contact, query: str) -> bool:

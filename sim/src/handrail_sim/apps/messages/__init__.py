@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.apps.messages.conversation import Conversation
 from handrail_sim.apps.messages.people import names, shown_name
-from handrail_sim.apps.messages.store import FAILED, RECEIVED, SENT, Message, open_store, thread_key
+from handrail_sim.apps.messages.store import Message, open_store, thread_key
 from handrail_sim.apps.messages.threads import Threads
 from handrail_sim.system.activities import App
+from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
 from handrail_sim.system.intents import SEND, VIEW, Handles
 
 if TYPE_CHECKING:
@@ -44,16 +45,13 @@ class Messages(App):
         Handles(_CONVERSATION, SEND, mime="image/*"),
     )
 
-    def on_create(self) -> None:
-        open_store(self)
-
     @classmethod
     def on_boot(cls, phone: Context) -> None:
         grant_defaults(cls, phone)
 
     def on_sms(self, sender: str, text: str) -> None:
         """A message came in: kept always, announced unless its thread is in front of the person."""
-        open_store(self).add(sender, text, self.phone.wall_ms(), RECEIVED)
+        open_store(self.phone).add(sender, text, self.phone.wall_ms(), RECEIVED)
         front = self.phone.tasks.top
         if isinstance(front, Conversation) and thread_key(front.state["address"]) == thread_key(sender):
             front.on_resume()
@@ -66,7 +64,7 @@ class Messages(App):
 
     def state(self) -> dict[str, Any]:
         """Every thread, the newest first."""
-        threads = open_store(self).threads()
+        threads = open_store(self.phone).threads()
         return {
             "threads": [
                 {"address": thread[0].address, "messages": [_plain(message) for message in thread]}

@@ -8,8 +8,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from handrail_sim.apps.contacts.store import Contact
 from handrail_sim.apps.messages.people import contacts, names, shown_name, shown_time
-from handrail_sim.apps.messages.store import FAILED, SENT, Message, Store, open_store, thread_key
+from handrail_sim.apps.messages.store import Message, Store, open_store, thread_key
 from handrail_sim.system.activities import Activity
+from handrail_sim.system.first_data import FAILED, SENT
 from handrail_sim.view import (
     Style,
     View,
@@ -35,7 +36,7 @@ class Conversation(Activity):
 
     @property
     def store(self) -> Store:
-        return open_store(self.app)
+        return open_store(self.phone)
 
     def on_create(self) -> None:
         """Started with an `address`, by a link such as smsto:07700900321?body=Hello, or by Share."""

@@ -1,4 +1,4 @@
-"""Names for numbers, read from the contacts app where it is installed; times as threads show them."""
+"""Names for numbers, read from the contacts provider; times as threads show them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,14 @@ from handrail_sim.apps.contacts.store import open_store as open_contacts
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Context
 
-_CONTACTS = "com.android.contacts"
 _MINUTE_MS = 60_000
 _HOUR_MS = 60 * _MINUTE_MS
 _DAY_MS = 24 * _HOUR_MS
 
 
 def contacts(phone: Context, query: str = "") -> list[Contact]:
-    """People with a number. Reading them starts no process, as a provider's client does not."""
-    app = phone.reading(_CONTACTS)
-    if app is None:
-        return []
-    found = [contact for contact in open_contacts(app).everybody(query) if contact.phone]
-    if app is not phone.tasks.running.get(_CONTACTS):
-        app.close()
-    return found
+    """People with a number."""
+    return [contact for contact in open_contacts(phone).everybody(query) if contact.phone]
 
 
 def names(phone: Context) -> dict[str, str]:

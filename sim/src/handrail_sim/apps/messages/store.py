@@ -1,4 +1,4 @@
-"""Where messages are kept: one SQLite table, threads by number. Knows nothing of screens."""
+"""Messages as the app has them, kept in Android's telephony provider. Knows nothing of screens."""
 
 from __future__ import annotations
 
@@ -7,24 +7,10 @@ import sqlite3
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from handrail_sim.system.first_data import RECEIVED
+
 if TYPE_CHECKING:
-    from handrail_sim.system.activities import App
-
-_HOUR_MS = 3_600_000
-# Android's `type` column of an SMS.
-RECEIVED, SENT, FAILED = 1, 2, 5
-
-# other side, text, type, hours before the phone first looked
-_SEEDED = (
-    ("07700 900114", "Are the sandwiches for Thursday still on?", RECEIVED, 50),
-    ("07700 900114", "Yes, eight of them, two without cheese.", SENT, 49),
-    ("07700 900114", "Noted. See you at noon.", RECEIVED, 48),
-    ("07700 900149", "The kite is mended. Come and try it.", RECEIVED, 30),
-    ("07700 900219", "Your table for four is booked for 19:30.", RECEIVED, 27),
-    ("07700 900219", "Thank you!", SENT, 26),
-    ("07700 900233", "Taxi ordered for 06:15, blue estate car.", RECEIVED, 9),
-    ("Parcel Post", "Your parcel is waiting at the counter, shelf 14.", RECEIVED, 3),
-)
+    from handrail_sim.system.device import Device
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +30,20 @@ class Message:
 
 
 class Store:
-    """The table of messages, seeded once (`user_version`)."""
+    """The table of messages."""
 
-    def __init__(self, database: sqlite3.Connection, now_ms: int) -> None:
+    def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
-        if not database.execute("PRAGMA user_version").fetchone()[0]:
-            self._create(now_ms)
-
-    def _create(self, now_ms: int) -> None:
-        self._database.execute(
-            "CREATE TABLE sms (_id INTEGER PRIMARY KEY AUTOINCREMENT, address TEXT NOT NULL, "
-            "body TEXT NOT NULL, date INTEGER NOT NULL, type INTEGER NOT NULL, read INTEGER NOT NULL)"
-        )
-        for address, body, kind, hours in _SEEDED:
-            self._insert(address, body, now_ms - hours * _HOUR_MS, kind, read=True)
-        self._database.execute("PRAGMA user_version = 1")
-        self._database.commit()
-
-    def _insert(self, address: str, body: str, time_ms: int, kind: int, read: bool) -> int:
-        cursor = self._database.execute(
-            "INSERT INTO sms (address, body, date, type, read) VALUES (?, ?, ?, ?, ?)",
-            (address, body, time_ms, kind, int(read)),
-        )
-        return int(cursor.lastrowid or 0)
 
     def add(self, address: str, body: str, time_ms: int, kind: int) -> int:
         """Keep a message; received ones are unread."""
-        added = self._insert(address, body, time_ms, kind, read=kind != RECEIVED)
+        known = int(kind != RECEIVED)
+        cursor = self._database.execute(
+            "INSERT INTO sms (address, body, date, date_sent, type, read, seen) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (address, body, time_ms, time_ms if kind == RECEIVED else 0, kind, known, known),
+        )
         self._database.commit()
-        return added
+        return int(cursor.lastrowid or 0)
 
     def retype(self, message_id: int, kind: int, time_ms: int) -> None:
         """What another try at sending does."""
@@ -82,7 +53,8 @@ class Store:
     def everything(self) -> list[Message]:
         """Oldest first."""
         rows = self._database.execute(
-            "SELECT _id, address, body, date, type, read FROM sms ORDER BY date, _id"
+            "SELECT _id, coalesce(address, ''), coalesce(body, ''), coalesce(date, 0), type, read FROM sms "
+            "WHERE type IN (1, 2, 5) ORDER BY date, _id"
         )
         return [Message(*row) for row in rows]
 
@@ -110,9 +82,9 @@ class Store:
         self._database.commit()
 
 
-def open_store(app: App) -> Store:
-    """The messages of this app; the file is named as Android's provider names it."""
-    return Store(app.database("mmssms.db"), app.phone.wall_ms())
+def open_store(phone: Device) -> Store:
+    """The messages that every app of this phone sees."""
+    return Store(phone.providers.database("mmssms.db"))
 
 
 def thread_key(address: str) -> str:

@@ -18,7 +18,7 @@ class Threads(Activity):
     title = "Messaging"
 
     def build(self) -> View:
-        threads = open_store(self.app).threads()
+        threads = open_store(self.phone).threads()
         return frame(
             column(toolbar("Messaging"), self._list(threads) if threads else _empty(), height="fill"),
             fab("add", "Start new conversation", self.compose, id="start_new_conversation_button"),
@@ -72,7 +72,7 @@ class Threads(Activity):
         )
 
     def delete(self, address: str) -> None:
-        open_store(self.app).delete_thread(address)
+        open_store(self.phone).delete_thread(address)
         self.toast("Conversation deleted")
 
 

@@ -1,170 +1,289 @@
-"""`content query|insert|update|delete|call`: the settings, contacts and SMS providers, and those of apps."""
+"""`content query|insert|update|delete|call|read|write|gettype`: Android's providers, and those of apps."""
+
+# ruff: noqa: S608 - the statements are made of clauses that a shell gives, as Android's are
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from sqlite3 import DatabaseError
+import sqlite3
+from dataclasses import dataclass, field
 from typing import Any
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.system.props import TABLES
+from handrail_sim.system import media, routes
+from handrail_sim.system.routes import Value
 
 Row = dict[str, Any]
+VERBS = ("query", "insert", "update", "delete", "call", "read", "write", "gettype")
+_MOST_FIELDS = {"i": int, "l": int, "f": float, "d": float}
 
 
+@dataclass(slots=True)
 class _Args:
     """`--uri U --projection a:b --where W --sort S --bind name:type:value`."""
 
-    def __init__(self, args: list[str]) -> None:
-        self.values: dict[str, str] = {}
-        self.binds: dict[str, str] = {}
-        for at in range(len(args) - 1):
-            if args[at] == "--bind":
-                name, _, rest = args[at + 1].partition(":")
-                self.binds[name] = rest.partition(":")[2]
-            elif args[at].startswith("--"):
-                self.values[args[at]] = args[at + 1]
+    values: dict[str, str] = field(default_factory=dict)
+    binds: dict[str, Value] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
         return self.values.get("--uri", "").removeprefix("content://").rstrip("/")
 
 
-def _setting_rows(table: str) -> Callable[[Call], list[Row]]:
-    def rows(call: Call) -> list[Row]:
-        values = call.phone.settings[table]
-        return [{"_id": at, "name": name, "value": values[name]} for at, name in enumerate(sorted(values), 1)]
-
-    return rows
+class _Bad(Exception):
+    """What `content` says before it asks any provider."""
 
 
-def _database_rows(package: str, name: str, sql: str) -> Callable[[Call], list[Row]]:
-    """What an app keeps in its database; a provider starts its app, as Android does."""
-
-    def rows(call: Call) -> list[Row]:
-        app = call.phone.app(package)
-        if app is None:
-            return []
-        app.state()
-        try:
-            return [dict(row) for row in app.database(name).execute(sql)]
-        except DatabaseError:  # the app has no such table (yet): an empty provider
-            return []
-
-    return rows
-
-
-_CONTACTS = (
-    "SELECT _id, trim(first || ' ' || last) AS display_name, starred, 1 AS has_phone_number FROM contacts"
-)
-_PHONES = (
-    "SELECT _id, trim(first || ' ' || last) AS display_name, phone AS data1, phone AS number FROM contacts"
-)
-_SMS = "SELECT _id, address, date, type, read, body FROM sms ORDER BY date DESC"
-PROVIDERS: dict[str, Callable[[Call], list[Row]]] = {
-    **{f"settings/{table}": _setting_rows(table) for table in TABLES},
-    "com.android.contacts/contacts": _database_rows("com.android.contacts", "contacts2.db", _CONTACTS),
-    "com.android.contacts/raw_contacts": _database_rows("com.android.contacts", "contacts2.db", _CONTACTS),
-    "com.android.contacts/data/phones": _database_rows("com.android.contacts", "contacts2.db", _PHONES),
-    "contacts/phones": _database_rows("com.android.contacts", "contacts2.db", _PHONES),
-    "sms": _database_rows("com.android.messaging", "mmssms.db", _SMS),
-}
+def _read(args: list[str]) -> _Args:
+    found, todo = _Args(), list(args)
+    while todo:
+        name = todo.pop(0)
+        if not name.startswith("--"):
+            raise _Bad(f"Unsupported argument: {name}")
+        if not todo:
+            raise _Bad(f"No value for argument: {name}")
+        value = todo.pop(0)
+        if name == "--bind":
+            column, bound = _bind(value)
+            found.binds[column] = bound
+        elif name in {"--uri", "--projection", "--where", "--sort", "--user", "--method", "--arg", "--extra"}:
+            found.values[name] = value
+        else:
+            raise _Bad(f"Unsupported argument: {name}")
+    if not found.address:
+        raise _Bad("Content provider URI not specified. Did you specify --uri argument?")
+    return found
 
 
-def _provider(call: Call, address: str) -> Callable[[Call], list[Row]] | None:
-    """The system's, or one that an installed app declares; asking it starts the app's process."""
-    known = PROVIDERS.get(address.removesuffix("/inbox").removesuffix("/sent"))
-    if known is not None:
-        return known
-    owner = next((app for app in call.phone.apps if address in app.providers), None)
-    if owner is None:
-        return None
-
-    def rows(call: Call) -> list[Row]:
-        call.phone.catch_up()
-        app = call.phone.app(owner.package)
-        found: list[Row] = getattr(app, owner.providers[address])()
-        return found
-
-    return rows
-
-
-def _wanted(row: Row, where: str) -> bool:
-    """`name='x'` and `name="x" AND …`: all that shells ask for."""
-    for name, _, text, plain in re.findall(r"(\w+)\s*=\s*(?:(['\"])(.*?)\2|(\S+))", where):
-        if str(row.get(name)) != (text or plain):
-            return False
-    return True
+def _bind(text: str) -> tuple[str, Value]:
+    """`name:type:value`; only the value may hold further colons."""
+    if not re.match(r"[^:]+:[^:]*:", text) and not text.endswith(":n:"):
+        raise _Bad(f"Binding not well formed: {text}. Fields are separated by a single colon")
+    name, kind, value = text.split(":", 2)
+    if not re.fullmatch(r"\w+", name):
+        raise _Bad(f"Binding not well formed: {text}. Fields are separated by a single colon")
+    if kind == "n":
+        return name, None
+    if kind == "b":
+        return name, int(value.lower() == "true")
+    if kind not in {"s", *_MOST_FIELDS}:
+        raise _Bad(f"Unsupported type: {kind}")
+    try:
+        return name, _MOST_FIELDS[kind](value) if kind in _MOST_FIELDS else value
+    except ValueError:
+        raise _Bad(f'For input string: "{value}"') from None
 
 
 async def run(call: Call) -> int:
     """`content VERB --uri URI …`."""
-    verb, args = (call.args[0] if call.args else ""), _Args(call.args[1:])
-    if verb not in {"query", "insert", "update", "delete", "call"}:
+    verb = call.args[0] if call.args else ""
+    if verb not in VERBS:
         await call.err(
             f"[ERROR] Unsupported operation: {verb}"
             if verb
             else "usage: adb shell content [subcommand] [options]"
         )
         return 1
-    if not args.address:
-        await call.err("[ERROR] Content provider URI not specified. Did you specify --uri argument?")
+    try:
+        args = _read(call.args[1:])
+    except _Bad as error:
+        await call.err(f"[ERROR] {error}")
         return 1
-    address = re.sub(r"/\d+$", "", args.address)
-    rows = _provider(call, address)
-    if rows is None:
-        provider = address.partition("/")[0]
-        await call.err(
-            f"Error while accessing provider:{provider}\njava.lang.IllegalStateException: Could "
-            f"not find provider: {provider}"
+    folder, _, table = args.address.partition("/")
+    if verb == "call":
+        return await _method(call, args, folder, table)
+    if folder == "settings" and table.partition("/")[0] in TABLES:
+        return await _settings(call, verb, args, table)
+    rows = routes.find(call.phone, args.address)
+    if rows is not None:
+        return await _provided(call, verb, args, rows)
+    return await _of_app(call, verb, args)
+
+
+async def _provided(call: Call, verb: str, args: _Args, rows: routes.Rows) -> int:
+    """A provider of Android itself."""
+    where = args.values.get("--where", "")
+    try:
+        if verb == "query":
+            columns = (
+                args.values.get("--projection", "").split(":") if args.values.get("--projection") else []
+            )
+            await _show(call, rows.query(columns, where, args.values.get("--sort", "")))
+        elif verb == "insert":
+            rows.insert(args.binds)
+        elif verb == "update" and args.binds:
+            rows.update(args.binds, where)
+        elif verb == "delete":
+            rows.delete(where)
+        elif verb == "gettype":
+            kind = "item" if rows.number is not None else "dir"
+            await call.line(f"Result: {_mime(rows, kind)}")
+        elif verb in {"read", "write"}:
+            return await _stream(call, verb, args, rows)
+    except (sqlite3.Error, OverflowError, OSError) as error:
+        kind = (
+            "constraint.SQLiteConstraintException"
+            if isinstance(error, sqlite3.IntegrityError)
+            else "SQLiteException"
         )
+        return await _refuse(call, args, f"android.database.sqlite.{kind}", f"{error} (code 1 SQLITE_ERROR)")
+    call.phone.touched_app()
+    return 0
+
+
+def _mime(rows: routes.Rows, kind: str) -> str:
+    if rows.route.database == "external.db" and rows.number is not None:
+        found = rows.query(["mime_type"], "", "")
+        return str(found[0]["mime_type"]) if found else "null"
+    name = rows.route.path.partition("/")[2].partition("/")[0] or rows.route.path
+    return f"vnd.android.cursor.{kind}/{_MIME_NAMES.get(name, name.rstrip('s'))}"
+
+
+_MIME_NAMES = {"calls": "calls", "raw_contacts": "raw_contact", "sms": "sms"}
+
+
+async def _stream(call: Call, verb: str, args: _Args, rows: routes.Rows) -> int:
+    """The file behind a row of media."""
+    found = rows.query(["_data"], "", "") if rows.route.database == "external.db" and rows.number else []
+    if not found:
+        text = f"No such file or directory: {args.values['--uri']}"
+        return await _refuse(call, args, "java.io.FileNotFoundException", text)
+    path = found[0]["_data"]
+    if verb == "read":
+        await call.out(call.phone.files.read(path))
+    else:
+        call.phone.files.write(path, await call.read())
+    return 0
+
+
+async def _method(call: Call, args: _Args, folder: str, table: str) -> int:
+    """`content call --method NAME --arg VALUE`: scanning a file, reading a setting; other names give null."""
+    method, given = args.values.get("--method", ""), args.values.get("--arg", "")
+    if not method:
+        await call.err("[ERROR] Method not specified. Did you specify --method argument?")
         return 1
-    if verb == "query":
-        return await _query(call, args, address, rows(call))
-    return await _change(call, verb, args, address)
+    if folder not in {*routes.AUTHORITIES, "settings"} and _app_provider(call, args.address) is None:
+        return await _missing(call, args)
+    result = "null"
+    if folder == "media" and method == "scan_file":
+        uri = media.scan(call.phone, given)
+        result = f"Bundle[{{uri={uri}}}]"
+    elif folder == "settings" and method == f"GET_{table}" and table in TABLES:
+        result = f"Bundle[{{value={call.phone.settings[table].get(given, 'null')}}}]"
+    await call.line(f"Result: {result}")
+    return 0
 
 
-async def _query(call: Call, args: _Args, address: str, rows: list[Row]) -> int:
-    kind = {"sms/inbox": "1", "sms/sent": "2"}.get(address)
-    rows = [row for row in rows if kind is None or str(row["type"]) == kind]
-    rows = [row for row in rows if _wanted(row, args.values.get("--where", ""))]
+async def _settings(call: Call, verb: str, args: _Args, table: str) -> int:
+    """The settings provider: its values are the phone's own, not a database."""
+    table, _, name = table.partition("/")
+    values = call.phone.settings[table]
+    rows = [{"_id": at, "name": key, "value": values[key]} for at, key in enumerate(sorted(values), 1)]
+    where = args.values.get("--where", "") or (f"name = '{name}'" if name else "")
+    try:
+        if verb == "query":
+            columns = args.values.get("--projection", "").split(":") if "--projection" in args.values else []
+            await _show(call, _chosen(rows, columns, where, args.values.get("--sort", "")))
+            return 0
+        named = [str(row["name"]) for row in _chosen(rows, [], where, "")] if where else []
+    except sqlite3.Error as error:
+        return await _refuse(
+            call, args, "android.database.sqlite.SQLiteException", f"{error} (code 1 SQLITE_ERROR)"
+        )
+    if verb == "delete":
+        for key in named:
+            values.pop(key)
+    elif verb in {"insert", "update"} and "value" in args.binds:
+        for key in [str(args.binds["name"])] if "name" in args.binds else named:
+            call.phone.put_setting(table, key, str(args.binds["value"]))
+    return 0
+
+
+def _app_provider(call: Call, address: str) -> tuple[str, str] | None:
+    """The package and the method of an installed app that declares this address."""
+    plain = re.sub(r"/\d+$", "", address)
+    owner = next((app for app in call.phone.apps if plain in app.providers), None)
+    return None if owner is None else (owner.package, owner.providers[plain])
+
+
+async def _of_app(call: Call, verb: str, args: _Args) -> int:
+    """A provider that an app declares can be read; asking it starts the app's process."""
+    found = _app_provider(call, args.address)
+    if found is None:
+        return await _missing(call, args)
+    if verb != "query":
+        text = (
+            f"Permission Denial: writing {args.values['--uri']} requires a permission that the shell has not"
+        )
+        return await _refuse(call, args, "java.lang.SecurityException", text)
+    call.phone.catch_up()
+    rows: list[Row] = getattr(call.phone.app(found[0]), found[1])()
     single = re.search(r"/(\d+)$", args.address)
-    if single:
-        rows = [row for row in rows if str(row["_id"]) == single[1]]
+    where = args.values.get("--where", "") or (f"_id = {single[1]}" if single else "")
+    columns = args.values.get("--projection", "").split(":") if "--projection" in args.values else []
+    try:
+        await _show(call, _chosen(rows, columns, where, args.values.get("--sort", "")))
+    except sqlite3.Error as error:
+        return await _refuse(
+            call, args, "android.database.sqlite.SQLiteException", f"{error} (code 1 SQLITE_ERROR)"
+        )
+    return 0
+
+
+async def _missing(call: Call, args: _Args) -> int:
+    """Nobody has this authority, or its owner does not know the path."""
+    provider = args.address.partition("/")[0]
+    if provider in routes.AUTHORITIES:
+        return await _refuse(
+            call, args, "java.lang.IllegalArgumentException", f"Unknown URL {args.values['--uri']}"
+        )
+    text = f"Could not find provider: {provider}"
+    return await _refuse(call, args, "java.lang.IllegalStateException", text)
+
+
+def _chosen(rows: list[Row], columns: list[str], where: str, sort: str) -> list[Row]:
+    """Rows that are no database, asked as if they were one."""
+    if not rows:
+        return []
+    database = sqlite3.connect(":memory:")
+    database.row_factory = sqlite3.Row
+    names = ", ".join(f'"{name}"' for name in rows[0])
+    database.execute(f"CREATE TABLE rows ({names})")
+    database.executemany(
+        f"INSERT INTO rows VALUES ({', '.join('?' * len(rows[0]))})",
+        [tuple(row.get(name) for name in rows[0]) for row in rows],
+    )
+    text = f"SELECT {', '.join(columns) or '*'} FROM rows"
+    text += f" WHERE ({where}\n)" if where else ""
+    text += f" ORDER BY {sort}" if sort else ""
+    with routes.bounded(database):
+        found = [dict(row) for row in database.execute(text)]
+    database.close()
+    return found
+
+
+async def _refuse(call: Call, args: _Args, kind: str, text: str) -> int:
+    provider = args.address.partition("/")[0]
+    await call.err(f"Error while accessing provider:{provider}\n{kind}: {text}")
+    return 1
+
+
+async def _show(call: Call, rows: list[Row]) -> None:
     if not rows:
         await call.line("No result found.")
-        return 0
-    columns = args.values["--projection"].split(":") if "--projection" in args.values else list(rows[0])
+        return
+    lines = []
     for number, row in enumerate(rows):
-        shown = ", ".join(f"{name}={'NULL' if row.get(name) is None else row[name]}" for name in columns)
-        await call.line(f"Row: {number} {shown}")
-    return 0
+        shown = ", ".join(f"{name}={_shown(row[name])}" for name in row)
+        lines.append(f"Row: {number} {shown}")
+    await call.line("\n".join(lines))
 
 
-async def _change(call: Call, verb: str, args: _Args, address: str) -> int:
-    """The settings tables can be written; contacts and messages belong to their apps."""
-    folder, _, table = address.partition("/")
-    if folder != "settings" or table not in TABLES:
-        owner = "java.lang.SecurityException: Permission Denial: writing"
-        await call.err(
-            f"Error while accessing provider:{folder}\n{owner} {args.values['--uri']} requires a "
-            "permission that the shell has not"
-        )
-        return 1
-    values = call.phone.settings[table]
-    if verb == "delete":
-        where = args.values.get("--where", "")
-        for row in _setting_rows(table)(call):
-            if where and _wanted(row, where):
-                values.pop(str(row["name"]))
-    elif "value" in args.binds:
-        name = args.binds.get("name") or next(
-            iter(re.findall(r"name\s*=\s*['\"]?([\w.]+)", args.values.get("--where", ""))), ""
-        )
-        if name:
-            call.phone.put_setting(table, name, args.binds["value"])
-    return 0
+def _shown(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return "BLOB" if isinstance(value, bytes) else str(value)
 
 
 FAMILY: dict[str, Command] = {"content": run}

@@ -23,7 +23,12 @@ _PLACES = {
     "com.android.webview": (10094, "/product/app/webview/webview.apk"),
     "com.android.bluetooth": (1002, "/system/app/Bluetooth/Bluetooth.apk"),
     "com.android.providers.contacts": (10093, "/system/priv-app/ContactsProvider/ContactsProvider.apk"),
-    "com.android.providers.media": (10092, "/system/priv-app/MediaProvider/MediaProvider.apk"),
+    "com.android.providers.calendar": (10089, "/system/priv-app/CalendarProvider/CalendarProvider.apk"),
+    "com.android.providers.media": (10092, "/system/priv-app/MediaProviderLegacy/MediaProviderLegacy.apk"),
+    "com.android.providers.media.module": (
+        10180,
+        "/apex/com.android.mediaprovider/priv-app/MediaProvider@34/MediaProvider.apk",
+    ),
     "com.android.providers.settings": (1000, "/system/priv-app/SettingsProvider/SettingsProvider.apk"),
     "com.android.providers.telephony": (1001, "/system/priv-app/TelephonyProvider/TelephonyProvider.apk"),
     "com.android.documentsui": (10091, "/system/priv-app/DocumentsUI/DocumentsUI.apk"),
