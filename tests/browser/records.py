@@ -1,7 +1,7 @@
 """Refs under random changes of a page whose records have numbers that Handrail never reads.
 
-A ref that is kept must have the number that it had; a ref whose record is still shown should be kept. The page
-keeps the numbers in its own world, where no look of ours goes, and tells the tests what lies at a point.
+A ref that is kept must have the number that it had; a ref whose record is still shown should be kept. The
+page keeps the numbers in its own world, where no look of ours goes, and tells the tests what lies at a point.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from tests.browser.stage import Stage
 
 PAGE = """
-<style>li { height: 30px; margin: 0 } body { margin: 0 } #scroller { height: 300px; overflow-y: auto;
-position: relative } #scroller .row { position: absolute; left: 0; height: 30px; width: 600px }</style>
+<style>li { height: 30px; margin: 0 } body { margin: 0 }
+#scroller { height: 300px; overflow-y: auto; position: relative }
+#scroller .row { position: absolute; left: 0; height: 30px; width: 600px }</style>
 <h1>Records</h1><button id=tool>Refresh</button>
 <ul id=list style="padding: 0; height: 260px; overflow: hidden"></ul>
 <div id=scroller><div id=space></div></div>
@@ -21,7 +22,8 @@ position: relative } #scroller .row { position: absolute; left: 0; height: 30px;
 const numbers = new WeakMap();
 let next = 1, records = [], pool = [];
 const NAMES = ['Ada', 'Bob', 'Cy', 'Dora', 'Eve', 'Fay', 'Gil', 'Hal'];
-const make = (rnd) => ({ n: next++, name: NAMES[rnd % NAMES.length] + (rnd % 5 ? ' ' + next : ''), count: 0 });
+const make = (rnd) =>
+  ({ n: next++, name: NAMES[rnd % NAMES.length] + (rnd % 5 ? ' ' + next : ''), count: 0 });
 function rowOf(record) {
   const li = document.createElement('li');
   li.innerHTML = '<span></span> <i></i> <button>Open</button> <button>Delete</button> <button></button>'
@@ -47,7 +49,8 @@ function unkeyed() {  // fills the elements that are there with other records, a
   while (list.children.length > records.length) list.lastElementChild.remove();
   records.forEach((one, at) => list.children[at] ? fill(list.children[at], one) : list.append(rowOf(one)));
 }
-const many = Array.from({ length: 400 }, (_, at) => ({ n: 10000 + at, name: 'Item ' + (at % 40 ? at : 'same'), count: 0 }));
+const many = Array.from({ length: 400 },
+  (_, at) => ({ n: 10000 + at, name: 'Item ' + (at % 40 ? at : 'same'), count: 0 }));
 function virtual() {  // ten elements for four hundred records
   space.style.height = many.length * 30 + 'px';
   const first = Math.floor(scroller.scrollTop / 30);
@@ -71,9 +74,18 @@ scroller.addEventListener('scroll', virtual);
 const steps = {
   insert: (r) => { records.splice(r % (records.length + 1), 0, make(r)); keyed(); },
   remove: (r) => { records.splice(r % records.length, 1); keyed(); },
-  move: (r) => { const [one] = records.splice(r % records.length, 1); records.splice((r >> 4) % (records.length + 1), 0, one); keyed(); },
+  move: (r) => {
+    const [one] = records.splice(r % records.length, 1);
+    records.splice((r >> 4) % (records.length + 1), 0, one);
+    keyed();
+  },
   count: (r) => { records[r % records.length].count++; keyed(); },
-  rename: (r) => { const one = records[r % records.length]; one.n = next++; one.name = NAMES[r % NAMES.length] + ' ' + r % 97; unkeyed(); },
+  rename: (r) => {
+    const one = records[r % records.length];
+    one.n = next++;
+    one.name = NAMES[r % NAMES.length] + ' ' + r % 97;
+    unkeyed();
+  },
   shift: () => { records.shift(); unkeyed(); },
   replace: () => { list.innerHTML = ''; keyed(); },
   scroll: (r) => { scroller.scrollTop = Math.max(0, scroller.scrollTop + (r % 400) - 200); virtual(); },
@@ -88,12 +100,12 @@ step('insert', 3); virtual();
 function numberAt(x, y) {
   const el = document.elementFromPoint(x, y);
   const row = el && el.closest('li, .row');
-  return row ? [numbers.get(row), [...row.querySelectorAll('button, input')].indexOf(el.closest('button, input'))] : null;
+  const parts = row ? [...row.querySelectorAll('button, input')] : [];
+  return row ? [numbers.get(row), parts.indexOf(el.closest('button, input'))] : null;
 }
 </script>
 """
 STEPS = ("insert", "remove", "move", "count", "rename", "shift", "replace", "scroll", "jump")
-MADE_ANEW = frozenset({"replace", "rename", "shift", "remove", "insert", "move", "jump"})
 Place = tuple[int, int]
 """The hidden number of a record, and which of its controls."""
 
@@ -139,7 +151,7 @@ async def mutate(stage: Stage, count: int, seed: int) -> Tally:
         # Of a framework that draws a record in another element, nobody can know that it is the same.
         same = await stage.js("ids.map((row) => row.isConnected ? numbers.get(row) : -1)")
         stays = {a for a, b in zip(elements_before, same, strict=True) if a == b}
-        shown = {place for place in now.values()}
+        shown = set(now.values())
         for ref, place in before.items():
             if place[0] in stays and place in shown:
                 tally.shown += 1

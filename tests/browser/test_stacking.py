@@ -1,6 +1,6 @@
 """What lies over what, as the browser draws it: every tap reaches the element that it names, or is refused.
 
-The witness is the page: it logs what each click reached, and is asked what lies under the middle of each button.
+The witness is the page: it logs what each click reached.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ CASES: dict[str, tuple[str, set[str]]] = {
     ),
     "a clipped part": (
         "<div style='overflow: hidden; height: 40px; width: 200px; position: relative'>"
-        "<button id=seen>Seen</button><button id=cut style='position: absolute; top: 60px'>Cut</button></div>",
+        "<button id=seen>Seen</button>"
+        "<button id=cut style='position: absolute; top: 60px'>Cut</button></div>",
         {"seen"},
     ),
     "a rotated and a zoomed button": (
@@ -68,7 +69,8 @@ CASES: dict[str, tuple[str, set[str]]] = {
     ),
     "half of a button under a bar": (
         "<button id=wide style='width: 300px; height: 40px'>Wide</button>"
-        "<div style='position: absolute; left: 0; top: 0; width: 200px; height: 60px; background: #ccc'></div>",
+        "<div style='position: absolute; left: 0; top: 0; width: 200px; height: 60px;"
+        "background: #ccc'></div>",
         {"wide"},
     ),
     "a card with a button in its middle": (
@@ -108,15 +110,16 @@ def test_a_tap_reaches_what_it_names_or_is_refused(play: Play, case: str) -> Non
 def test_a_frame_of_another_site_is_tapped_where_nothing_of_the_page_lies_over_it(play: Play) -> None:
     async def story(stage: Stage) -> None:
         stage.site.put(
-            "<body style='margin: 0'><button style='height: 40px' onclick='parent.postMessage(1, \"*\")'>Free</button>"
+            "<body style='margin: 0'>"
+            "<button style='height: 40px' onclick='parent.postMessage(1, \"*\")'>Free</button>"
             "<div style='height: 60px'></div><button onclick='parent.postMessage(2, \"*\")'>Hidden</button>",
             "/inner",
         )
         await stage.show(
             "<script>got = []; onmessage = (one) => got.push(one.data)</script>"
-            f"<iframe src={stage.site.other}/inner style='border: 5px solid; width: 300px; height: 200px'></iframe>"
-            "<div style='position: absolute; top: 90px; left: 0; width: 400px; height: 200px; background: #fff'>"
-            "Cover</div>"
+            f"<iframe src={stage.site.other}/inner style='border: 5px solid; width: 300px; height: 200px'>"
+            "</iframe><div style='position: absolute; top: 90px; left: 0; width: 400px; height: 200px;"
+            "background: #fff'>Cover</div>"
         )
         hidden = await stage.tap("Hidden")
         assert hidden.failure_code == "ELEMENT_NOT_INTERACTABLE", hidden.to_json()
@@ -132,7 +135,8 @@ def test_a_frame_of_another_origin_in_the_same_process_is_read_too(play: Play) -
         stage.site.put("<button onclick='parent.postMessage(3, \"*\")'>In sandbox</button>", "/inner")
         await stage.show(
             "<script>got = []; onmessage = (one) => got.push(one.data)</script>"
-            "<iframe sandbox=allow-scripts src=/inner></iframe><iframe srcdoc='<button>In srcdoc</button>'></iframe>"
+            "<iframe sandbox=allow-scripts src=/inner></iframe>"
+            "<iframe srcdoc='<button>In srcdoc</button>'></iframe>"
         )
         text = await stage.ui()
         assert "In srcdoc" in text

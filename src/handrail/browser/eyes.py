@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -104,7 +105,11 @@ class Eyes:
             owner = await self._owner(part, look, frame)
             if owner in wanted:
                 try:
-                    found.append((inner_part, owner, await self._one(page, inner_part, frame)))
+                    inner = await self._one(page, inner_part, frame)
+                    place, number = self.places[look.token], int(owner.rpartition(".")[2])
+                    asked = f"handrail.over({number}, {json.dumps(inner.points(wanted[owner]))})"
+                    told = await page.evaluate(asked, place[1], place[2])
+                    found.append((inner_part, owner, inner.covered(told, look)))
                 except (BrowserCommandError, TreeParseError):
                     continue  # it went while it was read
         return found

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from handrail.browser.keeper import kept
 from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
-from handrail.cdp.wire import SocketWire, Wire
+from handrail.cdp.wire import PipeWire, SocketWire, Wire
 from handrail.clock import Clock
 from handrail.config import Config, host_port, switch
 from handrail.errors import BrowserConnectionError, InvalidAction
@@ -36,7 +36,9 @@ async def open_browser(
     """
     _, _, name = device.partition(":")
     wire = await _wire(device, name or DEFAULT, config, clock, env)
-    surface = BrowserSurface(device, Connection(wire, clock), clock, windows)
+    surface = BrowserSurface(
+        device, Connection(wire, clock), clock, windows, is_ours=isinstance(wire, PipeWire)
+    )
     try:
         await surface.open()
     except BaseException:

@@ -21,6 +21,7 @@ LOOK_MS = 5_000.0
 """For one reading of a page. One that is busy for longer is said to be."""
 TRIES = 3
 """Readings of a page that changes its document meanwhile."""
+MOST_WISHES = 8
 QUIET_KINDS = frozenset({"WebSocket", "EventSource", "Ping", "Media", "Prefetch"})
 """Requests that nobody waits for."""
 STALE_MS = 10_000.0
@@ -35,6 +36,14 @@ class OpenDialog:
     message: str
     url: str
     default: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileWish:
+    """A field of a page that was pressed and wants a file."""
+
+    backend_node_id: int
+    takes_several: bool
 
 
 @dataclass(slots=True)
@@ -73,6 +82,8 @@ class WebPage:
         self.crashed = ""
         self.main = PagePart(session, session.target_id)
         self.parts: dict[str, PagePart] = {session.id: self.main}
+        self.wanted_files: list[FileWish] = []
+        """Fields of the page that have asked for a file, the last one last."""
         self.requests: dict[str, float] = {}
         """Those under way, with when they began."""
         self.last_request_ms = 0.0
@@ -89,7 +100,11 @@ class WebPage:
     async def prepare(self) -> None:
         """Everything that has to be switched on anew whenever the page is attached to."""
         await asyncio.gather(*(self._enable(part) for part in list(self.parts.values())))
-        await self.session.call("Emulation.setFocusEmulationEnabled", {"enabled": True})
+        await asyncio.gather(
+            self.session.call("Emulation.setFocusEmulationEnabled", {"enabled": True}),
+            # Never the machine's own dialog: it shows files that no policy was asked about.
+            self.session.call("Page.setInterceptFileChooserDialog", {"enabled": True}),
+        )
         tree = (await self.session.call("Page.getFrameTree"))["frameTree"]
         self.main.frame, self.url = tree["frame"]["id"], tree["frame"]["url"]
 
@@ -111,6 +126,7 @@ class WebPage:
         on("Page.frameDetached", lambda told: self._forget_frame(part, told))
         on("Page.javascriptDialogOpening", self._dialog_opened)
         on("Page.javascriptDialogClosed", lambda _: self.dialog_closed())
+        on("Page.fileChooserOpened", self._file_asked)
         on("Network.requestWillBeSent", self._requested)
         on("Network.loadingFinished", self._request_ended)
         on("Network.loadingFailed", self._request_ended)
@@ -166,6 +182,13 @@ class WebPage:
         """The page goes on."""
         self.dialog = None
         self.dialog_changed.clear()
+
+    def _file_asked(self, told: Answer) -> None:
+        """Files come from policy alone; until somebody gives one, the page gets none."""
+        self.wanted_files.append(
+            FileWish(int(told.get("backendNodeId", 0)), told.get("mode") == "selectMultiple")
+        )
+        del self.wanted_files[:-MOST_WISHES]
 
     def _requested(self, told: Answer) -> None:
         if told.get("type") not in QUIET_KINDS and not str(told.get("documentURL", "")).startswith("data:"):

@@ -12,7 +12,7 @@ from handrail.browser.page import WebPage
 from handrail.browser.rest import PageRest
 from handrail.browser.tabs import Tabs
 from handrail.browser.typist import PageTypist
-from handrail.cdp.connection import Connection
+from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserConnectionError, InvalidAction, Unsupported
 from handrail.protocol.traits import Capability
@@ -40,10 +40,12 @@ class BrowserSurface:
         clock: Clock,
         windows: WindowsCapability | None = None,
         *,
+        is_ours: bool = True,
         end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.name = name
         self._connection = connection
+        self._is_ours = is_ours
         self._end = end
         self.tabs = Tabs(connection, clock)
         self.rest = PageRest(self.tabs, clock)
@@ -67,8 +69,19 @@ class BrowserSurface:
         self._version = ""
 
     async def open(self) -> None:
-        """Attach to the pages that are there."""
+        """Attach to the pages that are there.
+
+        What a browser of ours would download is refused until policy says where to.
+        """
+        root = self._connection.root
+        if self._is_ours:
+            root.on("Browser.downloadWillBegin", self._refuse_download)
+            await root.call("Browser.setDownloadBehavior", {"behavior": "deny", "eventsEnabled": True})
         await self.tabs.open()
+
+    def _refuse_download(self, told: Answer) -> None:
+        name = str(told.get("suggestedFilename", ""))[:120]
+        self.tabs.lines.append(f"[download] {name!r} from {origin_of(str(told.get('url', '')))} was refused")
 
     def capability(self, which: Capability) -> object:
         filled = self._filled.get(which)

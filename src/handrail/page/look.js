@@ -539,6 +539,17 @@
     return false;
   };
 
+  // What lies over a frame that can't be read from here, at points of it: '' for nothing.
+  const over = (id, points) => {
+    const frame = elementOf(id);
+    return points.map(([x, y]) => {
+      const hit = hitAt(x, y);
+      if (hit === frame) return '';
+      if (!hit || isWithin(frame, hit)) return 'clipped';
+      return rowAround(hit)?.id ?? 'clipped';
+    });
+  };
+
   // a coverer that was not worth a row by itself gets one, so that it can be named
   const named = (el) => {
     const known = rowOf.get(el);
@@ -725,7 +736,7 @@
   watch(document);
   globalThis.handrail = {
     token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags,
+    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over,
     take: (host, root) => { closed.set(host, root); watch(root); },
     suspects: () => suspects,
     F,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -88,6 +88,20 @@ class PageLook:
     def origin(self) -> str:
         return self.origins[0] if self.origins else ""
 
+    def points(self, frame: Frame) -> list[tuple[float, float]]:
+        """Where its elements are touched, in the pixels of the document that its frame is in."""
+        return [
+            (frame.x + (point[0] + 0.5) * frame.scale, frame.y + (point[1] + 0.5) * frame.scale)
+            for row in self.rows
+            if (point := row[_POINT])
+        ]
+
+    def covered(self, told: Sequence[Any], outer: PageLook) -> PageLook:
+        """With what the outer document has over each of `points`."""
+        covers = iter(told)
+        rows = [_under_outer(row, next(covers), outer.token) if row[_POINT] else row for row in self.rows]
+        return replace(self, rows=rows)
+
     def foreign_frames(self) -> dict[str, Frame]:
         """Frames that tell nothing of their inside here, by the native id of their element."""
         return {f"{self.token}.{row[0]}": Frame(*row[_FOREIGN]) for row in self.rows if row[_FOREIGN]}
@@ -97,6 +111,13 @@ class PageLook:
     _ID, _PARENT, _TAG, _ROLE, _FLAGS, _LEFT, _TOP, _RIGHT, _BOTTOM, _TEXT, _DESC, _HINT, _STATE, _PANE, _TIP,
     _RID, _DOC, _COVER, _POINT, _SCROLL, _FOREIGN,
 ) = range(21)  # fmt: skip
+
+
+def _under_outer(row: list[Any], cover: Any, token: str) -> list[Any]:
+    if cover == "":
+        return row
+    said = CLIPPED if cover == CLIPPED else f"{token}.{cover}"
+    return [*row[:_COVER], said, None, *row[_POINT + 1 :]]
 
 
 def nodes_of(look: PageLook, inner: Mapping[str, PageLook] | None = None) -> list[Node]:
@@ -165,7 +186,7 @@ def _node(look: PageLook, row: Sequence[Any], at: Frame) -> Node:
         pane_title=row[_PANE],
         tooltip_text=row[_TIP],
         native_id=f"{look.token}.{row[_ID]}",
-        covered_by=cover if cover is None or cover in ("", CLIPPED) else f"{look.token}.{cover}",
+        covered_by=f"{look.token}.{cover}" if isinstance(cover, int) else cover,
         touch_at=_point(row[_POINT], at),
         scrolled=ScreenPoint(*map(round, row[_SCROLL])) if row[_SCROLL] else None,
     )

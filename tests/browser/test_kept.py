@@ -1,0 +1,110 @@
+"""A browser outlives the commands that use it, without a port; one that runs is attached to."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import stat
+from pathlib import Path
+
+import pytest
+
+from handrail.browser.keeper import SOCKET, kept
+from handrail.browser.launch import arguments, find_browser
+from handrail.browser.open import open_browser
+from handrail.cdp.connection import Connection
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.errors import BrowserConnectionError, InvalidAction
+
+
+def config_of(home: Path) -> tuple[Config, dict[str, str]]:
+    env = {**os.environ, "HANDRAIL_HOME": str(home)}
+    return Config.from_env(env), env
+
+
+async def end(folder: Path) -> None:
+    """Close the browser, and with it its keeper."""
+    connection = Connection(await kept(folder, SystemClock()), SystemClock())
+    await connection.root.call("Browser.close")
+    while (folder / SOCKET).exists():
+        await asyncio.sleep(0.02)
+    await connection.close()
+
+
+def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
+    async def story() -> None:
+        config, env = config_of(tmp_path)
+        folder = tmp_path / "browsers" / "default"
+        first = await open_browser("browser", config, SystemClock(), env)
+        await first.tabs.front.session.call("Page.navigate", {"url": "data:text/html,<button>Kept</button>"})
+        facts = await first.facts()
+        await first.close()
+        try:
+            second = await open_browser("browser", config, SystemClock(), env)
+            assert "Kept" in [node.text for node in (await second.eyes.look()).nodes]
+            assert (await second.facts()).boot_id == facts.boot_id
+            for path, mode in ((folder, 0o700), (folder / "profile", 0o700), (folder / SOCKET, 0o600)):
+                assert stat.S_IMODE(path.stat().st_mode) == mode, path
+            await second.close()
+        finally:
+            await end(folder)
+
+    asyncio.run(story())
+
+
+def test_no_debugging_port_is_opened(tmp_path: Path) -> None:
+    words = arguments("chromium", tmp_path, headless=True)
+    assert "--remote-debugging-pipe" in words
+    assert not [word for word in words if word.startswith("--remote-debugging-port")]
+    assert ("--no-sandbox" in words) is (os.geteuid() == 0)
+
+
+def test_a_browser_that_runs_is_attached_to_by_its_address_and_left_running(tmp_path: Path) -> None:
+    async def story() -> None:
+        profile = tmp_path / "theirs"
+        words = [
+            word for word in arguments(find_browser(os.environ), profile, headless=True) if "pipe" not in word
+        ]
+        process = await asyncio.create_subprocess_exec(
+            *words[:-1], "--remote-debugging-port=0", "data:text/html,<p>Theirs",
+            stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        try:
+            place = profile / "DevToolsActivePort"
+            while not place.exists() or "\n" not in place.read_text():
+                await asyncio.sleep(0.02)
+            port = place.read_text().splitlines()[0]
+            config, env = config_of(tmp_path / "home")
+            surface = await open_browser(f"browser:127.0.0.1:{port}", config, SystemClock(), env)
+            async with asyncio.timeout(10):
+                while "Theirs" not in [node.text for node in (await surface.eyes.look()).nodes]:
+                    await asyncio.sleep(0.02)
+            await surface.close()
+            assert process.returncode is None
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("name", ["browser:..", "browser:a/b", "browser:-x", "browser:a b"])
+def test_a_name_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
+    config, env = config_of(tmp_path)
+    with pytest.raises(InvalidAction):
+        asyncio.run(open_browser(name, config, SystemClock(), env))
+
+
+def test_an_address_where_nobody_answers_is_said(tmp_path: Path) -> None:
+    config, env = config_of(tmp_path)
+    with pytest.raises(BrowserConnectionError):
+        asyncio.run(open_browser("browser:127.0.0.1:1", config, SystemClock(), env))
+
+
+def test_a_browser_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BrowserConnectionError, match="no-such-browser"):
+        find_browser({"CHROME_BIN": "no-such-browser", "PATH": os.environ["PATH"]})
+    with pytest.raises(BrowserConnectionError, match="No browser was found"):
+        find_browser({"PATH": str(tmp_path)})
