@@ -6,8 +6,9 @@ import asyncio
 import heapq
 import time
 from collections.abc import Sized
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Protocol, runtime_checkable
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 class Clock(Protocol):
@@ -85,6 +86,28 @@ class ManualClock:
                 woken.set_result(None)
                 await _idle()
         self._passed_ms = until
+
+
+class Wall:
+    """The time of day as one phone has it: somebody may set it, and only this phone's goes another way."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.ahead_ms = 0
+
+    def now_ms(self) -> int:
+        return self._clock.now_ms() + self.ahead_ms
+
+    def set(self, now_ms: int) -> None:
+        self.ahead_ms = now_ms - self._clock.now_ms()
+
+
+def zone_of(name: str) -> tzinfo:
+    """The zone with this name of the IANA, UTC where there is none, as Android falls back to GMT."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
 
 
 def iso_time(epoch_ms: int) -> str:

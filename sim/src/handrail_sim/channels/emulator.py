@@ -157,7 +157,7 @@ class Controller:
         self._pictures += 1
         rotation = encode((1, self.phone.display.rotation))
         shape = encode((1, form), (2, rotation), (3, width), (4, height))
-        stamp = self.phone.clock.now_ms() * 1000
+        stamp = self.phone.wall_ms() * 1000
         return encode((1, shape), (2, width), (3, height), (4, data), (5, self._pictures), (6, stamp))
 
     async def set_clipboard(self, request: bytes) -> bytes:

@@ -10,7 +10,7 @@ import stat as modes
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
-from handrail_sim.clock import Clock
+from handrail_sim.clock import Clock, Wall
 from handrail_sim.disk import image as disk_image
 from handrail_sim.disk.blobs import EMPTY, Blob, intern
 from handrail_sim.disk.lookup import EVERYBODY, MEDIA_RW, ROOT_USER, SHELL_USER, Disk, Place, User, failure
@@ -37,7 +37,7 @@ _FILLED: dict[tuple[int, Hashable], Kept] = {}
 class Files:
     """One user's view of a phone's disk."""
 
-    def __init__(self, clock: Clock, *, disk: Disk | None = None, user: User = ROOT_USER) -> None:
+    def __init__(self, clock: Clock | Wall, *, disk: Disk | None = None, user: User = ROOT_USER) -> None:
         self._clock = clock
         self.user = user
         self._disk = disk or Disk()

@@ -170,11 +170,11 @@ class Bars:
             self._timer("clock", float(fault.options["ms"]), self._tick)
 
     def clock_text(self) -> str:
-        """UTC; asked at every look at the screen."""
-        second = self.phone.wall_ms() // 1000 % 86_400
-        minute = f"{second // 3600:02d}:{second // 60 % 60:02d}"
+        """In the phone's own zone; asked at every look at the screen."""
+        moment = self.phone.local()
+        minute = f"{moment.hour:02d}:{moment.minute:02d}"
         seconds = self.phone.faults.active("clock_ticks") is not None
-        return f"{minute}:{second % 60:02d}" if seconds else minute
+        return f"{minute}:{moment.second:02d}" if seconds else minute
 
     # what each window shows
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from datetime import datetime, tzinfo
 from random import Random
 from typing import Any, Protocol
 from uuid import NAMESPACE_OID, uuid5
 
-from handrail_sim.clock import Clock
+from handrail_sim.clock import Clock, Wall, zone_of
 from handrail_sim.disk.files import Files
 from handrail_sim.faults import Faults
 from handrail_sim.system.display import Display
@@ -23,6 +24,7 @@ from handrail_sim.view.units import Units
 Event = tuple[float, str, str, str]  # monotonic ms, name, package, text
 Listener = Callable[[Event], object]
 INPUTS_KEPT = 4096
+ZONE = "persist.sys.timezone"
 
 
 class Carrier(Protocol):
@@ -42,7 +44,8 @@ class Device:
         self.cell: Carrier | None = None
         self.random = Random(seed)  # noqa: S311 - repeatable on purpose
         self.display = display
-        self.files = Files(clock)
+        self.wall = Wall(clock)
+        self.files = Files(self.wall)
         self.providers = Providers(self.files, clock.now_ms())
         self.faults = Faults(clock, seed)
         self.props = properties(serial, display.density)
@@ -95,7 +98,25 @@ class Device:
     def wall_ms(self) -> int:
         """Milliseconds since 1970, consistent with `now_ms`."""
         late = 0.0 if self._now is None else self.clock.monotonic_ms() - self._now
-        return int(self.clock.now_ms() - late)
+        return int(self.wall.now_ms() - late)
+
+    @property
+    def zone(self) -> tzinfo:
+        return zone_of(self.props.get(ZONE, "UTC"))
+
+    def local(self, epoch_ms: int | None = None) -> datetime:
+        """A time, or now, as a clock on this phone's wall shows it."""
+        moment = self.wall_ms() if epoch_ms is None else epoch_ms
+        return datetime.fromtimestamp(moment / 1000, self.zone)
+
+    @property
+    def ahead_ms(self) -> int:
+        """How far somebody set this phone's date from the true one."""
+        return self.wall.ahead_ms
+
+    @ahead_ms.setter
+    def ahead_ms(self, ahead_ms: int) -> None:
+        self.wall.ahead_ms = ahead_ms
 
     def later(self, delay_ms: float, run: Callable[[], object]) -> Timer:
         return self.timers.add(self.now_ms() + delay_ms, run)

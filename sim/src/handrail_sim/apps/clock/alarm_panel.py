@@ -156,7 +156,7 @@ class AlarmPanel(TimePicker):
         """How long it is until it rings, as AOSP's clock says in a toast."""
         arm(self.app)
         now = self.phone.wall_ms()
-        minutes = -(-(alarm.next_ms(now) - now) // 60_000)
+        minutes = -(-(alarm.next_ms(now, self.phone.zone) - now) // 60_000)
         self.toast(f"Alarm set for {_span(minutes)} from now.")
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import App
 
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
-DAY_MS = 86_400_000
-_MINUTE_MS = 60_000
-# 1 January 1970 was a Thursday.
-_EPOCH_DAY = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +29,16 @@ class Alarm:
     def time(self) -> str:
         return twelve_hours(self.hour, self.minute)
 
-    def next_ms(self, now_ms: int) -> int:
-        """The wall clock at which it rings next, always later than now."""
-        of_day = (self.hour * 60 + self.minute) * _MINUTE_MS
-        midnight = now_ms - now_ms % DAY_MS
-        upcoming = (midnight + day * DAY_MS + of_day for day in range(8))
-        return next(at for at in upcoming if at > now_ms and (not self.days or weekday(at) in self.days))
-
-
-def weekday(wall_ms: int) -> int:
-    """Index into DAYS."""
-    return (wall_ms // DAY_MS + _EPOCH_DAY) % 7
+    def next_ms(self, now_ms: int, zone: tzinfo = UTC) -> int:
+        """The wall clock at which it rings next in this zone, always later than now."""
+        now = datetime.fromtimestamp(now_ms / 1000, zone)
+        today = now.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
+        upcoming = (today + timedelta(days=day) for day in range(9))
+        return next(
+            int(at.timestamp() * 1000)
+            for at in upcoming
+            if at > now and (not self.days or at.isoweekday() % 7 in self.days)
+        )
 
 
 def twelve_hours(hour: int, minute: int) -> str:

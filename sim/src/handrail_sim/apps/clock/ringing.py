@@ -39,7 +39,7 @@ def rearm(phone: Context, package: str) -> None:
 
 
 def _next_ms(app: App, now_ms: int) -> int | None:
-    due = [alarm.next_ms(now_ms) for alarm in open_store(app).all() if alarm.enabled]
+    due = [alarm.next_ms(now_ms, app.phone.zone) for alarm in open_store(app).all() if alarm.enabled]
     countdown = load_countdown(app)
     if countdown.end_ms > now_ms:
         due.append(countdown.end_ms)
@@ -61,7 +61,7 @@ def _ring(phone: Context, package: str, number: int) -> None:
 def _ring_alarms(app: App, looked_ms: int) -> None:
     now = app.phone.wall_ms()
     for alarm in open_store(app).all():
-        if not alarm.enabled or alarm.next_ms(looked_ms) > now:
+        if not alarm.enabled or alarm.next_ms(looked_ms, app.phone.zone) > now:
             continue
         app.notify(alarm.label or "Alarm", alarm.time, key=f"alarm:{alarm.id}")
         if not alarm.days:

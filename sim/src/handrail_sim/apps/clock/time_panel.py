@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta, timezone
 
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import Style, View, column, row, scroll, text
 
-_HOUR_MS = 3_600_000
 _BIG = Style(kind="text", role="display", size=56.0, align="center")
 _SMALL = Style(kind="text", role="title", size=24.0)
 _CENTRED = Style(kind="text", role="label", size=16.0, align="center", color="on_surface_variant")
@@ -16,11 +15,11 @@ CITIES = (("Reykjavik", 0), ("Nairobi", 3), ("Tokyo", 9), ("Brisbane", 10))
 
 
 class TimePanel(Activity):
-    """Part of DeskClock. The phone lives in UTC."""
+    """Part of DeskClock."""
 
     def time_panel(self) -> View:
         now = self.phone.wall_ms()
-        moment = datetime.fromtimestamp(now // 1000, UTC)
+        moment = self.phone.local(now)
         return scroll(
             column(
                 text(
@@ -32,16 +31,18 @@ class TimePanel(Activity):
                     padding=(0.0, 32.0, 0.0, 8.0),
                 ),
                 text(f"{moment:%a, %b} {moment.day}", id="date", width="fill", style=_CENTRED),
-                *(_city(name, hours, now) for name, hours in CITIES),
+                *(_city(name, hours, moment) for name, hours in CITIES),
                 padding=(0.0, 0.0, 0.0, 24.0),
             ),
             id="cities",
         )
 
 
-def _city(name: str, hours: int, now_ms: int) -> View:
-    there = datetime.fromtimestamp((now_ms + hours * _HOUR_MS) // 1000, UTC)
-    ahead = "Same time" if not hours else f"{hours} hours ahead"
+def _city(name: str, hours: int, here: datetime) -> View:
+    there = here.astimezone(timezone(timedelta(hours=hours)))
+    apart = hours - round((here.utcoffset() or timedelta()).total_seconds() / 3600)
+    way = "ahead" if apart > 0 else "behind"
+    ahead = f"{abs(apart)} {'hour' if abs(apart) == 1 else 'hours'} {way}" if apart else "Same time"
     words = column(
         text(name, "subtitle", id="city_name"),
         text(ahead, "label", id="city_day"),

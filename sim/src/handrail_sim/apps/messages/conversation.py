@@ -72,7 +72,7 @@ class Conversation(Activity):
     def _bubble(self, message: Message, name: str) -> View:
         role = "bubble_in" if message.incoming else "bubble_out"
         failed = message.type == FAILED
-        when = shown_time(message.time_ms, self.phone.wall_ms())
+        when = shown_time(self.phone, message.time_ms)
         words = column(
             text(
                 message.body,

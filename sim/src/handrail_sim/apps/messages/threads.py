@@ -46,7 +46,7 @@ class Threads(Activity):
             width="wrap",
             weight=1.0,
         )
-        when = shown_time(last.time_ms, self.phone.wall_ms())
+        when = shown_time(self.phone, last.time_ms)
         return row(
             avatar(name, id="conversation_icon"),
             words,

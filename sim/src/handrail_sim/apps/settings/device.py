@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from handrail_sim.apps.settings import places
 from handrail_sim.apps.settings.page import Page, group, link
@@ -63,7 +63,7 @@ class System(Page):
             link("Languages", None, "English (United States)", "language"),
             link("Keyboard", None, "On-screen keyboard", "keyboard"),
             link("Gestures", None, picture="swap"),
-            self.link("Date & time", places.DATE_TIME, "GMT+00:00", "clock"),
+            self.link("Date & time", places.DATE_TIME, zone_words(self.phone.local())[:9], "clock"),
             link("Backup", None, "Off", "upload"),
             link("System update", self.check_for_update, "Up to date", "download"),
             link("Reset options", None, picture="refresh"),
@@ -74,19 +74,26 @@ class System(Page):
         self.toast("Your system is up to date")
 
 
+def zone_words(now: datetime) -> str:
+    """`GMT+00:00 Coordinated Universal Time`, or the zone's short name."""
+    ahead = f"{now:%z}"
+    name = now.tzname() or ""
+    return f"GMT{ahead[:3]}:{ahead[3:5]} {'Coordinated Universal Time' if name == 'UTC' else name}"
+
+
 class DateTime(Page):
     """The time on this page is as old as its last look."""
 
     title = "Date & time"
 
     def rows(self) -> Sequence[View | None]:
-        now = datetime.fromtimestamp(self.phone.wall_ms() // 1000, UTC)
+        now = self.phone.local()
         return [
             self.toggle("Set time automatically", "global", "auto_time", otherwise="1"),
             link("Date", None, f"{now:%B} {now.day}, {now.year}"),
             link("Time", None, f"{now.hour % 12 or 12}:{now:%M %p}"),
             self.toggle("Set time zone automatically", "global", "auto_time_zone", otherwise="1"),
-            link("Time zone", None, "GMT+00:00 Coordinated Universal Time"),
+            link("Time zone", None, zone_words(now)),
             self.toggle("Use 24-hour format", "system", "time_12_24"),
         ]
 

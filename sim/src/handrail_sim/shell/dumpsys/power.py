@@ -151,7 +151,7 @@ async def deviceidle(call: Call, args: list[str]) -> int:
 
 async def alarm(call: Call, _: list[str]) -> int:
     """`dumpsys alarm`."""
-    now = call.phone.clock.now_ms()
+    now = call.phone.wall_ms()
     await call.line(
         f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
     )

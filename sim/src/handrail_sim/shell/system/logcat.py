@@ -8,7 +8,7 @@ import struct
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 from handrail_sim.shell.call import Call, Command, encode
 from handrail_sim.shell.io import Sink, Streams
@@ -31,13 +31,14 @@ class Style:
     """What `-v` modifiers change in every format: how times are written, and whether users are."""
 
     modifiers: frozenset[str]
+    zone: tzinfo = UTC
 
     def when(self, line: LogLine) -> str:
         if "epoch" in self.modifiers:
             return f"{line.time_ms // 1000:>19}.{line.time_ms % 1000:03d}"
-        moment = datetime.fromtimestamp(line.time_ms // 1000, UTC)
+        moment = datetime.fromtimestamp(line.time_ms // 1000, UTC if "UTC" in self.modifiers else self.zone)
         day = "%Y-%m-%d" if "year" in self.modifiers else "%m-%d"
-        zone = " +0000" if "zone" in self.modifiers else ""
+        zone = f" {moment:%z}" if "zone" in self.modifiers else ""
         return f"{moment:{day} %H:%M:%S}.{line.time_ms % 1000:03d}{zone}"
 
     def who(self, line: LogLine, end: str = ":") -> str:
@@ -147,7 +148,7 @@ def _kept(call: Call, options: Options, wanted: Filter) -> list[LogLine]:
     start = options.values.get("t") or options.values.get("T")
     since = _since(start) if start else None
     if since is not None:
-        year = datetime.fromtimestamp(call.phone.clock.now_ms() / 1000, UTC).year
+        year = datetime.fromtimestamp(call.phone.wall_ms() / 1000, UTC).year
         shift = int(
             (datetime(year, 1, 1, tzinfo=UTC) - datetime(1900, 1, 1, tzinfo=UTC)).total_seconds() * 1000
         )
@@ -183,7 +184,7 @@ class _Printer:
         if self._name not in FORMATS:
             raise BadUsage(f"Invalid parameter '{self._name}' to -v")
         self._call = call
-        self._style = Style(frozenset(given))
+        self._style = Style(frozenset(given), call.phone.zone)
         self._buffers: set[str] = set()
         self._last = ""
         self._binary, self._dividers = "B" in options, "D" in options
@@ -355,7 +356,7 @@ async def log(call: Call) -> int:
     phone, pid = call.phone, call.session.pid
     phone.log.add(
         LogLine(
-            phone.clock.now_ms(),
+            phone.wall_ms(),
             pid,
             pid,
             level if level in LEVELS else "I",

@@ -184,7 +184,7 @@ def _put(call: Call, facts: ApkFacts, data: bytes, options: Options) -> None:
         raise BadApk(f"INSTALL_FAILED_VERSION_DOWNGRADE: Downgrade detected: {text}")
     if old:
         phone.force_stop(facts.package)
-    now = phone.clock.now_ms()
+    now = phone.wall_ms()
     package = phone.packages.install(
         facts.package,
         label=facts.label,

@@ -58,7 +58,7 @@ async def uname(call: Call) -> int:
 async def uptime(call: Call) -> int:
     """`uptime`, since the phone's clock began."""
     minutes = int(call.phone.clock.monotonic_ms() // 60_000)
-    seconds = call.phone.clock.now_ms() // 1000 % 86400
+    seconds = call.phone.wall_ms() // 1000 % 86400
     clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
     up = f"{minutes // 60}:{minutes % 60:02}" if minutes >= 60 else f"{minutes} min"
     await call.line(f" {clock} up {up},  0 users,  load average: 0.10, 0.08, 0.05")
