@@ -20,6 +20,7 @@ FIELDS = (
     "volume",
     "battery",
     "awake",
+    "ahead_ms",
     "accessibility_requested",
 )
 

@@ -22,6 +22,7 @@ from handrail_sim.shell.system import (
     radio,
     reports,
     screen,
+    screenrecord,
 )
 from handrail_sim.shell.table import BUILTINS, COMMANDS, TOOLS, Builtin
 from handrail_sim.shell.tools import (
@@ -66,6 +67,7 @@ FAMILIES = (
     sqlite,
     inputs,
     screen,
+    screenrecord,
     props,
     am,
     pm,

@@ -1,4 +1,4 @@
-"""What the screen shows: `uiautomator dump`, `screencap`, `screenrecord`."""
+"""What the screen shows: `uiautomator dump`, `screencap`."""
 
 from __future__ import annotations
 
@@ -171,42 +171,7 @@ async def _raw(call: Call) -> AsyncIterator[bytes]:
         packed = unpack.unconsumed_tail
 
 
-_RECORD = {"size": "size:", "bit-rate": "bit-rate:", "time-limit": "time-limit:", "help": "help"}
-_RECORD |= {"display-id": "display-id:", "output-format": "output-format:", "verbose": "v", "bugreport": ""}
-
-
-async def screenrecord(call: Call) -> int:
-    """No video is encoded: the file is an MP4 without frames, made after the time that was asked for."""
-    options = read_getopt(call.args, "vh", _RECORD, 2)
-    limit, names = options.values.get("time-limit", "180"), options.rest
-    if "help" in options or "h" in options:
-        await call.line("Usage: screenrecord [options] <filename>")
-        return 0
-    if not names:
-        await call.err("Must specify output file (see --help).")
-        return 2
-    if not limit.replace(".", "", 1).isdigit() or not 0 < float(limit) <= 180:
-        await call.err(f"Time limit {limit}s outside acceptable range [1,180]")
-        return 2
-    limit_s = float(limit)
-    try:
-        await call.phone.clock.sleep_ms(min(limit_s, 180.0) * 1000)
-    finally:
-        if names[0] != "-":
-            call.session.files.write(call.path(names[0]), _EMPTY_MP4)
-    return 0
-
-
-def _box(kind: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body) + 8) + kind + body
-
-
-_EMPTY_MP4 = _box(b"ftyp", b"mp42\0\0\0\0isommp42") + _box(
-    b"moov", _box(b"mvhd", bytes(12) + struct.pack(">II", 1000, 0) + bytes(80))
-)
-
 FAMILY: dict[str, Command] = {
     "uiautomator": uiautomator,
     "screencap": screencap,
-    "screenrecord": screenrecord,
 }
