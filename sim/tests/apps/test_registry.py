@@ -21,6 +21,9 @@ PACKAGES = (
     "com.handrail.reactlab",
     "com.handrail.flutterlab",
     "com.handrail.trouble",
+    "com.android.camera2",
+    "com.google.android.documentsui",
+    "com.google.android.calendar",
 )
 
 

@@ -30,6 +30,9 @@ DEFAULT = (
     "react_lab",
     "flutter_lab",
     "trouble",
+    "camera",
+    "files",
+    "calendar",
 )
 # Needs a folder of recorded screens, so it is carried only when named.
 OPTIONAL = ("replay",)

@@ -13,8 +13,6 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from PIL import Image
-
 from handrail_sim.disk.nodes import Stat
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ _FORMATS = {
     "audio/mpeg": 0x3009,
 }
 _TYPES = {"image": 1, "audio": 2, "video": 3}
-_HOMES = {1: "Pictures", 2: "Music", 3: "Movies"}
+HOMES = {1: "Pictures", 2: "Music", 3: "Movies"}
 _KNOWN = {
     ".webp": "image/webp",
     ".heic": "image/heic",
@@ -89,7 +87,7 @@ def insert(phone: Device, database: sqlite3.Connection, values: dict[str, Any]) 
     """A new row makes its file, empty, where Android keeps such things unless told otherwise."""
     path = str(values.get("_data") or "")
     if not path:
-        home = _HOMES.get(int(values.get("media_type") or 0), "Download")
+        home = HOMES.get(int(values.get("media_type") or 0), "Download")
         folder = str(values.get("relative_path") or home).strip("/")
         path = f"{ROOT}/{folder}/{values.get('_display_name') or values.get('title') or phone.wall_ms()}"
     path = phone.files.canonical(path)
@@ -150,8 +148,10 @@ def _keep(database: sqlite3.Connection, columns: dict[str, Any], known: bool) ->
 
 
 def _picture_size(data: bytes) -> tuple[int, int] | tuple[None, None]:
+    from PIL import Image  # noqa: PLC0415 - a phone without pictures does without Pillow
+
     try:
         with Image.open(BytesIO(data)) as picture:
-            return picture.size
+            return (picture.width, picture.height)
     except (OSError, Image.DecompressionBombError):
         return (None, None)
