@@ -43,7 +43,7 @@ GOAL_MS = 30.0
 """Of `model` and `ours` together: what Handrail adds to a step."""
 GOAL_TOKENS = 30_000
 """Of the whole task, everything that is sent and said."""
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 FIELDS = {
     "First name": "Ada",
     "Last name": "Lovelace",

@@ -31,7 +31,7 @@ from handrail.flow.document import FlowDocument, loads
 from handrail.flow.run import FlowRunner
 from handrail.runtime import Runtime
 
-APP = "com.android.contacts"
+APP = "com.google.android.contacts"
 STEPS: list[tuple[str, ...]] = [
     ("tap", "Create new contact"),
     ("type", "first", "Ada"),

@@ -27,7 +27,7 @@ from handrail.flow.run_record import FlowRecord, Picture, StepRecord  # noqa: E4
 from handrail.tree.node import Bounds  # noqa: E402
 from handrail_sim.phone import Phone  # noqa: E402
 
-APPS = ("com.android.contacts", "com.handrail.shop", "com.android.settings", "com.handrail.gallery")
+APPS = ("com.google.android.contacts", "com.handrail.shop", "com.android.settings", "com.handrail.gallery")
 DIFF = "Elements added:\n" + "\n".join(f'TextView "Row {row}" [0,0][540,90]' for row in range(15))
 AFTER_TWO_FRAMES = (
     "(async () => { const began = performance.now(); %s;"

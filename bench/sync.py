@@ -39,7 +39,7 @@ LABS = {
     "flutter": "com.handrail.flutterlab",
     "compose": "com.handrail.composelab",
 }
-NATIVE = "com.android.contacts"
+NATIVE = "com.google.android.contacts"
 ATTACH_MS, PROBE_MS = 1_000.0, 30.0
 CLOCK = SystemClock()
 Facts = dict[str, float]

@@ -30,7 +30,7 @@ from handrail.mcp.server import INSTRUCTIONS, listed  # noqa: E402
 from handrail.mcp.tools import PROFILES, tools  # noqa: E402
 
 GOALS = {"core": 2_400}
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 FIELDS = {
     "First name": "Ada",
     "Last name": "Lovelace",

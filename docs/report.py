@@ -20,7 +20,7 @@ SIZE = {"width": 1280, "height": 1180}
 FLOWS = {
     "contact.yaml": """
 name: Create a contact
-app: com.android.contacts
+app: com.google.android.contacts
 tags: [contacts, smoke]
 steps:
   - tap: Create new contact

@@ -13,7 +13,7 @@ from handrail import Runtime, simulated_phone
 async def main(serial: str) -> None:
     async with Runtime.open() as runtime:
         phone = await runtime.session(serial)
-        await phone.start_app("com.android.contacts", reason="I want to add a contact")
+        await phone.start_app("com.google.android.contacts", reason="I want to add a contact")
         await phone.tap("Create new contact", reason="I start a new one", expect="First name")
         await phone.type_text("Ada", target="First name", reason="I type the first name")
         await phone.type_text("Lovelace", target="Last name", reason="I type the last name")

@@ -62,18 +62,18 @@ async def home(_visitor: Visitor) -> None:
 
 
 async def contacts(visitor: Visitor) -> None:
-    await visitor.open("com.android.contacts")
+    await visitor.open("com.google.android.contacts")
 
 
 async def new_contact(visitor: Visitor) -> None:
-    await visitor.open("com.android.contacts")
+    await visitor.open("com.google.android.contacts")
     await visitor.tap("Create new contact")
     await visitor.type("Marigold", "First name")
     await visitor.type("Tern", "Last name")
 
 
 async def conversation(visitor: Visitor) -> None:
-    await visitor.open("com.android.messaging")
+    await visitor.open("com.google.android.apps.messaging")
     await visitor.tap("Tabitha Harrowgate")
     await visitor.type("Thank you! I will wait by the gate.", "Send message")
     await visitor.tap("Send Message")
@@ -107,7 +107,7 @@ async def shade(visitor: Visitor) -> None:
 
 
 async def recents(visitor: Visitor) -> None:
-    for package in ("com.android.contacts", "com.handrail.shop", "com.android.deskclock"):
+    for package in ("com.google.android.contacts", "com.handrail.shop", "com.google.android.deskclock"):
         await visitor.open(package)
     visitor.phone.key(RECENTS)
     await visitor.wait(800)

@@ -7,7 +7,7 @@ from handrail_sim.phone import Phone
 from handrail_sim.system.cell import Cell
 from tests.hand import Hand
 
-MESSAGING = "com.android.messaging"
+MESSAGING = "com.google.android.apps.messaging"
 
 
 def two_phones() -> tuple[Hand, Hand]:

@@ -19,7 +19,7 @@ async def a_busy_day(seed: int) -> list[str]:
         seen.append(sha256(hand.phone.dump(all_windows=True).encode() + picture).hexdigest())
 
     await look()
-    await hand.open("com.android.contacts")
+    await hand.open("com.google.android.contacts")
     await look()
     await hand.tap("Create new contact")
     await hand.fill("First name", "Marigold")

@@ -16,7 +16,7 @@ from handrail_sim.input.emulator_keys import android_code
 from handrail_sim.phone import Phone
 from tests.hand import Hand
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 
 
 def with_controller(story: Callable[[Hand, Controller], Awaitable[None]]) -> None:

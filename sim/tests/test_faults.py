@@ -20,7 +20,7 @@ from tests.automator import Automator
 from tests.hand import Hand
 from tests.host import Host, settle
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 DUMP = "uiautomator dump /dev/tty"
 
 

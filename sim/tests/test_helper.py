@@ -13,7 +13,7 @@ from handrail_sim.channels.mortality import Mortal
 from handrail_sim.stream import pair
 from tests.hand import Hand
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 
 
 class Client:

@@ -46,10 +46,10 @@ def test_asking_a_provider_starts_its_process() -> None:
 def test_an_app_without_the_provider_says_so() -> None:
     async def story() -> None:
         hand = Hand(apps=["compose_lab", "contacts"])
-        uri = QUERY.replace(COMPOSE, "com.android.contacts")
+        uri = QUERY.replace(COMPOSE, "com.google.android.contacts")
         answer = await hand.run(shell.capture(hand.phone, uri))
         assert (answer.status, answer.stdout) == (1, b"")
-        assert b"Could not find provider: com.android.contacts.agentest.idling" in answer.stderr
+        assert b"Could not find provider: com.google.android.contacts.agentest.idling" in answer.stderr
 
     asyncio.run(story())
 

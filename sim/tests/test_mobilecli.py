@@ -17,7 +17,7 @@ from handrail_sim.stream import pair
 from tests.hand import Hand
 from tests.host import settle
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 MAIN = "com.mobilenext.mobilecli.DeviceServer"
 START = f"CLASSPATH=/data/local/tmp/m.dex nohup app_process / {MAIN} >/dev/null 2>&1 &"
 

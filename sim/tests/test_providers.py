@@ -45,7 +45,7 @@ def test_a_person_made_by_rows_of_data_is_in_the_contacts_app() -> None:
     data = f"content insert --uri {PEOPLE}/data --bind raw_contact_id:i:{raw} --bind mimetype:s:{ITEM}"
     out(f"{data}/name --bind 'data1:s:Ada King Lovelace'", phone=phone)
     out(f"{data}/phone_v2 --bind 'data1:s:+44 20 555'", phone=phone)
-    shown = phone.state()["apps"]["com.android.contacts"]["contacts"]
+    shown = phone.state()["apps"]["com.google.android.contacts"]["contacts"]
     assert [(one["name"], one["phone"]) for one in shown if "Ada" in one["name"]] == [
         ("Ada King Lovelace", "+44 20 555")
     ]
@@ -71,7 +71,7 @@ def test_deleting_and_starring_by_the_provider_is_seen_by_the_app_and_its_databa
     phone = new_phone(APPS)
     out(f"content update --uri {PEOPLE}/contacts/1 --bind starred:i:1", phone=phone)
     out(f"content delete --uri {PEOPLE}/contacts --where '_id > 2'", phone=phone)
-    shown = phone.state()["apps"]["com.android.contacts"]["contacts"]
+    shown = phone.state()["apps"]["com.google.android.contacts"]["contacts"]
     assert [(one["id"], one["starred"]) for one in shown] == [(1, True), (2, False)]
     path = "/data/data/com.android.providers.contacts/databases/contacts2.db"
     assert stored(phone, path, "SELECT count(*) FROM data WHERE raw_contact_id > 2") == [(0,)]
@@ -80,11 +80,11 @@ def test_deleting_and_starring_by_the_provider_is_seen_by_the_app_and_its_databa
 
 def test_clearing_the_providers_data_leaves_nobody_and_clearing_the_apps_data_leaves_everybody() -> None:
     phone = new_phone(APPS)
-    assert out("pm clear com.android.contacts", phone=phone) == "Success\n"
+    assert out("pm clear com.google.android.contacts", phone=phone) == "Success\n"
     assert len(rows(phone, f"{PEOPLE}/contacts")) == 30
     assert out("pm clear com.android.providers.contacts", phone=phone) == "Success\n"
     assert rows(phone, f"{PEOPLE}/contacts") == []
-    assert phone.state()["apps"]["com.android.contacts"]["contacts"] == []
+    assert phone.state()["apps"]["com.google.android.contacts"]["contacts"] == []
     phone.reboot()
     assert rows(phone, "content://contacts/phones") == []
 
@@ -109,11 +109,11 @@ def test_messages_have_androids_columns_and_threads() -> None:
 
 def test_messages_that_sqlite_deletes_are_gone_from_the_app() -> None:
     phone = new_phone(APPS)
-    phone.start_activity(package="com.android.messaging")
+    phone.start_activity(package="com.google.android.apps.messaging")
     assert "Parcel Post" in phone.dump()
     assert shell(f"sqlite3 {SMS_FILE} 'DELETE FROM sms'", phone=phone).status != 0  # the shell is not root
     phone.files.write(SMS_FILE, _changed(phone.files.read(SMS_FILE), "DELETE FROM sms; DELETE FROM threads;"))
-    assert phone.state()["apps"]["com.android.messaging"]["threads"] == []
+    assert phone.state()["apps"]["com.google.android.apps.messaging"]["threads"] == []
     assert rows(phone, "content://sms") == []
     phone.receive_sms("+15550001", "hello")
     assert [one["body"] for one in rows(phone, "content://sms/inbox")] == ["hello"]

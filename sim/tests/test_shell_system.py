@@ -82,7 +82,10 @@ def test_a_boot_has_an_id_of_its_own(phone: Phone) -> None:
 
 
 def test_the_keyboard_is_seen_when_it_is_up(phone: Phone) -> None:
-    shell("am start -n com.android.contacts/.activities.ContactEditorActivity", phone=phone)
+    shell(
+        "am start -n com.google.android.contacts/com.android.contacts.activities.ContactEditorActivity",
+        phone=phone,
+    )
     field = re.search(
         r'class="android.widget.EditText"[^>]*bounds="\[(\d+),(\d+)\]\[(\d+),(\d+)\]"', phone.dump()
     )

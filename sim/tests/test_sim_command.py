@@ -48,7 +48,7 @@ def test_a_snapshot_brings_the_phone_back() -> None:
     async def story(sim: Sim) -> None:
         before = sim.hand.phone.dump()
         assert await sim("snapshot", "start") == (0, "snapshot start\n")
-        await sim.hand.open("com.android.contacts")
+        await sim.hand.open("com.google.android.contacts")
         assert sim.hand.phone.dump() != before
         assert await sim("restore", "start") == (0, "restored start\n")
         await sim.hand.settle()

@@ -13,7 +13,7 @@ from tests.automator import Automator, sel, with_automator
 from tests.hand import Hand
 
 NOTES = "com.handrail.notes"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 
 
 def test_every_overload_of_the_jar_is_there() -> None:
@@ -163,7 +163,7 @@ def test_keys_clipboard_and_paste() -> None:
 def test_toasts_are_heard() -> None:
     async def story(u2: Automator) -> None:
         assert await u2.call("getLastToast") is None
-        u2.hand.phone.notify("com.android.messaging", "Ada", "no toast")
+        u2.hand.phone.notify("com.google.android.apps.messaging", "Ada", "no toast")
         u2.hand.phone.toast("Saved")
         assert await u2.call("getLastToast") == "Saved"
         await u2.call("clearLastToast")

@@ -106,12 +106,12 @@ async def siege(
         yield Siege(phone, served.address, home, value, helper, given, clock)
 
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 FIELDS: dict[str, tuple[str, Any]] = {
     PACKAGE: (f"{PACKAGE}/.Main", {"id": "word"}),
     "com.handrail.notes": ("com.handrail.notes/.EditActivity", {"id": "title"}),
     CONTACTS: (
-        "com.android.contacts/.activities.ContactEditorActivity",
+        "com.google.android.contacts/com.android.contacts.activities.ContactEditorActivity",
         {"text": "First name"},
     ),
     "com.handrail.composelab": ("com.handrail.composelab/.MainActivity", {"text": "Your name"}),

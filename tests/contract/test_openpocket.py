@@ -21,8 +21,8 @@ COMPLETE: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "type", "text": "Ada"}, {"type": "type_text", "text": "Ada", "clear": False, "submit": False}),
     ({"type": "keyevent", "keycode": "KEYCODE_BACK"}, {"type": "press_key", "key": "KEYCODE_BACK"}),
     (
-        {"type": "launch_app", "packageName": "com.android.contacts"},
-        {"type": "start_app", "package": "com.android.contacts"},
+        {"type": "launch_app", "packageName": "com.google.android.contacts"},
+        {"type": "start_app", "package": "com.google.android.contacts"},
     ),
     ({"type": "shell", "command": "pm list"}, {"type": "shell", "command": "pm list", "raw": False}),
     (
@@ -261,8 +261,8 @@ def test_native_words_become_the_words_of_the_seed(native: dict[str, Any], writt
 
 def test_a_screen_snapshot_is_the_seeds_own_json() -> None:
     snapshot = {
-        "deviceId": "emulator-5554", "currentApp": "com.android.contacts", "width": 1080, "height": 2400,
-        "screenshotBase64": "aGk=", "capturedAt": "2026-04-23T08:00:00.000Z",
+        "deviceId": "emulator-5554", "currentApp": "com.google.android.contacts",
+        "width": 1080, "height": 2400, "screenshotBase64": "aGk=", "capturedAt": "2026-04-23T08:00:00.000Z",
     }  # fmt: skip
     assert ScreenSnapshot.model_validate(snapshot).to_dict() == snapshot
 

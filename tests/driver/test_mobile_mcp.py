@@ -99,8 +99,8 @@ def end_descendants(mark: str) -> None:
 
 def test_elements_are_listed_and_tapped(mcp: Mcp, adb: Adb) -> None:
     assert adb.serial in mcp.tool("mobile_list_available_devices", noParams={})
-    mcp.tool("mobile_terminate_app", device=adb.serial, packageName="com.android.contacts")
-    mcp.tool("mobile_launch_app", device=adb.serial, packageName="com.android.contacts")
+    mcp.tool("mobile_terminate_app", device=adb.serial, packageName="com.google.android.contacts")
+    mcp.tool("mobile_launch_app", device=adb.serial, packageName="com.google.android.contacts")
     shown = mcp.tool("mobile_list_elements_on_screen", device=adb.serial)
     assert "Create new contact" in shown
     mcp.tool(

@@ -12,7 +12,7 @@ from handrail.tree.node import Node, Screen
 from tests.driver.ways import SETTINGS, Held, promise, rows, texts
 
 simulator = pytest.mark.simulator
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 GALLERY = "com.handrail.gallery"
 
 
@@ -115,7 +115,7 @@ def said(node: Node) -> str:
 @simulator("its contact editor has known fields")
 @promise
 async def test_text_arrives_in_the_focused_field_and_is_cleared_again(held: Held) -> None:
-    await held.start(f"{CONTACTS}/.activities.ContactEditorActivity")
+    await held.start(f"{CONTACTS}/com.android.contacts.activities.ContactEditorActivity")
     screen = await held.until(lambda screen: any(node.role == "text_field" for node in screen.nodes))
     field = next(node for node in screen.nodes if node.role == "text_field")
     await held.driver.tap(*field.center)

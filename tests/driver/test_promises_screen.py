@@ -171,7 +171,7 @@ async def test_a_dialog_does_not_make_the_screen_smaller(held: Held) -> None:
 @simulator("its keyboard is a window of its own")
 @promise
 async def test_the_keyboard_is_part_of_the_screen_while_it_is_up(held: Held) -> None:
-    await held.start("com.android.contacts/.activities.ContactEditorActivity")
+    await held.start("com.google.android.contacts/com.android.contacts.activities.ContactEditorActivity")
     screen = await held.until(lambda screen: any(node.role == "text_field" for node in screen.nodes))
     field = next(node for node in screen.nodes if node.role == "text_field")
     await held.driver.tap(*field.center)

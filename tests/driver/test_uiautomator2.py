@@ -19,7 +19,7 @@ with warnings.catch_warnings():
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 NOTES = "com.handrail.notes"
 

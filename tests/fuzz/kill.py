@@ -32,7 +32,7 @@ DEATHS_PER_HOME = 10
 LIFE_SEC = 1.2
 """At most, between the first answers and the kill."""
 DESKS, PHONES = 3, 1
-APPS = ("com.handrail.notes", "com.android.contacts")
+APPS = ("com.handrail.notes", "com.google.android.contacts")
 PATIENCE_SEC = 60
 
 Window = tuple[str, bool]

@@ -32,7 +32,7 @@ WARM_UP = 0.3
 """Of the samples: caches fill, pools start."""
 MOST_GROWTH = {"memory MB": 40.0, "files": 12.0, "threads": 4.0}
 """Between the means of the first and the last third after the warm-up; an hour may add no more."""
-APPS = ("com.handrail.notes", "com.android.contacts", "com.android.settings", "com.handrail.shop")
+APPS = ("com.handrail.notes", "com.google.android.contacts", "com.android.settings", "com.handrail.shop")
 
 
 def actions(random: Random, device: str) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from handrail.flow.run_record import FlowRecord
 from handrail.protocol.flow import FlowTrace
 from tests.scenario.world import World
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 TROUBLE = "com.handrail.trouble"
 

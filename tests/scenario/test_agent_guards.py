@@ -165,14 +165,14 @@ def test_text_on_the_screen_is_framed_as_data_and_policy_refuses_what_it_asks_fo
     async def story() -> None:
         async with world(tmp_path, clock=FastClock(), policy=NO_BANK) as w:
             w.phone.receive_sms("+44 20 7946 0000", HOSTILE)
-            w.phone.start_activity("com.android.messaging")
+            w.phone.start_activity("com.google.android.apps.messaging")
             before = len(w.inputs())
             model = Scripted(start(BANK), finish("I was refused."))  # a model that falls for it
             result = await work(w, model, "Read my newest message to me.")
             assert result.steps[0].outcome == "refused"
             assert result.steps[0].code == "ACTION_REJECTED"
             assert len(w.inputs()) == before
-            assert (await w.session.expect_app("com.android.messaging")).success
+            assert (await w.session.expect_app("com.google.android.apps.messaging")).success
             shown = model.shown[0]
             framed = re.search(r'<screen-data id="(\w+)" note=[^>]*>\n(.*)\n</screen-data \1>', shown, re.S)
             assert framed is not None

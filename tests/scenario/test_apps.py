@@ -9,7 +9,7 @@ from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, play, world
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 NOTES = "com.handrail.notes"
 GALLERY = "com.handrail.gallery"
 BROWSER = "com.handrail.browser"

@@ -9,7 +9,7 @@ from handrail.protocol.device import Tap
 from tests.scenario.world import FastClock, play, until, world
 
 TROUBLE = "com.handrail.trouble"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 
 

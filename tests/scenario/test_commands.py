@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 PATIENCE_S = 60
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
 
 

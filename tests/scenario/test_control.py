@@ -15,7 +15,7 @@ from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"
 COMPOSE = "com.handrail.composelab"
-CLOCK = "com.android.deskclock"
+CLOCK = "com.google.android.deskclock"
 BROWSER = "com.handrail.browser"
 
 

@@ -108,7 +108,7 @@ def test_what_is_under_way_at_the_end_may_still_arrive(tmp_path: Path) -> None:
     file = own_task(
         tmp_path,
         setup={"sms": [{"from": "Locker 9", "text": "It is open.", "after_ms": 1500}]},
-        check=[{"state": "apps.com.android.messaging.threads", "has": {"address": "Locker 9"}}],
+        check=[{"state": "apps.com.google.android.apps.messaging.threads", "has": {"address": "Locker 9"}}],
         reference=[{"wait": 1}, {"finish": "It is on its way."}],
     )
     [one] = measured("--tasks", str(file))["tasks"]

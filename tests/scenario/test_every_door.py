@@ -31,7 +31,7 @@ from tests.scenario.world import until
 pytestmark = pytest.mark.slow
 
 REASON = "I try every door"
-CONTACTS, SETTINGS, TROUBLE = "com.android.contacts", "com.android.settings", "com.handrail.trouble"
+CONTACTS, SETTINGS, TROUBLE = "com.google.android.contacts", "com.android.settings", "com.handrail.trouble"
 POLICY = """
 [[rule]]
 name = "payments"

@@ -10,7 +10,7 @@ import pytest
 from tests.scenario.world import FastClock, World, play, until, world
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 TROUBLE = "com.handrail.trouble"
 
 

@@ -20,7 +20,7 @@ from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 COMPOSE = "com.handrail.composelab"
 TROUBLE = "com.handrail.trouble"
 BANK = "com.handrail.bank"

@@ -174,7 +174,7 @@ def test_every_flow_starts_on_a_phone_that_nobody_has_used(tmp_path: Path) -> No
     folder.mkdir()
     make = "[tap: Create new contact, type_text: {target: {id: first}, text: Ada}, tap: Save]"
     for name in ("a.yaml", "b.yaml"):
-        flow(folder, name, f"[expect_absent: Ada, {make[1:-1]}]", "app: com.android.contacts")
+        flow(folder, name, f"[expect_absent: Ada, {make[1:-1]}]", "app: com.google.android.contacts")
     done = handrail(tmp_path, "run", folder, "--sim")
     assert done.returncode == 0, done.stdout
 

@@ -21,7 +21,7 @@ action = "shell"
 device = "127.0.0.1:*"
 verdict = "allow"
 """
-AFRESH = [{"stop_app": "com.android.contacts"}, {"press_key": "home"}]
+AFRESH = [{"stop_app": "com.google.android.contacts"}, {"press_key": "home"}]
 """An earlier example leaves a half-filled form."""
 ASKS, TWO_PHONES = "shop_payment.yaml", "two_phones.yaml"
 ALONE = sorted(

@@ -14,7 +14,7 @@ from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, World, play, until, world
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 OFF = {"HANDRAIL_DISABLE_FRAMEWORK_SYNC": "1"}
 
 

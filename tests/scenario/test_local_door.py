@@ -51,7 +51,7 @@ def test_a_command_uses_the_refs_and_the_session_of_the_server_that_runs(tmp_pat
             async with Client(StdioServerParameters(command=HANDRAIL[0], args=server, env=env)) as client:
                 # The agent touches the phone, and so holds it.
                 started = await client.call_tool(
-                    "start_app", {"package": "com.android.contacts", "reason": "I add a contact"}
+                    "start_app", {"package": "com.google.android.contacts", "reason": "I add a contact"}
                 )
                 line = next(line for line in texts(started).splitlines() if "Create new contact" in line)
 
@@ -131,7 +131,9 @@ def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: P
                     assert "com.android.launcher3" in first["text"]
                     assert "@" not in first["text"]
                     touched = len(phone.input_log)
-                    done = await command(env, "start-app", "com.android.contacts", "--reason", "I look")
+                    done = await command(
+                        env, "start-app", "com.google.android.contacts", "--reason", "I look"
+                    )
                     assert done.returncode == 0, done.stderr
                     news = [json.loads(await watcher.stdout.readline())]
                     while {one["kind"] for one in news} != {"action", "changes"}:
@@ -141,7 +143,9 @@ def test_a_watcher_sees_the_screen_what_is_done_and_what_comes_of_it(tmp_path: P
                 code = await watcher.wait()
             action = next(one for one in news if one["kind"] == "action")
             assert (action["type"], action["reason"]) == ("start_app", "I look")
-            assert any("com.android.contacts" in one["text"] for one in news if one["kind"] == "changes")
+            assert any(
+                "com.google.android.contacts" in one["text"] for one in news if one["kind"] == "changes"
+            )
             assert code == 0
             assert len(phone.input_log) == touched
 

@@ -17,7 +17,7 @@ from handrail.mcp.calls import call
 from handrail.mcp.state import DoorState
 from tests.scenario.world import World, play, world
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 ADA = Caller("ada", "agent", "mcp")
 BOB = Caller("bob", "agent", "mcp")
 

@@ -14,7 +14,7 @@ from handrail.protocol.envelope import Envelope
 from tests.scenario.world import FastClock, play, world
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SHOP = "com.handrail.shop"
 NOTES = "com.handrail.notes"
 BANK = "com.handrail.bank"
@@ -193,9 +193,12 @@ def test_a_secure_screen_gives_text_and_no_black_picture(tmp_path: Path) -> None
 def test_a_snapshot_is_the_picture_with_what_stands_beside_it(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
-            await w.open("com.android.contacts")
+            await w.open("com.google.android.contacts")
             snapshot = await w.session.snapshot()
-            assert (snapshot.device_id, snapshot.current_app) == (w.session.serial, "com.android.contacts")
+            assert (snapshot.device_id, snapshot.current_app) == (
+                w.session.serial,
+                "com.google.android.contacts",
+            )
             assert (snapshot.width, snapshot.height) == (1080, 2400)
             assert base64.b64decode(snapshot.screenshot_base64).startswith(b"\x89PNG")
 

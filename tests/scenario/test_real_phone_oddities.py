@@ -10,7 +10,7 @@ from handrail.errors import AdbCommandError
 from handrail_sim.phone import Phone
 from tests.scenario.world import FastClock, World, play, world
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 FIRST = {"id": "first"}
 
 

@@ -20,7 +20,7 @@ from tests.scenario.world import FastClock, World, play, until, world
 from tests.unit.cli.command import Handrail, handrail
 
 __all__ = ["handrail"]
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "flows"
 REPLAYS = 20
 TYPING = """

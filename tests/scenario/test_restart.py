@@ -26,7 +26,7 @@ from tests.scenario.world import World, play, world
 
 pytestmark = pytest.mark.slow
 
-SETTINGS, CONTACTS, NOTES = "com.android.settings", "com.android.contacts", "com.handrail.notes"
+SETTINGS, CONTACTS, NOTES = "com.android.settings", "com.google.android.contacts", "com.handrail.notes"
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from handrail_sim.view import View, button, column, field, hscroll, item, lazy_l
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SHOP = "com.handrail.shop"
 COMPOSE = "com.handrail.composelab"
 REACT = "com.handrail.reactlab"

@@ -9,7 +9,7 @@ import pytest
 from handrail.android.routing import Helper
 from tests.scenario.world import FastClock, World, play, world
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 CHANNELS = ("none", "u2")
 

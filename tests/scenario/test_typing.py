@@ -16,7 +16,7 @@ from handrail_sim.system.activities import Activity, App
 from handrail_sim.view import View, column, field
 from tests.scenario.world import FastClock, World, play, world
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 SETTINGS = "com.android.settings"
 BANK = "com.handrail.bank"
 SHOP = "com.handrail.shop"

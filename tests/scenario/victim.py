@@ -13,7 +13,7 @@ from handrail.engine.session import Session
 from handrail.runtime import Runtime
 
 KEPT = Caller("victim", asker="what the one who asks keeps")
-APPS = ("com.android.settings", "com.android.contacts", "com.handrail.shop", "com.handrail.notes")
+APPS = ("com.android.settings", "com.google.android.contacts", "com.handrail.shop", "com.handrail.notes")
 
 
 async def show_refs(session: Session) -> None:

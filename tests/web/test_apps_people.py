@@ -20,7 +20,7 @@ from tests.scenario.people import PAY_RULE, at_checkout
 from tests.web.apps_stage import Stage, stage
 
 SETTINGS = "com.android.settings"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 AGENT = Caller("mail-agent", "agent", "mcp")
 
 

@@ -19,7 +19,7 @@ from tests.web.pictures import box_of_mark
 
 FLOW = """
 name: A new contact
-app: com.android.contacts
+app: com.google.android.contacts
 steps:
   - tap: Create new contact
   - type_text: {target: First name, text: Marigold}

@@ -94,8 +94,8 @@ def test_words_that_a_phone_shows_run_nothing_in_the_report_of_a_run(
     steps: list[dict[str, Any]] = []
     for one in words:
         typed = {"type_text": {"target": "First name", "text": one}, "optional": True}
-        steps += [{"restart_app": "com.android.contacts"}, {"tap": "Create new contact"}, typed]
-    flow = yaml.safe_dump({"name": words[0], "app": "com.android.contacts", "steps": steps})
+        steps += [{"restart_app": "com.google.android.contacts"}, {"tap": "Create new contact"}, typed]
+    flow = yaml.safe_dump({"name": words[0], "app": "com.google.android.contacts", "steps": steps})
 
     async def run() -> FlowRecord:
         clock = FastClock()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from handrail_sim.apps.clock.alarms import Alarm
 from tests.apps.owner import Owner, story
 
-PACKAGE = "com.android.deskclock"
+PACKAGE = "com.google.android.deskclock"
 DAY_MS = 86_400_000
 DELETE = 67
 

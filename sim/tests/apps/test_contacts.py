@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.apps.owner import Owner, story
 
-PACKAGE = "com.android.contacts"
+PACKAGE = "com.google.android.contacts"
 
 
 def names(person: Owner) -> list[str]:
@@ -111,7 +111,7 @@ def test_the_message_icon_opens_a_thread_with_that_person(person: Owner) -> None
     person.open(PACKAGE)
     person.tap("Barnaby Fenwhistle")
     person.tap("Text mobile 07700 900107")
-    assert person.find("compose_message_text").package == "com.android.messaging"
+    assert person.find("compose_message_text").package == "com.google.android.apps.messaging"
     assert person.sees("Barnaby Fenwhistle")
 
 

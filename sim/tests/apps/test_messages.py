@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.apps.owner import Owner, story
 
-PACKAGE = "com.android.messaging"
+PACKAGE = "com.google.android.apps.messaging"
 
 
 def thread(person: Owner, address: str) -> list[dict[str, Any]]:
@@ -124,4 +124,4 @@ def test_words_in_a_link_become_a_draft(person: Owner) -> None:
 def test_reading_names_starts_no_process_of_contacts(person: Owner) -> None:
     person.open(PACKAGE)
     assert person.sees("Clementine Ashgrove")
-    assert "com.android.contacts" not in person.phone.state()["processes"]
+    assert "com.google.android.contacts" not in person.phone.state()["processes"]

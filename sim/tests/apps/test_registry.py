@@ -9,10 +9,10 @@ from tests.apps.owner import Owner, story
 PACKAGES = (
     "com.android.launcher3",
     "com.android.settings",
-    "com.android.contacts",
-    "com.android.messaging",
+    "com.google.android.contacts",
+    "com.google.android.apps.messaging",
     "com.handrail.notes",
-    "com.android.deskclock",
+    "com.google.android.deskclock",
     "com.handrail.shop",
     "com.handrail.bank",
     "com.handrail.gallery",
@@ -59,10 +59,10 @@ def test_the_same_touches_show_the_same_screens(person: Owner) -> None:
     def tour(owner: Owner) -> list[str]:
         seen = []
         for package, words in (
-            ("com.android.contacts", "Alba Thornquill"),
-            ("com.android.messaging", "Clementine Ashgrove"),
+            ("com.google.android.contacts", "Alba Thornquill"),
+            ("com.google.android.apps.messaging", "Clementine Ashgrove"),
             ("com.handrail.notes", "Shopping"),
-            ("com.android.deskclock", "Timer"),
+            ("com.google.android.deskclock", "Timer"),
             ("com.android.settings", "Battery"),
         ):
             owner.open(package)

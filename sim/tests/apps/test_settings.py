@@ -145,9 +145,13 @@ def test_an_app_is_force_stopped_and_its_storage_cleared(person: Owner) -> None:
 def test_a_permission_is_given_and_taken_in_settings(person: Owner) -> None:
     go(person, "Apps", "Messaging", "Permissions", "Contacts")
     person.tap("Allow")
-    assert person.phone.packages.is_granted("com.android.messaging", "android.permission.READ_CONTACTS")
+    assert person.phone.packages.is_granted(
+        "com.google.android.apps.messaging", "android.permission.READ_CONTACTS"
+    )
     person.tap("Don't allow")
-    assert not person.phone.packages.is_granted("com.android.messaging", "android.permission.READ_CONTACTS")
+    assert not person.phone.packages.is_granted(
+        "com.google.android.apps.messaging", "android.permission.READ_CONTACTS"
+    )
 
 
 @story("settings")

@@ -120,7 +120,7 @@ AGENT: tuple[tuple[str, dict[str, Any]], ...] = (
         "desk",
         {"actions": [PHONE, window("plan", "The plan", PLAN, 448, 16, 420, 260)], "reason": "I show my plan"},
     ),
-    ("start_app", {"package": "com.android.contacts", "reason": "I open the contacts to add one"}),
+    ("start_app", {"package": "com.google.android.contacts", "reason": "I open the contacts to add one"}),
     ("tap", {"target": "Create new contact", "reason": "I start a new one", "expect": "First name"}),
     ("type_text", {"target": "First name", "text": "Ada", "reason": "I type the first name"}),
     ("type_text", {"target": "Last name", "text": "Lovelace", "reason": "I type the last name"}),

@@ -240,21 +240,21 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
             Field("package", "string", "required", "The app's package."),
             Field("activity", "string", "", "The activity; the launcher's when absent."),
         ),
-        "handrail start-app com.android.contacts",
+        "handrail start-app com.google.android.contacts",
     ),
     "stop-app": ActionCommand(
         "stop_app",
         "Stop an app's process.",
         ("package",),
         (Field("package", "string", "required", "The app's package."),),
-        "handrail stop-app com.android.contacts",
+        "handrail stop-app com.google.android.contacts",
     ),
     "restart-app": ActionCommand(
         "restart_app",
         "Stop an app and start it again; its data stays.",
         ("package",),
         (Field("package", "string", "required", "The app's package."),),
-        "handrail restart-app com.android.contacts",
+        "handrail restart-app com.google.android.contacts",
     ),
     "reset-app": ActionCommand(
         "reset_app",
@@ -544,7 +544,7 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
             Field("package", "string", "required", "The app's package."),
             Field("timeout_ms", "integer 0…600000", "default 5000", "How long it may take."),
         ),
-        "handrail expect-app com.android.contacts",
+        "handrail expect-app com.google.android.contacts",
     ),
     "request-human-auth": ActionCommand(
         "request_human_auth",

@@ -322,7 +322,7 @@ class ExpectApp(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked that {package} is in front.", shorthand="package",
     )  # fmt: skip
-    example = {"type": "expect_app", "package": "com.android.contacts", "timeout_ms": 5000}
+    example = {"type": "expect_app", "package": "com.google.android.contacts", "timeout_ms": 5000}
     type: Literal["expect_app"] = "expect_app"
     package: Package
     """The app's package."""

@@ -28,7 +28,7 @@ class StartApp(Act):
         says="Started {package}.", shorthand="package", leaves_app=True, tools=("core", "agent"),
         model=ModelView(shown="package", expects=True),
     )  # fmt: skip
-    example = {"type": "start_app", "package": "com.android.contacts"}
+    example = {"type": "start_app", "package": "com.google.android.contacts"}
     type: Literal["start_app"] = "start_app"
     package: Package
     """The app's package."""
@@ -44,7 +44,7 @@ class StopApp(Act):
         verdict=CHANGES_DEVICE, says="Stopped {package}.", shorthand="package", leaves_app=True,
         tools=("core", "agent"),
     )  # fmt: skip
-    example = {"type": "stop_app", "package": "com.android.contacts"}
+    example = {"type": "stop_app", "package": "com.google.android.contacts"}
     type: Literal["stop_app"] = "stop_app"
     package: Package
     """The app's package."""
@@ -58,7 +58,7 @@ class RestartApp(Act):
         verdict=CHANGES_DEVICE, says="Restarted {package}.", shorthand="package", leaves_app=True,
         tools=("core",),
     )  # fmt: skip
-    example = {"type": "restart_app", "package": "com.android.contacts"}
+    example = {"type": "restart_app", "package": "com.google.android.contacts"}
     type: Literal["restart_app"] = "restart_app"
     package: Package
     """The app's package."""

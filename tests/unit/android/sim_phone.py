@@ -20,7 +20,7 @@ from handrail.errors import HandrailError
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 HELPER = "com.agentest.helper"
 
 

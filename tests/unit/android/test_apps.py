@@ -50,8 +50,10 @@ def test_an_activity_is_started_by_any_spelling_of_its_name() -> None:
     assert apps.component("a.b", "a.b.Main$Inner") == "a.b/a.b.Main$Inner"
 
     async def story(bench: Bench) -> None:
-        started = await apps.start(bench.device.shell, CONTACTS, ".activities.PeopleActivity")
-        assert started.component == f"{CONTACTS}/.activities.PeopleActivity"
+        started = await apps.start(
+            bench.device.shell, CONTACTS, "com.android.contacts.activities.PeopleActivity"
+        )
+        assert started.component == f"{CONTACTS}/com.android.contacts.activities.PeopleActivity"
 
     play(story)
 

@@ -82,7 +82,7 @@ def test_adb_u2_and_the_helper_agree_wherever_one_taps_in(app: str) -> None:
 
 async def typing_in_a_field() -> Hand:
     hand = Hand()
-    hand.phone.start_activity(package="com.android.contacts")
+    hand.phone.start_activity(package="com.google.android.contacts")
     await hand.settle()
     await hand.tap("Create new contact")
     await hand.tap("First name")
@@ -112,7 +112,7 @@ def test_the_order_of_windows_in_a_dump_says_nothing() -> None:
         for shuffled in permutations(trees):
             screen = parse(write(list(shuffled), 0, 100))
             stacks.add(tuple((one.package_name, one.bounds) for one in screen.windows))
-            assert screen.package == "com.android.contacts"
+            assert screen.package == "com.google.android.contacts"
         assert len(stacks) == 1
 
     asyncio.run(story())

@@ -17,7 +17,7 @@ from handrail_sim.stream import Stream
 from tests.unit.android.sim_phone import Bench, play
 
 REACT, FLUTTER, COMPOSE = "com.handrail.reactlab", "com.handrail.flutterlab", "com.handrail.composelab"
-NATIVE = ("com.android.contacts", "com.android.settings", "com.handrail.shop", "com.android.launcher3")
+NATIVE = ("com.google.android.contacts", "com.android.settings", "com.handrail.shop", "com.android.launcher3")
 Story = Callable[[Bench, Syncs], Awaitable[None]]
 
 

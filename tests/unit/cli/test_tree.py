@@ -19,7 +19,7 @@ def run(*words: str, stdin: bytes | None = None) -> Result:
 
 def test_a_dump_is_rendered_as_an_agent_reads_it() -> None:
     lines = run("tree", EMPTY).stdout.splitlines()
-    assert lines[0].startswith("screen 1080x2400 com.android.contacts #")
+    assert lines[0].startswith("screen 1080x2400 com.google.android.contacts #")
     assert lines[1:] == [
         "@b1 Close",
         '"Create contact"',
@@ -63,7 +63,7 @@ def test_outline_is_one_json_tree_with_bounds() -> None:
 
 def test_full_shows_every_node() -> None:
     text = run("tree", EMPTY, "--format", "full").stdout
-    assert text.startswith("Window: com.android.contacts\n")
+    assert text.startswith("Window: com.google.android.contacts\n")
     assert 'Button "Save" [860,90][1050,210]' in text
 
 

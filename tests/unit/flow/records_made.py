@@ -76,7 +76,7 @@ def contact_screens() -> tuple[list[Picture], list[Bounds]]:
     async def story() -> tuple[list[Picture], list[Bounds]]:
         stage = Stage()
         await stage.wait(1000)
-        stage.phone.start_activity(package="com.android.contacts")
+        stage.phone.start_activity(package="com.google.android.contacts")
         await stage.wait(1500)
         pictures = [stage.picture()]
         touched = [await stage.tap("Create new contact")]
@@ -132,12 +132,12 @@ def failing_contact(*, attempt: int = 1) -> FlowRecord:
     first_name = ResolvedElement(
         ref="@e2",
         text="First name",
-        resource_id="com.android.contacts:id/first_name",
+        resource_id="com.google.android.contacts:id/first_name",
         class_="android.widget.EditText",
         bounds=tuple(touched[1]),
     )
     steps = [
-        step(0, "start_app com.android.contacts", "start_app", ms=812.0, after=screens[0]),
+        step(0, "start_app com.google.android.contacts", "start_app", ms=812.0, after=screens[0]),
         step(
             1,
             "Tap Create new contact",

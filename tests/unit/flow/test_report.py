@@ -165,7 +165,7 @@ def test_the_header_says_what_a_hurried_reader_wants() -> None:
 def test_a_step_tells_element_verification_settling_diff_and_log() -> None:
     said = Outline(page([failing_contact()])).text
     for words in (
-        "com.android.contacts:id/first_name",
+        "com.google.android.contacts:id/first_name",
         "verified (built in)",
         "after 212 ms and 4 looks: the screen was at rest",
         'EditText "First name" text="" -> text="Marigold"',

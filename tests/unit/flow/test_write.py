@@ -47,7 +47,7 @@ def test_every_form_of_a_step_is_read_back_as_it_was(data: Any) -> None:
 def test_steps_are_written_as_a_person_would() -> None:
     flow = Flow(
         name="Save a contact",
-        app="com.android.contacts",
+        app="com.google.android.contacts",
         env={"PORT": "8080"},
         tags=("smoke",),
         steps=(
@@ -62,7 +62,7 @@ def test_steps_are_written_as_a_person_would() -> None:
     assert (
         write(flow)
         == """name: Save a contact
-app: com.android.contacts
+app: com.google.android.contacts
 tags: [smoke]
 env: {PORT: "8080"}
 steps:

@@ -43,9 +43,9 @@ def test_an_action_is_done_by_the_session_that_is_open(tmp_path: Path) -> None:
             ref = await one.ref("Contacts")
             told = await act(tmp_path, {"type": "tap", "target": ref})
             assert told.envelope["success"], told
-            assert "com.android.contacts" in told.text
+            assert "com.google.android.contacts" in told.text
             assert one.session.looks.last is not None
-            assert one.session.looks.last.screen.package == "com.android.contacts"
+            assert one.session.looks.last.screen.package == "com.google.android.contacts"
             ends = [event for event in one.events() if event.get("terminal")]
             assert ends[-1]["actor"] == {"kind": "person", "id": "ada"}
             assert ends[-1]["door"] == "cli"

@@ -50,7 +50,7 @@ OPENPOCKET: list[Any] = [
     {"type": "swipe", "x1": "5", "y1": 1.5, "x2": 3, "y2": 4, "durationMs": 300},
     {"type": "type", "text": "héllo 😀"},
     {"type": "keyevent", "keycode": "KEYCODE_BACK"},
-    {"type": "launch_app", "packageName": "com.android.contacts"},
+    {"type": "launch_app", "packageName": "com.google.android.contacts"},
     {"type": "shell", "command": "pm list packages"},
     {"type": "run_script", "script": "ls", "timeoutSec": 60},
     {"type": "request_human_auth", "capability": "2fa", "instruction": "Enter the code.", "timeoutSec": 300},

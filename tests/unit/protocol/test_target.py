@@ -90,7 +90,7 @@ def test_what_aims_at_nothing_is_refused(value: Any, path: str) -> None:
             {"state": {"target": "Wi-Fi", "property": "checked", "value": True}},
             {"state": {"target": {"text": "Wi-Fi"}, "property": "checked", "value": True}},
         ),
-        ({"app": "com.android.contacts"}, {"app": "com.android.contacts"}),
+        ({"app": "com.google.android.contacts"}, {"app": "com.google.android.contacts"}),
         ({"screenChanged": True}, {"screen_changed": True}),
         ({"fingerprint": "k3x9qa"}, {"fingerprint": "k3x9qa"}),
         (

@@ -14,7 +14,7 @@ from handrail_sim.system.health import Health
 from handrail_sim.system.tasks import Tasks
 from handrail_sim.view.windows import Window
 
-SMS_APP = "com.android.messaging"
+SMS_APP = "com.google.android.apps.messaging"
 
 
 class Android(Context):

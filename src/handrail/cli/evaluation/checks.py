@@ -28,7 +28,7 @@ LOOKING = (
     "apps.com.handrail.gallery.scale",
     "apps.com.handrail.browser.url",
     "apps.com.handrail.bank.signed_in",
-    "apps.com.android.messaging.threads.*.messages.*.read",
+    "apps.com.google.android.apps.messaging.threads.*.messages.*.read",
     "apps.com.handrail.flutterlab",
     "apps.com.handrail.reactlab.likes",
 )

@@ -56,19 +56,19 @@ class DeskClock(AlarmPanel, TimePanel, TimerPanel, StopwatchPanel):
 
 
 class Clock(App):
-    """com.android.deskclock."""
+    """com.google.android.deskclock."""
 
-    package = "com.android.deskclock"
+    package = "com.google.android.deskclock"
     label = "Clock"
     icon = "clock"
     color = "#3949ab"
     version = "5.3"
     system = True
-    activities = {".DeskClock": DeskClock}
+    activities = {"com.android.deskclock.DeskClock": DeskClock}
     handles = (
-        Handles(".DeskClock", "android.intent.action.SHOW_ALARMS"),
-        Handles(".DeskClock", "android.intent.action.SET_ALARM"),
-        Handles(".DeskClock", "android.intent.action.SET_TIMER"),
+        Handles("com.android.deskclock.DeskClock", "android.intent.action.SHOW_ALARMS"),
+        Handles("com.android.deskclock.DeskClock", "android.intent.action.SET_ALARM"),
+        Handles("com.android.deskclock.DeskClock", "android.intent.action.SET_TIMER"),
     )
 
     def on_create(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from handrail_sim.system.activities import App
 
-_FILE = "com.android.deskclock_preferences"
+_FILE = "com.google.android.deskclock_preferences"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Contacts(App):
-    """com.android.contacts, with the activities AOSP's app has."""
+    """com.google.android.contacts, with the activities AOSP's app has."""
 
-    package = "com.android.contacts"
+    package = "com.google.android.contacts"
     label = "Contacts"
     icon = "contacts"
     color = "#1f7a6d"
@@ -27,18 +27,20 @@ class Contacts(App):
     system = True
     permissions = ("android.permission.READ_CONTACTS", "android.permission.WRITE_CONTACTS")
     activities = {
-        ".activities.PeopleActivity": People,
-        ".quickcontact.QuickContactActivity": Card,
-        ".activities.ContactEditorActivity": Editor,
+        "com.android.contacts.activities.PeopleActivity": People,
+        "com.android.contacts.quickcontact.QuickContactActivity": Card,
+        "com.android.contacts.activities.ContactEditorActivity": Editor,
     }
     handles = (
         Handles(
-            ".activities.ContactEditorActivity",
+            "com.android.contacts.activities.ContactEditorActivity",
             "android.intent.action.INSERT",
             mime="vnd.android.cursor.dir/contact",
         ),
         Handles(
-            ".activities.PeopleActivity", "android.intent.action.PICK", mime="vnd.android.cursor.dir/contact"
+            "com.android.contacts.activities.PeopleActivity",
+            "android.intent.action.PICK",
+            mime="vnd.android.cursor.dir/contact",
         ),
     )
 

@@ -7,7 +7,7 @@ from handrail_sim.system.activities import Activity
 from handrail_sim.view import Style, View, avatar, card, column, icon, icon_button, row, scroll, text, toolbar
 from handrail_sim.view.view import Handler
 
-_EDITOR = ".activities.ContactEditorActivity"
+_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
 
 
 class Card(Activity):

@@ -8,7 +8,7 @@ from handrail_sim.apps.contacts.store import Contact, open_store, problems
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import Style, View, button, column, field, icon, row, scroll, text, toolbar
 
-_CARD = ".quickcontact.QuickContactActivity"
+_CARD = "com.android.contacts.quickcontact.QuickContactActivity"
 # field, what it is called, icon, kind of keyboard
 _FIELDS = (
     ("first", "First name", "person", "text"),

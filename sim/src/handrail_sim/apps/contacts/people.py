@@ -22,8 +22,8 @@ from handrail_sim.view import (
     toolbar,
 )
 
-_EDITOR = ".activities.ContactEditorActivity"
-_CARD = ".quickcontact.QuickContactActivity"
+_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
+_CARD = "com.android.contacts.quickcontact.QuickContactActivity"
 _BAR = Style(kind="toolbar", background="surface")
 _PLAIN_FIELD = Style(kind="field", role="plain", size=18.0)
 

@@ -22,8 +22,8 @@ from handrail_sim.view import (
 )
 
 _DOCK = (
-    "com.android.contacts",
-    "com.android.messaging",
+    "com.google.android.contacts",
+    "com.google.android.apps.messaging",
     "com.handrail.browser",
     "com.handrail.gallery",
     "com.android.settings",

@@ -20,9 +20,9 @@ _CONVERSATION = ".ui.conversation.ConversationActivity"
 
 
 class Messages(App):
-    """com.android.messaging, with the activities AOSP's app has."""
+    """com.google.android.apps.messaging, with the activities AOSP's app has."""
 
-    package = "com.android.messaging"
+    package = "com.google.android.apps.messaging"
     label = "Messaging"
     icon = "message"
     color = "#2f7d32"
@@ -35,7 +35,7 @@ class Messages(App):
         "android.permission.READ_CONTACTS",
     )
     activities = {
-        ".ui.conversationlist.ConversationListActivity": Threads,
+        ".ui.ConversationListActivity": Threads,
         _CONVERSATION: Conversation,
     }
     handles = (
