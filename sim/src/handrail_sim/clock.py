@@ -7,7 +7,7 @@ import heapq
 import time
 from collections.abc import Sized
 from datetime import UTC, datetime, tzinfo
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
@@ -23,24 +23,11 @@ class Clock(Protocol):
     async def sleep_ms(self, duration_ms: float) -> None: ...
 
 
-@runtime_checkable
-class SettableClock(Clock, Protocol):
-    """A clock whose time of day a phone may set; durations stay what they are."""
-
-    def set_now_ms(self, epoch_ms: int) -> None: ...
-
-
 class SystemClock:
-    """The machine's own clocks, and how far a phone set its time of day ahead."""
-
-    def __init__(self) -> None:
-        self._ahead_ms = 0
+    """The machine's own clocks."""
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000 + self._ahead_ms
-
-    def set_now_ms(self, epoch_ms: int) -> None:
-        self._ahead_ms += epoch_ms - self.now_ms()
+        return time.time_ns() // 1_000_000
 
     def monotonic_ms(self) -> float:
         return time.monotonic() * 1000
@@ -60,9 +47,6 @@ class ManualClock:
 
     def now_ms(self) -> int:
         return self._epoch_ms + int(self._passed_ms)
-
-    def set_now_ms(self, epoch_ms: int) -> None:
-        self._epoch_ms += epoch_ms - self.now_ms()
 
     def monotonic_ms(self) -> float:
         return self._passed_ms
@@ -103,7 +87,7 @@ class Wall:
 
 
 def zone_of(name: str) -> tzinfo:
-    """The zone with this name of the IANA, UTC where there is none, as Android falls back to GMT."""
+    """The zone with this name of the IANA, `datetime.UTC` itself where there is none."""
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from datetime import UTC
 from typing import Literal
 
-from handrail_sim.clock import Clock
+from handrail_sim.clock import Clock, zone_of
 from handrail_sim.system import configuration
 from handrail_sim.system.activities import App, Context
+from handrail_sim.system.device import ZONE
 from handrail_sim.system.display import Display
 from handrail_sim.system.health import Health
 from handrail_sim.system.tasks import Tasks
@@ -59,6 +61,24 @@ class Android(Context):
     def put_setting(self, table: str, name: str, value: str) -> None:
         """A setting, and what it does at once."""
         configuration.put_setting(self, table, name, value)
+
+    def set_date(self, epoch_ms: int) -> None:
+        """This phone's time of day; alarms ring by the new one."""
+        self.catch_up()
+        self.wall.set(epoch_ms)
+        self._time_changed()
+
+    def set_zone(self, name: str) -> bool:
+        """The zone with this name of the IANA; false if there is none."""
+        if zone_of(name) is UTC:
+            return False
+        self.props[ZONE] = name
+        self._time_changed()
+        return True
+
+    def _time_changed(self) -> None:
+        self.boot_apps()  # they arm their timers by the wall clock
+        self.layout_changed()
 
     def set_rotation(self, quarter_turns: int) -> None:
         configuration.set_rotation(self, quarter_turns)

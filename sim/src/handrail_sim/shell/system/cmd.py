@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from itertools import pairwise
+
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.run import SERVICES
 from handrail_sim.shell.system import (
@@ -64,6 +67,7 @@ def _command(run: Command) -> Handler:
 
 VERBS: dict[str, Verbs] = {
     "activity": am.VERBS,
+    "alarm": machine_services.ALARM,
     "appops": appops.VERBS,
     "battery": machine_services.BATTERY,
     "bluetooth_manager": radio.BLUETOOTH,
@@ -173,7 +177,6 @@ Options:
    f:   Write the 32-bit single-precision number N into the send parcel.
    d:   Write the 64-bit double-precision number N into the send parcel.
    s16: Write the UTF-16 string STR into the send parcel."""
-_EXPAND, _COLLAPSE = "1", "2"
 
 
 async def service(call: Call) -> int:
@@ -204,23 +207,53 @@ async def service(call: Call) -> int:
 
 
 async def _call(call: Call, name: str, code: str) -> int:
-    """A transaction: two of the status bar are known, the others answer as Binder does when none is."""
+    """A transaction: the few that shells use are known, the others answer as Binder does when none is."""
     if not code:
         await call.err(f"service: No code specified for {name}")
         return 10
     if name not in services():
         await call.err(f"service: Service {name} does not exist")
         return 10
-    if name != "statusbar" or code not in {_EXPAND, _COLLAPSE}:
+    act = _TRANSACTIONS.get((name, code))
+    if act is None:
         await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
         return 0
-    ui = call.phone.systemui
-    if code == _EXPAND:
-        ui.open_shade(False)
-    else:
-        ui.close_shade()
-    await call.line("Result: Parcel(00000000    '....')")
+    strings = [text for kind, text in pairwise(call.args[3:]) if kind == "s16"]
+    wrong = act(call, strings)
+    await call.line("Result: Parcel(00000000    '....')" if not wrong else thrown(wrong))
     return 0
+
+
+def _expand(call: Call, _: list[str]) -> str:
+    call.phone.systemui.open_shade(False)
+    return ""
+
+
+def _collapse(call: Call, _: list[str]) -> str:
+    call.phone.systemui.close_shade()
+    return ""
+
+
+def _set_zone(call: Call, strings: list[str]) -> str:
+    """An empty name changes nothing and is no error, one that nobody knows is."""
+    name = strings[0] if strings else ""
+    return "" if not name or call.phone.set_zone(name) else f"not a valid zone ID: {name}"
+
+
+_TRANSACTIONS = {("statusbar", "1"): _expand, ("statusbar", "2"): _collapse, ("alarm", "3"): _set_zone}
+
+
+def thrown(words: str) -> str:
+    """An exception in the reply: its kind, then its words in UTF-16, by lines of 16 bytes."""
+    data = struct.pack("<ii", -3, len(words)) + (words + "\0").encode("utf-16-le")
+    data += bytes(-len(data) % 4) + bytes(4)
+    lines = []
+    for at in range(0, len(data), 16):
+        piece = data[at : at + 16]
+        numbers = " ".join(f"{number:08x}" for (number,) in struct.iter_unpack("<I", piece))
+        shown = "".join(chr(one) if 32 <= one < 127 else "." for one in piece)
+        lines.append(f"  0x{at:08x}: {numbers:<35} '{shown}'")
+    return "Result: Parcel(\n" + "\n".join(lines) + ")"
 
 
 FAMILY: dict[str, Command] = {"cmd": run, "service": service}

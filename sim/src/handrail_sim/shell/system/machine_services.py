@@ -86,6 +86,31 @@ async def power_mode(call: Call, args: list[str]) -> int:
 POWER = Verbs("Power manager (power) commands:", {"set-mode": ("0|1", power_mode)})
 
 
+# time
+
+
+async def set_time(call: Call, args: list[str]) -> int:
+    """`cmd alarm set-time MILLISECONDS`."""
+    if call.session.user.uid != 0:
+        who = f"Neither user {call.session.user.uid} nor current process"
+        text = f"setTime: {who} has android.permission.SET_TIME."
+        raise JavaError("java.lang.SecurityException", text)
+    call.phone.set_date(integer(plain(args)[0]))
+    return 0
+
+
+async def set_timezone(call: Call, args: list[str]) -> int:
+    """`cmd alarm set-timezone ZONE`."""
+    call.phone.set_zone(plain(args)[0])
+    return 0
+
+
+ALARM = Verbs(
+    "Alarm manager service (alarm) commands:",
+    {"set-time": ("TIME", set_time), "set-timezone": ("TZ", set_timezone)},
+)
+
+
 # doze
 
 

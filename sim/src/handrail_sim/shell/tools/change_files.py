@@ -165,7 +165,7 @@ async def touch(call: Call) -> int:
     if "r" in options:
         mtime = call.session.files.stat(call.path(options.values["r"])).mtime
     elif options.flags & {"d", "t"}:
-        mtime = int(parse_time(options.values.get("d") or options.values["t"], call.phone.clock.now_ms()))
+        mtime = int(parse_time(options.values.get("d") or options.values["t"], call.phone.wall_ms()))
     for name in options.rest:
         try:
             if "c" not in options or call.session.files.exists(call.path(name)):

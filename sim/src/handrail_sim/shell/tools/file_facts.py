@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import stat as modes
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from handrail_sim.disk.lookup import CAPACITY
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _KINDS = {modes.S_IFDIR: "directory", modes.S_IFLNK: "symbolic link", modes.S_IFCHR: "character device"}
 
 
-def _moment(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S.000000000 +0000")
+def _moment(seconds: int, zone: tzinfo) -> str:
+    return datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%d %H:%M:%S.000000000 %z")
 
 
 def _kind(found: Stat) -> str:
@@ -29,8 +29,8 @@ def _kind(found: Stat) -> str:
     return _KINDS.get(modes.S_IFMT(found.mode), "file")
 
 
-def _stat_fields(name: str, found: Stat) -> dict[str, str]:
-    mode, moment = found.mode & 0o7777, _moment(found.mtime)
+def _stat_fields(name: str, found: Stat, zone: tzinfo) -> dict[str, str]:
+    mode, moment = found.mode & 0o7777, _moment(found.mtime, zone)
     fields = {
         "a": f"{mode:o}",
         "A": found.permissions,
@@ -84,7 +84,7 @@ async def stat(call: Call) -> int:
         except OSError as problem:
             status = await call.fail(f"'{name}': {problem.strerror}")
             continue
-        await call.line(_filled(options.values.get("c", _STAT), _stat_fields(name, found)))
+        await call.line(_filled(options.values.get("c", _STAT), _stat_fields(name, found, call.phone.zone)))
     return status
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from handrail_sim.shell.call import Call, Command
@@ -17,10 +17,10 @@ BLOCK = 512
 Entry = tuple[str, "Stat"]
 
 
-def shown_time(seconds: int, *, whole: bool = False) -> str:
+def shown_time(seconds: int, zone: tzinfo, *, whole: bool = False) -> str:
     """As ls -l shows a time, and ls -ll with all its digits."""
-    form = "%Y-%m-%d %H:%M:%S.000000000 +0000" if whole else "%Y-%m-%d %H:%M"
-    return datetime.fromtimestamp(seconds, UTC).strftime(form)
+    form = "%Y-%m-%d %H:%M:%S.000000000 %z" if whole else "%Y-%m-%d %H:%M"
+    return datetime.fromtimestamp(seconds, zone).strftime(form)
 
 
 def blocks(size: int) -> int:
@@ -94,9 +94,8 @@ async def _show(call: Call, entries: list[Entry], options: Options, *, total: bo
     long = bool(options.flags & {"l", "n", "g", "o"})
     if long and total:
         await call.line(f"total {sum(blocks(found.size) for _, found in entries) // 2}")
-    rows = (
-        [_row(name, found, options) for name, found in entries] if long else [[name] for name, _ in entries]
-    )
+    zone = call.phone.zone
+    rows = [_row(name, found, options, zone) if long else [name] for name, found in entries]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)] if rows else []
     for row, (name, found) in zip(rows, entries, strict=True):
         row[-1] = _label(name, found, options, long=long)
@@ -108,12 +107,12 @@ async def _show(call: Call, entries: list[Entry], options: Options, *, total: bo
         await call.line(number + " ".join([*cells, row[-1]]))
 
 
-def _row(name: str, found: Stat, options: Options) -> list[str]:
+def _row(name: str, found: Stat, options: Options, zone: tzinfo) -> list[str]:
     user, group = (
         (str(found.uid), str(found.gid)) if "n" in options else (user_name(found.uid), user_name(found.gid))
     )
     size = human(found.size) if "h" in options else str(found.size)
-    when = shown_time(found.mtime, whole=options.times.get("l", 0) > 1)
+    when = shown_time(found.mtime, zone, whole=options.times.get("l", 0) > 1)
     return [found.permissions, str(found.links), user, group, size, when, name]
 
 
