@@ -333,6 +333,30 @@ def test_a_clipboard_may_be_written_and_not_read() -> None:
     with_hand(story)
 
 
+def test_a_helper_is_refused_with_the_words_that_were_given() -> None:
+    async def story(hand: Hand) -> None:
+        hand.phone.files.write("/data/local/tmp/u2.jar", b"jar")
+        start = "CLASSPATH=/data/local/tmp/u2.jar app_process / com.wetest.uia2.Main"
+        hand.phone.faults.add("helper_refused", why="avc: denied")
+        refused = await shell.capture(hand.phone, start)
+        assert (refused.status, refused.stderr) == (1, b"avc: denied\n")
+
+    with_hand(story)
+
+
+def test_a_closed_folder_takes_no_file_and_a_dump_into_it_says_that_it_was_written() -> None:
+    async def story(hand: Hand) -> None:
+        hand.phone.faults.add("temp_read_only")
+        dumped = await shell.capture(hand.phone, "uiautomator dump /data/local/tmp/x.xml")
+        assert (dumped.status, dumped.stdout) == (0, b"UI hierchary dumped to: /data/local/tmp/x.xml\n")
+        assert not hand.phone.files.exists("/data/local/tmp/x.xml")
+        hand.phone.faults.clear("temp_read_only")
+        await shell.capture(hand.phone, "uiautomator dump /data/local/tmp/x.xml")
+        assert hand.phone.files.exists("/data/local/tmp/x.xml")
+
+    with_hand(story)
+
+
 # what they do to adb
 
 

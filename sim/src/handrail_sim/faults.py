@@ -34,6 +34,8 @@ KINDS: dict[str, Options] = {
     "ime_swallows": {},
     "clock_ticks": {"ms": 1000},
     "helper_dies": {"requests": 0},
+    "helper_refused": {"why": "java.lang.SecurityException: Permission denied (SELinux)"},
+    "temp_read_only": {},
     "work_profile": {},
     "folded_panel": {},
     "input_refused": {"command": "*"},

@@ -20,6 +20,8 @@ READ_DEADLINE_MS = 30_000
 """All attempts of one read together; `uiautomator dump` alone may wait 10 s for a quiet screen."""
 DUMP_FOLDER = "/data/local/tmp"
 """Writable for the shell on every Android, also before the first unlock, unlike /sdcard."""
+SECOND_DUMP_FOLDER = "/sdcard"
+"""For phones that close the first one."""
 TIDY_TIMEOUT_MS = 2_000
 """What is cleared away at the end may take no longer; a phone that is gone is not waited for."""
 LARGE_DUMP_BYTES = 300_000

@@ -76,7 +76,13 @@ def from_server(listed: Listed) -> Found:
 
 async def probe_all(config: Config, clock: Clock) -> list[Found]:
     """The devices at the configured addresses."""
-    return await asyncio.gather(*(probe(one, clock) for one in config.devices))
+    return await asyncio.gather(*(probe(one, clock) for one in addresses(config)))
+
+
+def addresses(config: Config) -> tuple[str, ...]:
+    """Where phones are asked directly: HANDRAIL_DEVICES, and HANDRAIL_DEVICE where it is an address."""
+    named = (config.device,) if config.device and host_port(config.device) else ()
+    return tuple(dict.fromkeys((*config.devices, *named)))
 
 
 async def probe(serial: str, clock: Clock) -> Found:
@@ -153,7 +159,8 @@ class Found:
 
     serial: str
     state: str = USABLE
-    via: Literal["server", "direct"] = "server"
+    via: Literal["server", "direct", "handrail"] = "server"
+    """`handrail`: only another Handrail that runs has it."""
     model: str = ""
     product: str = ""
     reason: str = ""

@@ -12,8 +12,9 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell, Output, Script
-from handrail.android.constants import DUMP_FOLDER, LARGE_DUMP_BYTES, TIDY_TIMEOUT_MS
+from handrail.android.constants import DUMP_FOLDER, LARGE_DUMP_BYTES, SECOND_DUMP_FOLDER, TIDY_TIMEOUT_MS
 from handrail.android.display import natural_size, turned_size
+from handrail.android.fallbacks import took_fallback
 from handrail.errors import AdbCommandError, DeviceError, Timeout, TreeParseError
 from handrail.tree.node import Bounds, Screen
 from handrail.tree.parse.reader import parse
@@ -39,7 +40,8 @@ class Dumper:
 
     def __init__(self, shell: DeviceShell) -> None:
         self._shell = shell
-        self._file = f"{DUMP_FOLDER}/handrail-{token_hex(4)}.xml"
+        self._name = f"handrail-{token_hex(4)}.xml"
+        self._folder = DUMP_FOLDER
         self._all_windows = True
         self._last = LastScreen()
         self._unfinished = False
@@ -49,7 +51,7 @@ class Dumper:
 
         The tree alone goes to standard output. On most phones the exit code is 0 whatever happened.
         """
-        file, windows = self._file, "--windows " if self._all_windows else ""
+        file, windows = f"{self._folder}/{self._name}", "--windows " if self._all_windows else ""
         dump = f"rm -f {file}; uiautomator dump {windows}{file} >&2; code=$?"
         return Script(f"{dump}; cat {file} 2>/dev/null; rm -f {file}; wm size >&2; exit $code")
 
@@ -62,6 +64,7 @@ class Dumper:
         if not dump.xml:
             # `--windows` came with Android 11; older ones ignore it. A phone that stumbles goes without.
             self._all_windows &= not _STUMBLED.search(dump.words)
+            self._try_elsewhere(dump.words)
             raise _no_dump(dump.words, output.exit_code)
         if not dump.whole:
             end = dump.xml[-60:].decode("utf-8", "replace")
@@ -70,11 +73,19 @@ class Dumper:
             )
         return await self._last.read(dump.xml, natural_size(dump.words))
 
+    def _try_elsewhere(self, words: str) -> None:
+        """It says that it was written, and nothing is there: that folder is closed to it."""
+        if "dumped to" in words and self._folder != SECOND_DUMP_FOLDER:
+            self._folder = SECOND_DUMP_FOLDER
+            took_fallback(self._shell, f"dump: {DUMP_FOLDER} can't be written; {self._folder} is used")
+
     async def tidy(self) -> None:
         """Where the line broke under a dump its file may have stayed."""
         if self._unfinished:
             with suppress(DeviceError, Timeout):
-                await self._shell.run(["rm", "-f", self._file], timeout_ms=TIDY_TIMEOUT_MS)
+                await self._shell.run(
+                    ["rm", "-f", f"{self._folder}/{self._name}"], timeout_ms=TIDY_TIMEOUT_MS
+                )
 
 
 class Dump(NamedTuple):

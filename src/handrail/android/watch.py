@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from handrail.adb.server import Server
-from handrail.android.discovery import Found, from_server, list_server, merge, probe_all, server_of
+from handrail.android.discovery import Found, addresses, from_server, list_server, merge, probe_all, server_of
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.errors import DeviceError
@@ -66,7 +66,7 @@ async def watch(
 async def _ask_addresses(config: Config, clock: Clock, board: _Board) -> None:
     while True:
         board.say("addresses", await probe_all(config, clock))
-        if config.devices:
+        if addresses(config):
             await clock.sleep_ms(EVERY_MS)
         else:
             await asyncio.Event().wait()

@@ -7,25 +7,26 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, iso_time
-from handrail.config import Config
-from handrail.errors import DeviceError, OutcomeError
+from handrail.config import Config, canonical, host_port, is_browser
+from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
 
 if TYPE_CHECKING:
-    from handrail.android.discovery import Found, Listing
+    from handrail.android.discovery import Found
     from handrail.engine.leases import Held
 
 DETAILS_MS = 5_000
 """How long one phone may take to say what it is; the others are not kept waiting longer."""
 HEADER = ("serial", "state", "model", "android", "size", "held by")
+IN_SERVER = "nobody; open in a Handrail that runs"
 EMPTY = """No devices.
-  A real phone:     turn on USB debugging, plug it in, accept its prompt   (docs/devices.md)
+  A real phone:     handrail connect                                       (it says what to do)
   A simulated one:  handrail sim                                           (then --device 127.0.0.1:6555)
   For one command:  add --sim to it"""
 
@@ -39,61 +40,100 @@ class DeviceRow:
     android: str = ""
     size: str = ""
     held: Held | None = None
+    open_in: Mapping[str, Any] | None = None
+    """What the Handrail that has it open told of it."""
 
     def cells(self) -> tuple[str, ...]:
-        holder = str(self.held.holder) if self.held else ""
+        holder = str(self.held.holder) if self.held else IN_SERVER if self.open_in else ""
         texts = (self.found.serial, self.found.state, self.model, self.android, self.size, holder)
         return tuple(text or "–" for text in texts)
 
     def to_dict(self) -> dict[str, Any]:
         known = self.found.to_dict() | {"model": self.model, "android": self.android, "size": self.size}
-        return known | {"held": self.held.to_dict() if self.held else None}
+        known |= {"held": self.held.to_dict() if self.held else None, "open": self.open_in is not None}
+        return known | ({"channels": self.open_in["channels"]} if self.open_in else {})
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document; with --watch one per change.")
 @click.option("--watch", "watching", is_flag=True, help="Say what comes, goes and changes, until Ctrl-C.")
-def devices(as_json: bool, watching: bool) -> None:
-    """List phones: those of the adb server, and the addresses in HANDRAIL_DEVICES.
+@click.option("--release", "releasing", is_flag=True, help="End the helper that Handrail left on phones.")
+@click.option("--device", metavar="SERIAL", help="With --release: this phone only.")
+def devices(as_json: bool, watching: bool, releasing: bool, device: str | None) -> None:
+    """List phones: those of the adb server, of a Handrail that runs, and at known addresses.
 
-    Phones that can't be used are listed with the reason and the one thing to do.
+    Addresses are those in HANDRAIL_DEVICES and HANDRAIL_DEVICE. Phones that can't be used are listed with the
+    reason and the one thing to do.
     """
     config = Config.from_env(os.environ)
     clock = SystemClock()
+    if device and not releasing:
+        raise InvalidAction(
+            "--device says which phone --release is about", path="device", hint="Add --release."
+        )
+    if releasing:
+        _tell_released(asyncio.run(_release(device, config, clock, os.environ)), as_json)
+        return
     if watching:
         try:
             asyncio.run(_watch(config, clock, os.environ, as_json))
         except KeyboardInterrupt:  # that is how a watch ends
             sys.exit(130)
         return
-    rows, notes = asyncio.run(_look(config, clock, os.environ))
+    rows, notes = asyncio.run(look_at_devices(config, clock, os.environ))
     if as_json:
         print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
     else:
         _show(rows, notes)
 
 
-async def _look(
+async def look_at_devices(
     config: Config, clock: Clock, env: Mapping[str, str]
 ) -> tuple[list[DeviceRow], Sequence[str]]:
-    from handrail.android.discovery import discover  # noqa: PLC0415  (sockets that `--help` does not need)
+    """Every device with what it says of itself, and notes on why there may be more."""
+    from handrail.android.choose import match  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.android.discovery import discover, merge  # noqa: PLC0415
+    from handrail.local.client import phones_of_running  # noqa: PLC0415
 
-    listing: Listing = await discover(config, clock, env)
+    listing, running = await asyncio.gather(discover(config, clock, env), phones_of_running(config.home))
+    opened = {canonical(str(one["serial"])): one for one in running}
+    known = {one.identity for one in listing.devices}
+    others = [await _found(one, clock) for name, one in opened.items() if name not in known]
+    found, notes = merge([*listing.devices, *others]), list(listing.notes)
+    if config.device and not is_browser(config.device) and not match(found, config.device):
+        notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
     held = await holders(config, clock)
-    rows = (describe(one, held.get(one.identity), config, clock, env) for one in listing.devices)
-    return await asyncio.gather(*rows), listing.notes
+    rows = (describe(one, held, opened, config, clock, env) for one in found)
+    return await asyncio.gather(*rows), notes
+
+
+async def _found(told: Mapping[str, Any], clock: Clock) -> Found:
+    """A device that only the Handrail that runs knows: its simulated phone can be asked here too."""
+    from handrail.android.discovery import Found, probe  # noqa: PLC0415
+
+    serial = str(told["serial"])
+    return await probe(serial, clock) if host_port(serial) else Found(serial, "device", "handrail")
 
 
 async def describe(
-    found: Found, held: Held | None, config: Config, clock: Clock, env: Mapping[str, str]
+    found: Found,
+    held: Mapping[str, Held],
+    opened: Mapping[str, Mapping[str, Any]],
+    config: Config,
+    clock: Clock,
+    env: Mapping[str, str],
 ) -> DeviceRow:
     """What the phone says of itself; one that does not say it in time keeps its line."""
     from handrail.android.choose import open_device  # noqa: PLC0415
     from handrail.android.display import read_display  # noqa: PLC0415
     from handrail.android.facts import read_facts  # noqa: PLC0415
 
+    told = opened.get(found.identity)
+    row = DeviceRow(found, found.model, held=held.get(found.identity), open_in=told)
+    if found.via == "handrail" and told is not None:
+        return replace(row, model=str(told["model"]), android=str(told["android"]))
     if not found.usable:
-        return DeviceRow(found, found.model, held=held)
+        return row
     try:
         device = await open_device(found.serial, config, clock, env)
         try:
@@ -103,8 +143,9 @@ async def describe(
         finally:
             await device.close()
     except (DeviceError, OutcomeError):
-        return DeviceRow(found, found.model, held=held)
-    return DeviceRow(found, facts.model, facts.android_version, f"{display.width}x{display.height}", held)
+        return row
+    size = f"{display.width}x{display.height}"
+    return replace(row, model=facts.model, android=facts.android_version, size=size)
 
 
 async def holders(config: Config, clock: Clock) -> dict[str, Held]:
@@ -119,6 +160,68 @@ async def holders(config: Config, clock: Clock) -> dict[str, Held]:
         return {held.device: held for held in await Leases(store, clock).all()}
     finally:
         store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What became of the helper on one phone."""
+
+    serial: str
+    ended: bool
+    why_not: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.serial}: {'the helper was ended' if self.ended else self.why_not}"
+
+
+async def _release(
+    wanted: str | None, config: Config, clock: Clock, env: Mapping[str, str]
+) -> list[Released]:
+    """On the named phone, else on all that can be used. A phone that somebody works on keeps it."""
+    from handrail.android.choose import choose  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.android.discovery import Found, discover  # noqa: PLC0415
+
+    if wanted and host_port(wanted):
+        found: Sequence[Found] = [Found(wanted, via="direct")]
+    else:
+        listed = (await discover(config, clock, env)).devices
+        named = wanted or config.device
+        found = [choose(listed, wanted, config.device)] if named else [one for one in listed if one.usable]
+    held = await holders(config, clock)
+    return [await _release_one(one, held.get(one.identity), config, clock, env) for one in found]
+
+
+async def _release_one(
+    found: Found, held: Held | None, config: Config, clock: Clock, env: Mapping[str, str]
+) -> Released:
+    from handrail.android.choose import open_device  # noqa: PLC0415
+    from handrail.android.u2.server import is_up, release  # noqa: PLC0415
+
+    if held is not None:
+        raise DeviceBusy(
+            f"{found.serial} is held by {held.holder}, who may need its helper",
+            hint="Wait for them, or `handrail take-over` it first.",
+            **held.to_dict(),
+        )
+    device = await open_device(found.serial, config, clock, env)
+    try:
+        if await release(device):
+            return Released(found.serial, ended=True)
+        is_theirs = await is_up(device, clock)
+    finally:
+        await device.close()
+    why = "a helper of another program runs, which is left alone" if is_theirs else "no helper was running"
+    return Released(found.serial, ended=False, why_not=why)
+
+
+def _tell_released(done: Sequence[Released], as_json: bool) -> None:
+    if as_json:
+        print_json({"released": [{"serial": one.serial, "ended": one.ended} for one in done]})
+        return
+    for one in done:
+        click.echo(str(one))
+    if not done:
+        click.echo("No devices.")
 
 
 def _show(rows: Sequence[DeviceRow], notes: Sequence[str]) -> None:

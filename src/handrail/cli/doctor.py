@@ -24,10 +24,10 @@ import click
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, warnings
-from handrail.errors import FAMILIES, DeviceError, InvalidAction, PolicyUnusable
+from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, PolicyUnusable
 
 if TYPE_CHECKING:
-    from handrail.android.discovery import Found
+    from handrail.cli.devices import DeviceRow
 
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}
@@ -63,7 +63,7 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
     checks += await _devices(config, clock, env)
-    return [*checks, *check_extras(env)]
+    return [*checks, *check_extras(env), check_http_helper(config)]
 
 
 async def _adb(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
@@ -116,19 +116,52 @@ async def _somebody_listens(config: Config) -> bool:
 
 
 async def _devices(config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
-    from handrail.android.discovery import discover  # noqa: PLC0415
+    """Each phone, and how it is looked at from here."""
+    from handrail.cli.devices import look_at_devices  # noqa: PLC0415
 
-    listing = await discover(config, clock, env)
-    checks = [_device(one) for one in listing.devices]
-    if not checks:
-        checks = [DoctorCheck("devices", "note", "none connected", "handrail sim")]
-    return checks
+    rows, notes = await look_at_devices(config, clock, env)
+    looks = await asyncio.gather(*(_look(row, config, clock, env) for row in rows))
+    checks = [one for row, look in zip(rows, looks, strict=True) for one in (_device(row), *look)]
+    named = [note for note in notes if note.startswith("HANDRAIL_DEVICE=")]
+    checks += [DoctorCheck("devices", "warning", note, "unset HANDRAIL_DEVICE") for note in named]
+    return checks or [DoctorCheck("devices", "note", "none connected", "handrail connect")]
 
 
-def _device(one: Found) -> DoctorCheck:
-    if one.usable:
-        return DoctorCheck("device", "ok", f"{one} by {one.transport}, {one.via}")
-    return DoctorCheck("device", "warning", str(one), _command_in(one.what_to_do) or one.what_to_do)
+def _device(row: DeviceRow) -> DoctorCheck:
+    one = row.found
+    if not one.usable:
+        return DoctorCheck("device", "warning", str(one), _command_in(one.what_to_do) or one.what_to_do)
+    how = "in a Handrail that runs" if one.via == "handrail" else f"by {one.transport}, {one.via}"
+    return DoctorCheck("device", "ok", f"{one} {how}" + (f", held by {row.held.holder}" if row.held else ""))
+
+
+async def _look(row: DeviceRow, config: Config, clock: Clock, env: Mapping[str, str]) -> list[DoctorCheck]:
+    """By trying it, unless somebody works there: a helper that is started would be in their way."""
+    from handrail.android.choose import open_device  # noqa: PLC0415  (sockets that `--help` does not need)
+    from handrail.android.first_look import try_look, what_mends  # noqa: PLC0415
+
+    serial = row.found.serial
+    if not row.found.usable:
+        return []
+    if row.open_in is not None:
+        by = row.open_in["channels"].get("look", "its own way")
+        return [DoctorCheck("looks", "ok", f"{serial}: looks go by {by} in the Handrail that has it open")]
+    if row.held is not None:
+        return [
+            DoctorCheck(
+                "looks", "note", f"{serial}: not tried, {row.held.holder} works on it", "handrail devices"
+            )
+        ]
+    try:
+        device = await open_device(serial, config, clock, env)
+        look = await try_look(device, config.helper, clock, env)
+    except HandrailError as error:
+        return [DoctorCheck("looks", "warning", f"{serial}: {error.message}", error.hint)]
+    if look.ms is None:
+        return [DoctorCheck("looks", "warning", f"{serial}: {look}", look.hint)]
+    if look.by_helper:
+        return [DoctorCheck("looks", "ok", f"{serial}: {look}")]
+    return [DoctorCheck("looks", "warning", f"{serial}: {look}", what_mends(look))]
 
 
 def _command_in(text: str) -> str:
@@ -270,10 +303,23 @@ def check_variables(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
 def check_extras(env: Mapping[str, str]) -> Iterator[DoctorCheck]:
     """What some features need, and nothing else does."""
     yield _package("grpcio", "pinch and rotate on emulators", "pip install 'handrail[emulator]'")
-    yield _package("uiautomator2", "the u2 helper: faster reads, any text", "pip install uiautomator2")
+    yield _package("uiautomator2", "the u2 helper: faster looks, any text", "pip install uiautomator2")
     browser = env.get("CHROME_BIN") or _program(env, "chromium", "chromium-browser", "google-chrome")
     yield _optional("chromium", browser, "browser tests", "sudo apt install chromium")
     yield _optional("node", _program(env, "node"), "tests of the web page", "sudo apt install nodejs")
+
+
+def check_http_helper(config: Config) -> DoctorCheck:
+    """AgenTest's own helper: nobody publishes its APK, so most people need not look for it."""
+    from handrail.android.first_look import has_http_helper  # noqa: PLC0415
+
+    if has_http_helper(config.helper_dir):
+        return DoctorCheck("http helper", "ok", f"APKs in {config.helper_dir}")
+    said = "its APK is published nowhere; u2 serves instead, without its events of rest"
+    if config.helper_dir is None:
+        return DoctorCheck("http helper", "ok", f"not in use: {said}")
+    found = f"no APK in {config.helper_dir}: {said}"
+    return DoctorCheck("http helper", "warning", found, "unset HANDRAIL_HELPER_DIR")
 
 
 def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
@@ -286,7 +332,7 @@ def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
         else:
             yield DoctorCheck("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
     if not phones:
-        yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail sim")
+        yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail connect")
 
 
 def _package(name: str, purpose: str, fix: str) -> DoctorCheck:

@@ -60,3 +60,17 @@ def log_to_stderr(level: str) -> None:
     if level.strip().lower() in get_args(LogLevel):
         logging.basicConfig(format=LOG_FORMAT)
         logging.getLogger("handrail").setLevel(level.strip().upper())
+
+
+def show_progress() -> None:
+    """What takes time is told on standard error while it happens, where that is a terminal."""
+    import logging  # noqa: PLC0415  (what most commands do not need)
+
+    told = logging.getLogger("handrail.progress")
+    if told.handlers or not sys.stderr.isatty():
+        return
+    shown = logging.StreamHandler()
+    shown.setFormatter(logging.Formatter("… %(message)s"))
+    told.addHandler(shown)
+    told.setLevel(logging.INFO)
+    told.propagate = False  # with HANDRAIL_LOG=info it would be told twice

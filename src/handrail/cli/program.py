@@ -109,6 +109,10 @@ def _meant(word: str) -> str:
 @click.version_option(__version__, prog_name="handrail")
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
+    if sys.stderr.isatty():
+        from handrail.cli.output import show_progress  # noqa: PLC0415
+
+        show_progress()
     if level := os.environ.get("HANDRAIL_LOG"):
         from handrail.cli.output import log_to_stderr  # noqa: PLC0415
 

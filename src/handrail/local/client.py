@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from handrail import __version__
 from handrail.errors import ERRORS, AdbConnectionError, HandrailError
@@ -100,6 +100,20 @@ class LocalDoor:
 
 async def _ask(on_question: OnQuestion, id_: str) -> None:
     await on_question(id_)
+
+
+async def phones_of_running(home: Path) -> list[Message]:
+    """What the Handrails that serve this home have open: serial, model, android, channels. Each once."""
+    found: dict[str, Message] = {}
+    for name in get_args(DoorName):
+        if not socket_path(home, name).exists() or (door := await LocalDoor.open(home, name)) is None:
+            continue
+        try:
+            told = await door.ask({"phones": True})
+        finally:
+            await door.close()
+        found |= {str(one["serial"]): one for one in (told or {}).get("phones", ())}
+    return list(found.values())
 
 
 def _read(message: Message | None, kind: str) -> Replied | None:

@@ -95,6 +95,8 @@ class _Door:
 
     async def _answer(self, asked: Message, reader: asyncio.StreamReader) -> Message:
         try:
+            if "phones" in asked:
+                return {"phones": [_phone(one) for one in self._runtime.sessions.values()]}
             if "action" not in asked:
                 return await self._about_desk(asked, reader)
             session = self._session(asked.get("device"))
@@ -147,6 +149,13 @@ class _Door:
                 await otherwise(one, token)
 
         return notify
+
+
+def _phone(session: Session) -> Message:
+    """One open session, for a list of devices."""
+    facts = session.facts
+    about = {"serial": session.serial, "model": facts.model, "android": facts.android_version}
+    return {**about, "channels": session.surface.channels()}
 
 
 async def _until_stopped(

@@ -9,6 +9,7 @@ server: {"question": ID}                                          a person is as
 client: {"stop": true}                                            hanging up means the same
 server: {"envelope": {…}, "text": TEXT} | {"error": {…}} | {"elsewhere": true}
 
+client: {"phones": true}                         what is open here                 → {"phones": [{…}]}
 client: {"desk": [{…}], "caller": {…}}           the desk's actions, as one change → {"envelopes": […]}
 client: {"heard": CALLER, "timeout_ms": MS}      what people did for it            → {"events": […]}
 client: {"left": CALLER}                         it has gone, its locks are free   → {}

@@ -68,7 +68,7 @@ def served_phones(count: int = 1) -> Iterator[list[Served]]:
 def test_no_devices_is_no_failure_and_says_how_to_get_one(handrail: Handrail) -> None:
     done = handrail("devices")
     assert done.code == 0
-    for way in ("No devices.", "turn on USB debugging", "handrail sim", "--sim"):
+    for way in ("No devices.", "handrail connect", "handrail sim", "--sim"):
         assert way in done.out
     assert "note: no adb server answers" in done.err
 

@@ -46,7 +46,7 @@ def test_a_machine_without_adb_and_phones_is_ready_with_a_warning(handrail: Hand
     done = handrail("doctor")
     assert done.code == 0
     assert f"! adb           HANDRAIL_ADB={bare}/no-adb can't be run  → unset HANDRAIL_ADB" in done.out
-    assert "· devices       none connected  → handrail sim" in done.out
+    assert "· devices       none connected  → handrail connect" in done.out
     assert done.out.splitlines()[-1].startswith("Ready, with ")
     assert list(bare.iterdir()) == []
 

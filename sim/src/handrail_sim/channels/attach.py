@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 U2_MAIN = "com.wetest.uia2.Main"
 MOBILECLI_MAIN = "com.mobilenext.mobilecli.DeviceServer"
+TEMP = "/data/local/tmp"
 HELPER_RUNNER = "com.agentest.helper.test/androidx.test.runner.AndroidJUnitRunner"
 _SNAPSHOTS = "com.callstack.agentdevice.snapshothelper"
 AGENT_DEVICE_RUNNER = f"{_SNAPSHOTS}/{_SNAPSHOTS}.SnapshotInstrumentation"
@@ -60,7 +61,9 @@ async def _agent_device(call: Call) -> int:
 
 
 def _fault_changed(phone: Handset, name: str, on: bool) -> None:
-    """A reboot happens once and is over."""
+    """A reboot happens once and is over; a folder stays closed for as long as the fault is on."""
+    if name == "temp_read_only":
+        phone.files.chmod(TEMP, 0o555 if on else 0o771)
     if name == "reboot" and on and phone.faults.get("reboot") is not None:
         phone.faults.clear("reboot")
         phone.reboot()

@@ -211,7 +211,7 @@ async def open_u2(
     if jar is None:
         say("no u2: its server comes with the Python package uiautomator2, which is not installed")
         return None
-    server = U2Server(device, jar, clock, say=say)
+    server = U2Server(device, jar, clock)
     try:
         await server.start(startup_timeout_ms)
     except (HandrailError, OSError) as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable
+import logging
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -77,18 +77,19 @@ STOP = Script(f"kill -9 $(cat {PID}) 2>/dev/null; rm -f {PID}")
 """Only the one that Handrail started: a server of somebody else is theirs."""
 PING_TIMEOUT_MS = 1_000
 POLL_MS = 100
+PROGRESS = logging.getLogger("handrail.progress")
+"""What takes a person's time while it happens. A command in a terminal shows it; nobody else need listen."""
 
 
 class U2Server:
     """One at most on a phone, whoever started it. `turns` counts how often one came up or was ended by us."""
 
-    def __init__(self, device: AdbDevice, jar: Path, clock: Clock, *, say: Callable[[str], None]) -> None:
+    def __init__(self, device: AdbDevice, jar: Path, clock: Clock) -> None:
         self.rpc = Rpc(HttpPort(device, U2_PORT, clock))
         self.turns = 0
         self._device = device
         self._jar = jar
         self._clock = clock
-        self._say = say
         self._lock = asyncio.Lock()
 
     async def start(self, timeout_ms: float = U2_STARTUP_TIMEOUT_MS) -> None:
@@ -113,7 +114,7 @@ class U2Server:
                 self.turns += 1
 
     async def _begin(self, known: int, timeout_ms: float) -> None:
-        self._say(f"starting the u2 helper on {self._device.serial}; later sessions find it running")
+        PROGRESS.info("starting the u2 helper on %s; later sessions find it running", self._device.serial)
         await self._end()
         await put_jar(self._device, self._jar)
         if self.turns == known:
@@ -160,6 +161,14 @@ class U2Server:
             return await self.rpc.ping(PING_TIMEOUT_MS)
         except HandrailError:
             return False
+
+
+async def is_up(device: AdbDevice, clock: Clock) -> bool:
+    """Whether a server answers on this phone, whoever started it. Starts nothing."""
+    try:
+        return await Rpc(HttpPort(device, U2_PORT, clock)).ping(PING_TIMEOUT_MS)
+    except HandrailError:
+        return False
 
 
 async def release(device: AdbDevice) -> bool:

@@ -22,6 +22,9 @@ async def run(call: Call) -> int:
     if len(rest) < 2:
         await call.err("Usage: app_process [java-options] cmd-dir start-class-name [options]")
         return 10
+    if (refused := call.phone.faults.get("helper_refused")) is not None:
+        await call.err(str(refused["why"]))
+        return 1
     main, name = call.phone.helper_mains.get(rest[1]), rest[1]
     files = [part for part in path.split(":") if part]
     there = any(call.session.files.exists(call.path(part)) for part in files)
