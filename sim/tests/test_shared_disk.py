@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -119,3 +121,15 @@ def test_two_phones_share_their_first_nodes_and_no_change() -> None:
     one.packages.uninstall("com.handrail.notes")
     assert not other.files.exists("/data/data/com.handrail.notes/files/mine")
     assert other.files.is_dir("/data/data/com.handrail.notes/files")
+
+
+def test_a_further_phone_is_small() -> None:
+    clock = ManualClock()
+    Phone(clock=clock).files.snapshot()
+    gc.collect()
+    tracemalloc.start()
+    phones = [Phone(clock=clock, seed=seed) for seed in range(20)]
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / len(phones) < 60_000
