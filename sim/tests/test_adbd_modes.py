@@ -67,7 +67,7 @@ async def test_an_incremental_install_is_refused_so_that_adb_streams(host: Host,
 @modes_test
 async def test_jdwp_lists_only_processes_that_can_be_debugged(host: Host, phone: Phone) -> None:
     assert await host.talk("jdwp") == b""
-    phone.start_activity(package="com.android.contacts")
+    phone.start_activity(package="com.google.android.contacts")
     phone.start_activity(package=NOTES)
     assert await host.talk("jdwp", ident=2) == f"{phone.packages.pid_of(NOTES)}\n".encode()
 
@@ -75,7 +75,7 @@ async def test_jdwp_lists_only_processes_that_can_be_debugged(host: Host, phone:
 @modes_test
 async def test_a_tracker_is_told_of_every_start_and_end(host: Host, phone: Phone) -> None:
     assert await host.talk("track-jdwp", ident=1) == b"0000"
-    phone.start_activity(package="com.android.contacts")
+    phone.start_activity(package="com.google.android.contacts")
     await settle()
     assert await host.packets() == []
     phone.start_activity(package=NOTES)

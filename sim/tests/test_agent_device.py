@@ -17,7 +17,7 @@ from tests.host import settle
 
 PACKAGE = "com.callstack.agentdevice.snapshothelper"
 RUNNER = f"{PACKAGE}/.SnapshotInstrumentation"
-CONTACTS = "com.android.contacts"
+CONTACTS = "com.google.android.contacts"
 
 
 class Client:

@@ -17,7 +17,7 @@ from handrail_sim.channels.http import Request
 from handrail_sim.channels.mortality import Mortal
 from tests.hand import Hand
 
-CONTACTS, NOTES, SETTINGS = "com.android.contacts", "com.handrail.notes", "com.android.settings"
+CONTACTS, NOTES, SETTINGS = "com.google.android.contacts", "com.handrail.notes", "com.android.settings"
 
 
 class Driver:
