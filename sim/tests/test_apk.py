@@ -130,3 +130,22 @@ def test_splits_are_installed_with_their_base_and_not_without() -> None:
         assert more.text == "Success\n"
 
     asyncio.run(story())
+
+
+def test_appiums_settings_app_reads_the_clipboard_through_its_own_input_method() -> None:
+    phone = new_phone()
+    helper = "io.appium.settings"
+    inner = f'<service android:name="{helper}.ForegroundService"/><activity android:name=".Settings"/>'
+    install(phone, text_apk(helper, f"<application>{inner}</application>"))
+    phone.clipboard = "Grüße"
+    ask = f"am broadcast -n {helper}/.receivers.ClipboardReceiver -a {helper}.clipboard.get"
+    assert "result=0" in out(ask, phone=phone)
+    out(f"am start-activity -n {helper}/.Settings", phone=phone)
+    assert "isForeground=true" in out(f"dumpsys activity services {helper}", phone=phone)
+    assert phone.tasks.top is not None
+    assert phone.tasks.top.app.package != helper
+    assert "data=" not in out(ask, phone=phone)
+    out(f"ime enable {helper}/.AppiumIME; ime set {helper}/.AppiumIME", phone=phone)
+    assert 'result=-1, data="R3LDvMOfZQ=="' in out(ask, phone=phone)
+    phone.notify("com.android.settings", "Hello", "there")
+    assert '"title": "Hello"' in out(f"am broadcast -a {helper}.notifications", phone=phone)

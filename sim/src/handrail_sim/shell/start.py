@@ -114,7 +114,7 @@ async def _with_options(call: Call, command: Command) -> int:
     tool = TOOLS.get(call.argv[0].rpartition("/")[2])
     if tool is not None:
         if call.args == ["--help"]:
-            await call.line(tool.usage())
+            await call.line(tool.help())
             return 0
         call.options = tool.read(call.args)
     return await command(call)

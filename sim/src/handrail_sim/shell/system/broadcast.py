@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -73,11 +74,59 @@ def _to_keyboard(call: Call, given: IntentArgs) -> Answer | None:
     return answer if owner == ANSWERING else SILENT
 
 
+APPIUM = "io.appium.settings"
+
+
+def _appium_clipboard(call: Call) -> Answer:
+    """Since Android 10 only the input method may read the clipboard, so Appium's own has to be chosen."""
+    if call.phone.settings["secure"].get("default_input_method") != f"{APPIUM}/.AppiumIME":
+        return -1, ""
+    return -1, base64.b64encode(call.phone.clipboard.encode()).decode()
+
+
+def _appium_notifications(call: Call) -> Answer:
+    shown = [
+        {
+            "packageName": one.package,
+            "isClearable": not one.ongoing,
+            "isOngoing": one.ongoing,
+            "id": one.number,
+            "tag": None,
+            "notification": {
+                "title": one.title,
+                "text": one.text,
+                "bigTitle": None,
+                "bigText": None,
+                "tickerText": None,
+                "subText": None,
+                "infoText": None,
+                "template": "android.app.Notification$BigTextStyle",
+            },
+            "userHandle": 0,
+            "groupKey": f"0|{one.package}|{one.number}|null",
+            "overrideGroupKey": None,
+            "postTime": one.when_ms,
+            "isRemoved": False,
+        }
+        for one in call.phone.notifications.posted
+    ]
+    return -1, json.dumps({"statusBarNotifications": shown})
+
+
+RECEIVERS: dict[str, Callable[[Call], Answer]] = {
+    f"{APPIUM}.clipboard.get": _appium_clipboard,
+    f"{APPIUM}.notifications": _appium_notifications,
+}
+"""What Appium's settings app answers while it runs."""
+
+
 def _deliver(call: Call, given: IntentArgs) -> Answer:
     action, phone = given.intent.action, call.phone
     heard = _to_keyboard(call, given)
     if heard is not None:
         return heard
+    if action in RECEIVERS and APPIUM in phone.packages.processes:
+        return RECEIVERS[action](call)
     if action == "android.intent.action.CLOSE_SYSTEM_DIALOGS":
         phone.systemui.close_shade()
         phone.systemui.close_recents()

@@ -7,17 +7,17 @@ from handrail_sim.shell.system.verbs import Verbs, plain
 
 BUILT_IN = "com.android.inputmethod.latin/.LatinIME"
 FROM_APKS = {
-    "com.github.uiautomator": "com.github.uiautomator/.AdbKeyboard",
-    "com.android.adbkeyboard": "com.android.adbkeyboard/.AdbIME",
-    "io.appium.settings": "io.appium.settings/.UnicodeIME",
+    "com.github.uiautomator": (".AdbKeyboard",),
+    "com.android.adbkeyboard": (".AdbIME",),
+    "io.appium.settings": (".AppiumIME", ".EmptyIME", ".UnicodeIME"),
 }
 """Input methods that known test packages bring along."""
 
 
 def available(call: Call) -> list[str]:
     """Every input method that is installed."""
-    more = [method for package, method in FROM_APKS.items() if package in call.phone.packages.installed]
-    return [BUILT_IN, *more]
+    there = {package: FROM_APKS[package] for package in FROM_APKS if package in call.phone.packages.installed}
+    return [BUILT_IN, *(f"{package}/{name}" for package, names in there.items() for name in names)]
 
 
 def enabled(call: Call) -> list[str]:

@@ -132,6 +132,11 @@ class Tool:
         parts += [f"[{name}]" for name in sorted(self.long)]
         return " ".join(["usage:", self.name, *parts, self.operands]).rstrip()
 
+    def help(self) -> str:
+        """What `--help` prints: each option on a line of its own, where scripts look for it."""
+        lines = [f"-{one} {one.upper()}" if one in self.valued else f"-{one}" for one in self.letters]
+        return "\n".join([self.usage(), *([""] if lines else []), *lines])
+
     def read(self, args: list[str]) -> Options:
         """The options that were given; BadUsage as toybox words it."""
         if self.bare and args and not args[0].startswith("-"):

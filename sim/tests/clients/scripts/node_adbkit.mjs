@@ -1,0 +1,34 @@
+// adbkit: devices, shell, files, install, forward, screencap, properties.
+import adbkit from '@devicefarmer/adbkit';
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+const Adb = adbkit.Adb ?? adbkit.default?.Adb ?? adbkit.default ?? adbkit;
+const client = Adb.createClient({ host: '127.0.0.1', port: Number(process.env.ANDROID_ADB_SERVER_PORT), bin: process.env.ADB });
+const serial = process.env.SERIAL;
+assert.ok((await client.listDevices()).some((one) => one.id === serial));
+const device = client.getDevice(serial);
+const text = async (stream) => (await Adb.util.readAll(stream)).toString();
+assert.equal(await text(await device.shell('echo hi')), 'hi\n');
+assert.equal((await device.getProperties())['ro.build.version.sdk'], '34');
+assert.ok((await device.getFeatures())['android.hardware.touchscreen']);
+await new Promise((ok, no) => device.push(process.env.APK, '/data/local/tmp/k.apk').then((t) => t.on('end', ok).on('error', no), no));
+assert.equal((await device.stat('/data/local/tmp/k.apk')).size, readFileSync(process.env.APK).length);
+const pulled = await device.pull('/data/local/tmp/k.apk');
+assert.equal((await Adb.util.readAll(pulled)).length, readFileSync(process.env.APK).length);
+assert.ok(await device.install(process.env.APK));
+assert.ok(await device.isInstalled('org.example.lamp'));
+await device.startActivity({ component: 'org.example.lamp/.Main', wait: true });
+assert.ok(await device.uninstall('org.example.lamp'));
+const png = await Adb.util.readAll(await device.screencap());
+assert.equal(png.subarray(1, 4).toString(), 'PNG');
+await device.forward('tcp:16098', 'tcp:9008');
+assert.ok((await device.listForwards()).some((one) => one.local === 'tcp:16098'));
+assert.ok((await device.readdir('/sdcard')).length > 3);
+const logcat = await device.openLogcat({ clear: false });
+await new Promise((ok) => logcat.once('entry', ok));
+logcat.end();
+const jdwp = await client.openProcStat?.(serial).catch(() => null);
+jdwp?.end();
+console.log('client: adbkit');
+process.exit(0);
