@@ -6,18 +6,10 @@ Knows bytes in and bytes out, and who completes a word; no shell and no phone.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from handrail_sim.shell.io import Sink, Source
 
-KEYS = {
-    b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left", b"\x1b[H": "home",
-    b"\x1b[F": "end", b"\x1b[1~": "home", b"\x1b[4~": "end", b"\x1b[3~": "delete", b"\x1bOA": "up",
-    b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left", b"\x01": "home", b"\x05": "end",
-    b"\x02": "left", b"\x06": "right", b"\x10": "up", b"\x0e": "down", b"\x08": "erase", b"\x7f": "erase",
-    b"\x15": "kill", b"\x0b": "kill_end", b"\x17": "kill_word", b"\t": "complete_key", b"\x03": "interrupt",
-    b"\x0c": "redraw",
-}  # fmt: skip
 MOST_REMEMBERED = 500
 Complete = Callable[[str, bool], list[str]]
 """The names that a word may become; the flag says whether it is a command's."""
@@ -37,6 +29,17 @@ class LineEditor:
         self._at = 0
         self._place = 0
         self._kept = ""
+        self._keys: dict[bytes, Callable[[], Awaitable[None]]] = {
+            b"\x1b[A": self._up, b"\x1bOA": self._up, b"\x10": self._up,
+            b"\x1b[B": self._down, b"\x1bOB": self._down, b"\x0e": self._down,
+            b"\x1b[C": self._right, b"\x1bOC": self._right, b"\x06": self._right,
+            b"\x1b[D": self._left, b"\x1bOD": self._left, b"\x02": self._left,
+            b"\x1b[H": self._home, b"\x1b[1~": self._home, b"\x01": self._home,
+            b"\x1b[F": self._end, b"\x1b[4~": self._end, b"\x05": self._end,
+            b"\x08": self._erase, b"\x7f": self._erase, b"\x1b[3~": self._delete,
+            b"\x15": self._kill, b"\x0b": self._kill_end, b"\x17": self._kill_word,
+            b"\t": self._complete_key, b"\x03": self._interrupt, b"\x0c": self._redraw,
+        }  # fmt: skip
 
     async def next(self) -> str | None:
         """The next line without its end; None at the end of the input."""
@@ -78,9 +81,9 @@ class LineEditor:
         return key
 
     async def _press(self, key: bytes) -> None:
-        name = KEYS.get(key)
-        if name is not None:
-            await getattr(self, f"_{name}")()
+        act = self._keys.get(key)
+        if act is not None:
+            await act()
         elif key >= b" " and key[:1] != b"\x1b":
             await self._insert(key.decode("utf-8", "surrogateescape"))
 

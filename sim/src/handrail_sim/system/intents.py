@@ -64,7 +64,7 @@ def _covers(pattern: str, mime: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StartResult:
-    """`code`: started, brought_to_front, delivered, chooser, not_found (no class), unresolved (nobody)."""
+    """`code`: started, brought_to_front, delivered, chooser, canceled, not_found (no class) or unresolved."""
 
     code: str
     component: str = ""
@@ -73,7 +73,7 @@ class StartResult:
 
     @property
     def ok(self) -> bool:
-        return self.code not in ("not_found", "unresolved")
+        return self.code not in ("not_found", "unresolved", "canceled")
 
 
 def full_class(package: str, name: str) -> str:

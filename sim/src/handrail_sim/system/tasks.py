@@ -11,7 +11,7 @@ from typing import Any
 from handrail_sim.system.activities import Activity, App, Context
 from handrail_sim.system.calls import make, to_call
 from handrail_sim.system.configuration import apply_rotation
-from handrail_sim.system.intents import Intent, StartResult, full_class, split_component
+from handrail_sim.system.intents import Intent, StartResult, full_class, short_component, split_component
 
 TRANSITION_MS = 200.0
 HOME = "com.android.launcher3"
@@ -41,6 +41,8 @@ class Tasks:
         self.resumed: Activity | None = None
         self.next_task = 1
         self.next_token = 1
+        self.allowed: Callable[[str], bool] | None = None
+        """Which packages may be started at all, while somebody such as monkey watches."""
 
     # looking
 
@@ -94,6 +96,8 @@ class Tasks:
         intent.component = self.phone.packages.component(package, name)
         if not intent.component:
             return StartResult("not_found", f"{package}/{name}")
+        if self.allowed is not None and not self.allowed(package):
+            return StartResult("canceled", intent.component)
         cold = package not in self.running
         self.phone.logcat(
             "I", "ActivityTaskManager", f"START u0 {{cmp={intent.component}}} with result code=0"
@@ -166,9 +170,21 @@ class Tasks:
         if activity.starting:
             self.phone.later(waits, lambda: self.ready(activity))
         else:
-            activity.on_create()
+            self._created(activity)
         self.settle()
         return waits
+
+    def _created(self, activity: Activity) -> None:
+        """The app's code runs, and both the app and the system write to the log as they do."""
+        self._log(activity, "onCreate")
+        activity.on_create()
+        took = int(self.phone.now_ms() - activity.started_ms)
+        shown = short_component(activity.component)
+        self.phone.logcat("I", "ActivityTaskManager", f"Displayed {shown} for user 0: +{took}ms")
+
+    def _log(self, activity: Activity, what: str) -> None:
+        name = activity.component.rpartition(".")[2]
+        self.phone.logcat("D", name, what, activity.app.package)
 
     def _cold_start_ms(self, intent: Intent) -> int:
         package, _ = split_component(intent.component)
@@ -182,7 +198,7 @@ class Tasks:
         if not activity.starting or activity.finishing:
             return
         activity.starting = False
-        activity.on_create()
+        self._created(activity)
         if activity is self.resumed:
             activity.on_resume()
         activity.changed()
@@ -313,11 +329,13 @@ class Tasks:
             return
         before, self.resumed = self.resumed, top
         if before is not None and not before.finishing and not before.starting:
+            self._log(before, "onPause")
             before.on_pause()
         self._came_to_front(top)
         if self.front is not None:
             self.front.used_ms = self.phone.now_ms()
         if not top.starting:
+            self._log(top, "onResume")
             top.on_resume()
         top.changed()
 

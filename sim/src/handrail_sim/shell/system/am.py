@@ -73,7 +73,9 @@ def _package(call: Call, given: IntentArgs) -> str:
 
 
 async def _not_started(call: Call, given: IntentArgs, result: StartResult) -> int:
-    if result.code == "not_found":
+    if result.code == "canceled":
+        await call.err("Error: Activity not started, you requested to not be allowed to start it")
+    elif result.code == "not_found":
         package, name = split_component(given.intent.component)
         await call.err(f"Error type 3\nError: Activity class {{{package}/{name}}} does not exist.")
     else:
