@@ -18,10 +18,25 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-SERVED = "the same, server runs"
-GOALS_MS = {"--help": 120, "tap Data Saver": 400, SERVED: 400}
+SERVED = "tap, server runs"
+HANDED = "by daemon"
+GOALS_MS = {"--help": 120, "tap Data Saver": 400, SERVED: 400, "first, starts the daemon": 800}
+GOALS_FLOORS = {f"ui {HANDED}": 4.0}
+"""Times as long as `python -c pass` in the same run."""
+FLOOR = "python -c pass"
+COLD_FLOOR = "python, asyncio, a model"
+MODEL = """
+import asyncio, pydantic
+class Model(pydantic.BaseModel):
+    x: int
+Model(x=1)
+asyncio.run(asyncio.sleep(0))
+"""
+ALONE = {"HANDRAIL_NO_DAEMON": "1"}
+FLOWS = Path(__file__).parents[1] / "examples" / "flows"
 SETTINGS = "com.android.settings"
 IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|( +)(\S+)")
 PARTS = ("handrail", "pydantic", "pydantic_core", "click", "asyncio", "sqlite3", "lxml", "PIL", "rich", "mcp")
@@ -33,12 +48,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="handrail-bench-") as home, phone() as address:
         env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         env |= {"HANDRAIL_HOME": home, "HANDRAIL_DEVICE": address, "PYTHONPYCACHEPREFIX": f"{home}/bytecode"}
+        alone = env | ALONE
         for words in (["start-app", SETTINGS], ["tap", "Network & internet"]):
-            subprocess.run(handrail(*words), env=env, check=True, capture_output=True)
-        rows = [measured(name, words, env, options.runs) for name, words in commands().items()]
-        with server(env):
-            rows.append(measured(SERVED, handrail("tap", "Data Saver"), env, options.runs))
-        parts = {name: imported(words, env) for name, words in commands().items() if name in GOALS_MS}
+            subprocess.run(handrail(*words), env=alone, check=True, capture_output=True)
+        rows = [measured(name, words, alone, options.runs) for name, words in commands().items()]
+        with server(alone):
+            rows.append(measured(SERVED, handrail("tap", "Data Saver"), alone, options.runs))
+        rows += by_daemon(env, options.runs)
+        parts = {name: imported(words, alone) for name, words in commands().items() if name in GOALS_MS}
     if options.json:
         print(json.dumps({"commands": rows, "imports": parts}, indent=1))
     else:
@@ -55,25 +72,55 @@ def arguments() -> argparse.ArgumentParser:
 def commands() -> dict[str, list[str]]:
     """The first one is the floor: what any Python program pays."""
     return {
-        "python -c pass": [sys.executable, "-c", "pass"],
+        FLOOR: [sys.executable, "-c", "pass"],
+        COLD_FLOOR: [sys.executable, "-c", MODEL],
         "--version": handrail("--version"),
         "--help": handrail("--help"),
         "tap --help": handrail("tap", "--help"),
         "ui": handrail("ui"),
         "tap Data Saver": handrail("tap", "Data Saver"),
-        "tap 540,100": handrail("tap", "540,100"),
+        "tap 540,100": handrail(
+            "tap", "540,100"
+        ),  # nothing happens there: the screen is watched until it rests
+        "actions swipe": handrail("actions", "swipe"),
+        "flow check": handrail("flow", "check", *sorted(map(str, FLOWS.glob("*.yaml")))),
     }
+
+
+def by_daemon(env: dict[str, str], runs: int) -> list[Row]:
+    """Commands that are handed over. The last row is the first command of all, again and again."""
+    warm = {
+        FLOOR: [sys.executable, "-c", "pass"],
+        f"ui {HANDED}": handrail("ui"),
+        f"tap Data Saver {HANDED}": handrail("tap", "Data Saver"),
+        f"tap 960,1030 {HANDED}": handrail("tap", "960,1030"),  # the same switch
+        f"tap 540,100 {HANDED}": handrail("tap", "540,100"),
+    }
+    stop = handrail("daemon", "stop")
+    try:
+        subprocess.run(handrail("ui"), env=env, check=True, capture_output=True)
+        rows = [measured(name, words, env, runs) for name, words in warm.items()]
+        first = measured("first, starts the daemon", handrail("ui"), env, runs, before=stop)
+    finally:
+        subprocess.run(stop, env=env, check=True, capture_output=True)
+    for row in rows:
+        row["floors"] = round(row["median_ms"] / rows[0]["median_ms"], 2)
+    return [*rows, first]
 
 
 def handrail(*words: str) -> list[str]:
     return [sys.executable, "-m", "handrail.cli.main", *words]
 
 
-def measured(name: str, words: list[str], env: dict[str, str], runs: int) -> Row:
+def measured(
+    name: str, words: list[str], env: dict[str, str], runs: int, before: list[str] | None = None
+) -> Row:
     """Milliseconds; the first run writes the bytecode and does not count."""
     subprocess.run(words, env=env, check=True, capture_output=True)
     wall, cpu = [], []
     for _ in range(runs):
+        if before:
+            subprocess.run(before, env=env, check=True, capture_output=True)
         used, began = cpu_ms(), time.perf_counter()
         subprocess.run(words, env=env, check=True, capture_output=True)
         wall.append((time.perf_counter() - began) * 1000)
@@ -107,11 +154,13 @@ def imported(words: list[str], env: dict[str, str]) -> dict[str, float]:
 
 
 def table(rows: list[Row], runs: int) -> Iterator[str]:
-    yield f"{f'handrail … ({runs} runs)':<24}{'median':>9}{'p90':>9}{'min':>9}{'CPU':>9}{'goal':>9}   ms"
+    yield f"{f'handrail … ({runs} runs)':<30}{'median':>9}{'p90':>9}{'min':>9}{'CPU':>9}{'goal':>9}   ms"
     for row in rows:
         figures = "".join(f"{row[key]:>9.0f}" for key in ("median_ms", "p90_ms", "min_ms", "cpu_ms"))
         goal = f"≤ {row['goal_ms']}" if row["goal_ms"] else ""
-        yield f"{row['command']:<24}{figures}{goal:>9}"
+        ratio = f"   {row['floors']} × {FLOOR}" if "floors" in row else ""
+        wanted = f", goal ≤ {GOALS_FLOORS[row['command']]}" if row["command"] in GOALS_FLOORS else ""
+        yield f"{row['command']:<30}{figures}{goal:>9}{ratio}{wanted}"
 
 
 def breakdown(parts: dict[str, dict[str, float]]) -> Iterator[str]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import json
 import os
+import pkgutil
 import select
 import signal
 import sys
@@ -64,6 +66,7 @@ class ResidentProcess:
 
     def listen(self, listener: socket) -> None:
         """Until it is stopped, replaced, not used for long, or its home is gone."""
+        self._code = code_marks() | self._code  # more was imported since; what was there is as it was then
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         heard, tell = os.pipe()
@@ -170,11 +173,16 @@ def warm() -> None:
 
 
 def prime() -> None:
-    """What is made when it is first used: models build their validators then, and milliseconds each."""
+    """What is imported or made at its first use: helpers, and validators of models at milliseconds each."""
     import pwd  # noqa: F401, PLC0415
 
     from pydantic import BaseModel  # noqa: PLC0415
 
+    import handrail.android  # noqa: PLC0415
+
+    for found in pkgutil.walk_packages(handrail.android.__path__, "handrail.android."):
+        with suppress(ImportError):  # of what is not installed
+            importlib.import_module(found.name)
     known = [BaseModel]
     for one in known:
         known += one.__subclasses__()

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, json_schema
 
@@ -50,7 +52,17 @@ def summary(cls: type[Act]) -> str:
 
 def describe(cls: type[Act]) -> Described:
     """The action with its fields; `type` itself is left out."""
-    schema = _schema()["$defs"][cls.__name__]
+    return _described(cls, _schema()["$defs"][cls.__name__])
+
+
+def describe_alone(cls: type[Act]) -> Described:
+    """The same for whoever asks for one or two actions: the sixty others are not built for it."""
+    from handrail.protocol.schema import schema_of  # noqa: PLC0415  (a generator that few commands need)
+
+    return _described(cls, schema_of(TypeAdapter(cls), cls.__name__))
+
+
+def _described(cls: type[Act], schema: dict[str, Any]) -> Described:
     required = schema.get("required", [])
     own = [name for name in schema["properties"] if name not in _SHARED]
     shared = [name for name in _SHARED if name != "type" and name in schema["properties"]]

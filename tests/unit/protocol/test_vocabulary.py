@@ -6,6 +6,7 @@ import pytest
 
 from handrail.errors import InvalidAction
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
+from handrail.protocol.describe import describe, describe_alone
 from handrail.protocol.device import PressKey
 from handrail.protocol.keys import CODES, KEYS
 from handrail.protocol.read import action_from
@@ -218,3 +219,8 @@ def test_only_true_and_false_are_flags(flag: Any) -> None:
 def test_a_command_is_split_into_tokens_once() -> None:
     action: Any = action_from({"type": "shell", "command": "am start -n 'a b'"})
     assert action.tokens == ["am", "start", "-n", "a b"]
+
+
+def test_one_action_is_described_alone_as_among_all() -> None:
+    for cls in ACTIONS.values():
+        assert describe_alone(cls) == describe(cls)
