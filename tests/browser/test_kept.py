@@ -54,6 +54,25 @@ def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_two_that_start_it_at_once_get_one_browser(tmp_path: Path) -> None:
+    async def story() -> None:
+        folder, clock = tmp_path / "one", SystemClock()
+        wires = await asyncio.gather(kept(folder, clock), kept(folder, clock))
+        try:
+            clients = [Connection(wire, clock) for wire in wires]
+            calls = [asyncio.create_task(one.root.call("Browser.getVersion")) for one in clients]
+            await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+            turn = [call.done() for call in calls]
+            assert sorted(turn) == [False, True], "one has it, the other waits for its turn"
+            await clients[turn.index(True)].close()
+            assert await calls[0] == await calls[1]
+            await clients[turn.index(False)].close()
+        finally:
+            await end(folder)
+
+    asyncio.run(story())
+
+
 def test_no_debugging_port_is_opened(tmp_path: Path) -> None:
     words = arguments("chromium", tmp_path, headless=True)
     assert "--remote-debugging-pipe" in words

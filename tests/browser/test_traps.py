@@ -223,6 +223,6 @@ def test_an_emulated_scale_changes_no_place(play: Play) -> None:
             assert (await stage.tap("Far")).success
             assert await stage.js("document.title") == "7"
         finally:
-            await page.session.call("Emulation.clearDeviceMetricsOverride")
+            await page.prepare(stage.surface.tabs.size)
 
     play(story)

@@ -8,9 +8,11 @@ when the browser was closed, or when nobody has come for a while.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import re
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,14 +20,14 @@ from handrail.browser.launch import LaunchedBrowser, launch
 from handrail.cdp.wire import MOST_BYTES, PipeWire, WireClosed
 from handrail.clock import Clock, SystemClock
 from handrail.errors import BrowserConnectionError, HandrailError
-from handrail.waiting import Deadline, Expired, beside, wait_for_event
+from handrail.waiting import beside, wait_for_end, wait_for_event
 
 SOCKET = "socket"
 PROFILE = "profile"
 IDLE_MS = 15 * 60_000.0
 """A browser that nobody has used for so long is closed."""
 START_MS = 20_000.0
-POLL_MS = 50.0
+POLL_MS = 20.0
 _ATTACHED = re.compile(rb'"method":"Target\.attachedToTarget","params":\{"sessionId":"(\w+)"')
 _LATE = 1 << 40
 """Numbers of the keeper's own calls, beyond those of any client."""
@@ -118,15 +120,10 @@ async def kept(folder: Path, clock: Clock, *, headless: bool = True) -> PipeWire
     folder.chmod(0o700)
     if (wire := await _connected(folder)) is not None:
         return wire
-    process = await _started(folder, headless=headless)
-    try:
-        async with Deadline(clock, START_MS):
-            while (wire := await _connected(folder)) is None:
-                if process.returncode is not None:
-                    raise BrowserConnectionError(f"The browser did not start: {_last_words(folder)}")
-                await clock.sleep_ms(POLL_MS)
-    except Expired:
-        raise BrowserConnectionError(f"The browser did not start within {START_MS:g} ms") from None
+    await _start(folder, clock, headless=headless)
+    wire = await _connected(folder)
+    if wire is None:
+        raise BrowserConnectionError(f"The browser did not start: {_last_words(folder)}")
     return wire
 
 
@@ -138,17 +135,21 @@ async def _connected(folder: Path) -> PipeWire | None:
     return PipeWire(reader, writer)
 
 
-async def _started(folder: Path, *, headless: bool) -> asyncio.subprocess.Process:
-    """On its own: a signal to the command that starts it does not reach it."""
+async def _start(folder: Path, clock: Clock, *, headless: bool) -> None:
+    """Until the keeper listens, or has failed."""
     words = [sys.executable, "-m", "handrail.browser.keeper", str(folder), *([] if headless else ["shown"])]
     with (folder / "log").open("wb") as log:
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *words,
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=log,
             start_new_session=True,
         )
+    if not await wait_for_end(clock, asyncio.ensure_future(process.wait()), START_MS):
+        process.kill()
+        await process.wait()
+        raise BrowserConnectionError(f"The browser did not start within {START_MS:g} ms")
 
 
 def _last_words(folder: Path) -> str:
@@ -158,10 +159,29 @@ def _last_words(folder: Path) -> str:
         return "it ended at once"
 
 
+def _waited(folder: Path, child: int) -> int:
+    """Until somebody listens, or the child has failed."""
+    while not (folder / SOCKET).exists():
+        if child and os.waitpid(child, os.WNOHANG)[0]:
+            return 1
+        time.sleep(POLL_MS / 1000)
+    return 0
+
+
 def main() -> int:
-    """The program."""
+    """The program: it goes on by itself, in a process that belongs to nobody, once it listens."""
+    folder, headless = Path(sys.argv[1]), "shown" not in sys.argv[2:]
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        asyncio.run(keep(Path(sys.argv[1]), headless="shown" not in sys.argv[2:]))
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # the child has it too, for as long as it lives
+    except BlockingIOError:
+        return _waited(folder, 0)  # another one was quicker
+    (folder / SOCKET).unlink(missing_ok=True)
+    child = os.fork()
+    if child:
+        return _waited(folder, child)
+    try:
+        asyncio.run(keep(folder, headless=headless))
     except HandrailError as error:
         sys.stderr.write(f"{error.message}. {error.hint}\n")
         return 1

@@ -138,6 +138,6 @@ async def _wire(reads: int, writes: int) -> PipeWire:
     reader = asyncio.StreamReader(limit=MOST_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(reads, "rb", 0))
     transport, protocol = await loop.connect_write_pipe(
-        lambda: asyncio.streams.FlowControlMixin(loop), os.fdopen(writes, "wb", 0)
+        lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(writes, "wb", 0)
     )
     return PipeWire(reader, asyncio.StreamWriter(transport, protocol, None, loop))

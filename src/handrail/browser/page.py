@@ -97,7 +97,7 @@ class WebPage:
 
     # getting ready
 
-    async def prepare(self) -> None:
+    async def prepare(self, size: tuple[int, int] | None = None) -> None:
         """Everything that has to be switched on anew whenever the page is attached to."""
         await asyncio.gather(*(self._enable(part) for part in list(self.parts.values())))
         await asyncio.gather(
@@ -105,6 +105,9 @@ class WebPage:
             # Never the machine's own dialog: it shows files that no policy was asked about.
             self.session.call("Page.setInterceptFileChooserDialog", {"enabled": True}),
         )
+        if size is not None:
+            told = {"width": size[0], "height": size[1], "deviceScaleFactor": 0, "mobile": False}
+            await self.session.call("Emulation.setDeviceMetricsOverride", told)
         tree = (await self.session.call("Page.getFrameTree"))["frameTree"]
         self.main.frame, self.url = tree["frame"]["id"], tree["frame"]["url"]
 
@@ -276,11 +279,11 @@ class WebPage:
 
     async def _look(self, part: PagePart, frame: str) -> PageLook:
         text = await self.evaluate("handrail.look()", part, frame)
-        return PageLook.read(part.worlds[frame].token, text)
+        return PageLook.read(text)
 
     async def _hand_in_roots(self, part: PagePart, frame: str) -> bool:
         """Only the browser knows closed shadow roots; the script is given those of its suspects."""
-        call, world = part.session.call, part.worlds[frame]
+        call, world = part.session.call, await self.world(part, frame)
         asked = {"expression": "handrail.suspects()", "contextId": world.context, "objectGroup": WORLD}
         try:
             listed = await call("Runtime.evaluate", asked)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from handrail.browser.eyes import Eyes, origin_of, unless_dialog
+from handrail.browser.launch import HEIGHT, WIDTH
 from handrail.browser.mouse import INPUT_MS, Mouse
 from handrail.browser.page import WebPage
 from handrail.browser.rest import PageRest
@@ -77,6 +78,9 @@ class BrowserSurface:
         if self._is_ours:
             root.on("Browser.downloadWillBegin", self._refuse_download)
             await root.call("Browser.setDownloadBehavior", {"behavior": "deny", "eventsEnabled": True})
+            version = await root.call("Browser.getVersion")
+            if "Headless" in str(version.get("userAgent", "")):
+                self.tabs.size = (WIDTH, HEIGHT)  # its window has bars that nobody sees, and that come and go
         await self.tabs.open()
 
     def _refuse_download(self, told: Answer) -> None:

@@ -26,6 +26,8 @@ class Tabs:
         """By target, the oldest first."""
         self._fronts: list[str] = []
         """The last one is in front; behind it those that were."""
+        self.size: tuple[int, int] | None = None
+        """Of every page, where nobody sees the window; None leaves it to the window."""
         self._tasks = Background()
         self._ready = asyncio.Event()
         self.lines: list[str] = []
@@ -108,7 +110,7 @@ class Tabs:
         page = self.pages[target] = WebPage(self.connection, session, self._clock, str(info.get("url", "")))
         page.title = str(info.get("title", ""))
         self._to_front(target)
-        await page.prepare()
+        await page.prepare(self.size)
         return page
 
     def _created(self, told: Answer) -> None:

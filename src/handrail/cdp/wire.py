@@ -6,6 +6,7 @@ A wire carries JSON text and does not read it. A message longer than `MOST_BYTES
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Protocol
 
 from websockets.asyncio.client import ClientConnection
@@ -66,6 +67,8 @@ class PipeWire:
 
     async def close(self) -> None:
         self._writer.close()
+        with suppress(OSError):
+            await self._writer.wait_closed()
 
 
 class SocketWire:

@@ -456,7 +456,9 @@
   };
 
   const walk = (doc, parent, at) => {
-    docs.push(doc.location.origin === 'null' ? doc.location.protocol + (doc.defaultView?.origin || '') : doc.location.origin);
+    const { origin, protocol } = doc.location;
+    // A document that a page has written itself, without an address, is that page's own.
+    docs.push(origin !== 'null' ? origin : protocol === 'about:' && parent.doc !== undefined && parent.role === 'frame' ? docs[parent.doc] : protocol);
     const body = doc.body || doc.documentElement, before = mayBarren;
     mayBarren = before || !!doc.querySelector('[aria-disabled="true"],[inert]') || shadowed;
     if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false });
@@ -601,7 +603,7 @@
     // Where nothing lies over anything, texts need not be asked about.
     if (layered) for (const row of told) if (!row.acts && !row.foreign && (row.text || row.desc)) reach(row);
     for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
-    return JSON.stringify({ view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
+    return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
       docs, rows: flatten(page), truncated, suspects: suspects.length, state: document.readyState });
   };
 

@@ -66,13 +66,13 @@ class PageLook:
     """Elements that may have a closed shadow root and were not asked about yet."""
 
     @classmethod
-    def read(cls, token: str, text: str) -> PageLook:
+    def read(cls, text: str) -> PageLook:
         """Raises `TreeParseError` for anything that is no look."""
         try:
             told = json.loads(text)
             width, height, device_scale, zoom, left, top = told["view"]
             return cls(
-                token,
+                str(told["token"]),
                 PageViewport(
                     int(width), int(height), float(device_scale), float(zoom), float(left), float(top)
                 ),
