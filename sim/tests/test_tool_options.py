@@ -28,7 +28,7 @@ def test_every_tool_is_in_the_table_or_reads_its_own_words() -> None:
 def test_a_letter_that_a_tool_does_not_have_is_refused(name: str) -> None:
     tool = TOOLS[name]
     usage = out(f"/system/bin/{name} --help")
-    assert usage == f"{tool.usage()}\n"
+    assert usage.startswith(f"{tool.usage()}\n")
     known = usage.partition(name)[2]
     unknown = next(letter for letter in string.ascii_letters if f"-{letter}" not in known and
                    letter not in known.partition("]")[0])  # fmt: skip
