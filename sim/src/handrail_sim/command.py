@@ -19,6 +19,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """The command itself: 0 after a signal, 2 for words that it does not understand."""
     options = _parser().parse_args(argv)
     try:
+        if options.profiles:
+            return _list_profiles()
         _run(options)
     except SimulatorError as problem:
         hint = f" {problem.hint}" if problem.hint else ""
@@ -27,8 +29,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _list_profiles() -> int:
+    from handrail_sim.system.profiles import PROFILES  # noqa: PLC0415 - `--help` needs no phone
+
+    for name, profile in PROFILES.items():
+        print(f"{name:<22}{profile.about}")  # noqa: T201
+    return 0
+
+
 def _run(options: argparse.Namespace) -> None:
-    from handrail_sim.served import ease_collection, make_phones, run  # noqa: PLC0415 - `--help` needs no phone
+    from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415 - `--help` needs no phone
 
     first = options.port
     if first is None:
@@ -40,6 +50,7 @@ def _run(options: argparse.Namespace) -> None:
         faults=options.faults,
         first_port=first if options.emulator else None,
         userdebug=options.userdebug,
+        kind=Kind(options.profile, options.android, options.vendor),
     )
     ease_collection()
     asyncio.run(run(phones, options.host, first, auth=options.auth, emulator=options.emulator))
@@ -62,6 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="same seed, same phone (%(default)s)")
     parser.add_argument("--apps", type=_names, metavar="NAMES", help="apps, by commas; all when left out")
     parser.add_argument("--faults", type=Path, metavar="FILE", help="what goes wrong, as TOML or JSON")
+    parser.add_argument("--profile", metavar="NAME", help="be such a phone; --profiles lists them")
+    parser.add_argument("--profiles", action="store_true", help="list the profiles and end")
+    parser.add_argument("--android", type=int, metavar="N", help="the version of Android, 8 to 16 (14)")
+    parser.add_argument("--vendor", metavar="NAME", help="who made it: google, samsung, xiaomi, …")
     parser.add_argument("--auth", action="store_true", help="ask hosts for their key; SIGUSR1 accepts")
     parser.add_argument("--emulator", action="store_true", help="be found as an emulator: console and gRPC")
     parser.add_argument("--userdebug", action="store_true", help="an engineers' build: adb root works")

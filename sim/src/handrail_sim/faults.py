@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from handrail_sim.clock import Clock
 from handrail_sim.errors import BadSetting
@@ -36,16 +36,40 @@ KINDS: dict[str, Options] = {
     "helper_dies": {"requests": 0},
     "helper_refused": {"why": "java.lang.SecurityException: Permission denied (SELinux)"},
     "temp_read_only": {},
-    "work_profile": {},
-    "folded_panel": {},
-    "input_refused": {"command": "*"},
+    "work_profile": {"user": 10, "label": "Work profile", "flags": "1030", "refused": 1, "packages": ""},
+    "second_display": {"id": 2, "width": 500, "height": 500, "density": 100, "rotation": 0, "first": 0,
+                       "physical": 0},
+    "fold": {"state": "closed", "width": 1080, "height": 2092, "density": 420},
+    "secure_window": {"which": "overlay"},
     "clipboard_unreadable": {},
-}
-"""Every fault with its own options and their defaults; `command` "*" means any command."""
+    "oem_lines": {"command": "*", "text": "WARNING: linker: unused DT entry: type 0x1d", "to": "stdout"},
+    "input_refused": {"command": "*", "helpers": 0},
+    "grant_refused": {},
+    "settings_refused": {},
+    "install_refused": {},
+    "screencap_warning": {"text": "", "to": "stderr"},
+    "windows_shuffled": {},
+}  # fmt: skip
+"""Every fault with its own options and their defaults; `command` "*" means any command.
+
+`work_profile`: another user, whom the shell may not ask about unless `refused` is 0; `packages`, by commas,
+run there. `second_display`: `first` lists it before the phone's own. `fold`: the cover's size, and which side
+is in use. `secure_window`: "overlay" is a window of its own, anything else a window's type or package.
+"""
 
 PROFILES: dict[str, list[tuple[str, Options]]] = {
     "hardware": [
+        # mobile-next/mobilecli#286: about 2.2 s for each `uiautomator dump`, 0.8 to 1.0 s for a whole tree
+        # from a helper that keeps running; codematrixer/hmdriver2#10: a plain screen by u2 within 0.1 s.
         ("latency", {"command": "uiautomator", "ms": 2000, "jitter_ms": 200}),
+        ("latency", {"command": "dumpWindowHierarchy", "ms": 500, "jitter_ms": 400}),
+        # Genymobile/scrcpy#112, #469, #684: 1 to 2 s for a PNG, most of it packing; Midscene's #1842: 0.55 s.
+        ("latency", {"command": "screencap", "ms": 1200, "jitter_ms": 600}),
+        # openatx/uiautomator2#1122: a picture by u2 is far cheaper than its tree.
+        ("latency", {"command": "takeScreenshot", "ms": 120, "jitter_ms": 40}),
+        # Every other call of u2 is a round trip over USB and a look at the tree.
+        ("latency", {"command": "u2", "ms": 40, "jitter_ms": 20}),
+        # quamotion/madb#56: 300 to 400 ms where `input` starts a Java program; newer phones ask a service.
         ("latency", {"command": "input", "ms": 60, "jitter_ms": 10}),
         ("dump_waits_for_idle", {}),
         ("slow_app_start", {"ms": 800}),
@@ -62,6 +86,7 @@ USUAL: dict[str, Options] = {"ime_swallows": {"every": 3}}
 
 ALIASES = {"unauthorised": "unauthorized", "jitter": "latency"}
 
+T = TypeVar("T")
 Listener = Callable[[str, bool], object]
 
 
@@ -106,7 +131,7 @@ class Faults:
     def __post_init__(self) -> None:
         self._random = Random(f"faults {self.seed}")  # noqa: S311 - repeatable on purpose
 
-    def add(self, name: str, **options: Any) -> None:
+    def add(self, name: str, /, **options: Any) -> None:
         """Switch a fault or a profile on; the same fault for the same command is replaced."""
         if name in PROFILES:
             for part, given in PROFILES[name]:
@@ -146,20 +171,28 @@ class Faults:
                 return fault.options
         return None
 
-    async def delay(self, command: str) -> None:
-        """Wait as long as the latency of this command (and that of every command) says."""
-        wait_ms = self.latency_ms(command)
+    async def delay(self, *names: str) -> None:
+        """Wait as long as the latency of this command (and that of every command) says.
+
+        A call of a helper has two names, the helper's and its own.
+        """
+        wait_ms = self.latency_ms(*names) if self._faults else 0.0
         if wait_ms > 0:
             await self.clock.sleep_ms(wait_ms)
 
-    def latency_ms(self, command: str) -> float:
+    def latency_ms(self, *names: str) -> float:
         """How long this command is held up this time."""
         total = 0.0
         for fault in list(self._faults.values()):
-            if fault.name == "latency" and fault.covers(command) and self._strikes(fault):
+            covered = fault.name == "latency" and any(fault.covers(name) for name in names)
+            if covered and self._strikes(fault):
                 jitter = float(fault.options["jitter_ms"])
                 total += max(0.0, float(fault.options["ms"]) + self._random.uniform(-jitter, jitter))
         return total
+
+    def shuffled(self, things: list[T]) -> list[T]:
+        """Another order at every call, the same for the same seed."""
+        return self._random.sample(things, len(things))
 
     def to_list(self) -> list[Options]:
         """All that is switched on, as data."""

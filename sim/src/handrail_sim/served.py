@@ -8,6 +8,7 @@ import json
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,26 @@ from handrail_sim.adbd.server import Served, serve
 from handrail_sim.clock import SystemClock
 from handrail_sim.faults import read_file
 from handrail_sim.phone import Phone
+from handrail_sim.system.profiles import become, take_on
 from handrail_sim.system.properties import make_userdebug
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What phones are to be: a profile, an Android, a maker."""
+
+    profile: str | None = None
+    android: int | None = None
+    vendor: str | None = None
+
+
 @asynccontextmanager
-async def simulated_phone(*, seed: int = 1, apps: Sequence[str] | None = None) -> AsyncIterator[str]:
+async def simulated_phone(
+    *, seed: int = 1, apps: Sequence[str] | None = None, profile: str | None = None
+) -> AsyncIterator[str]:
     """Its address, which is a serial for everything that takes one. The same seed is the same phone."""
     phone = Phone(clock=SystemClock(), seed=seed, apps=apps)
+    _shape(phone, Kind(profile))
     async with serve([phone], port=0) as [served]:
         yield served.address
 
@@ -35,6 +49,7 @@ def make_phones(
     faults: Path | None = None,
     first_port: int | None = None,
     userdebug: bool = False,
+    kind: Kind | None = None,
 ) -> list[Phone]:
     """Phones with seeds in a row; an emulator is named after its console, the port below its ADB port."""
     entries = [] if faults is None else read_file(faults)
@@ -44,11 +59,20 @@ def make_phones(
         if first_port is not None:
             serial = f"emulator-{first_port + 2 * number - 1}"
         phone = Phone(clock=SystemClock(), seed=seed + number, serial=serial, apps=apps)
+        _shape(phone, kind or Kind())
         phone.faults.load(entries)
         if userdebug:
             make_userdebug(phone.props)
         phones.append(phone)
     return phones
+
+
+def _shape(phone: Phone, kind: Kind) -> None:
+    """A profile first, then what was said besides."""
+    if kind.profile is not None:
+        take_on(phone, kind.profile)
+    if kind.android is not None or kind.vendor is not None:
+        become(phone, android=kind.android, vendor=kind.vendor)
 
 
 async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:

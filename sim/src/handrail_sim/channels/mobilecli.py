@@ -117,7 +117,7 @@ class Server:
         return {"dismissed": shown}
 
     async def _get_clipboard(self, _params: dict[str, Any]) -> dict[str, str]:
-        return {"text": self.phone.clipboard}
+        return {"text": self.phone.read_clipboard("com.android.shell")}
 
     async def _set_clipboard(self, params: dict[str, Any]) -> dict[str, bool]:
         if "text" not in params:

@@ -65,6 +65,8 @@ def tree(window: Window, *, compressed: bool = False) -> Node:
 def roots(phone: Android, *, compressed: bool = False) -> list[Node]:
     """Every window's tree, in no order: the server that asks collects them in a hash set."""
     shown = sorted(phone.windows(), key=lambda window: crc32(f"{window.number} {window.title}".encode()))
+    if phone.faults.get("windows_shuffled") is not None:
+        shown = phone.faults.shuffled(shown)
     return [tree(window, compressed=compressed) for window in shown]
 
 

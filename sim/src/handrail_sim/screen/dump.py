@@ -75,7 +75,7 @@ def all_windows(windows: Sequence[Window], rotation: int, active: Window | None)
 
 
 _TYPES = {"ime": "TYPE_INPUT_METHOD", "status_bar": "TYPE_SYSTEM", "navigation_bar": "TYPE_SYSTEM"}
-_TYPES |= dict.fromkeys(("toast", "shade", "heads_up", "volume"), "TYPE_SYSTEM")
+_TYPES |= dict.fromkeys(("toast", "shade", "heads_up", "volume", "overlay"), "TYPE_SYSTEM")
 
 
 def _window(number: int, window: Window, rotation: int, active: bool) -> str:

@@ -11,6 +11,7 @@ from handrail_sim.clock import Clock
 from handrail_sim.screen import dump
 from handrail_sim.screen.camera import Camera, paint_aside
 from handrail_sim.screen.dialogs import Dialogs
+from handrail_sim.screen.displays import Displays
 from handrail_sim.screen.motion import Motion
 from handrail_sim.screen.stack import Screen
 from handrail_sim.screen.systemui import SystemUi
@@ -37,6 +38,7 @@ class Shown(Android):
         self.systemui = SystemUi(self)
         self.screen = Screen(self, self.systemui, self.dialogs, self.text_toolbar)
         self.camera = Camera(self.frame)
+        self.displays = Displays(self)
 
     def _move(self, now_ms: float) -> None:
         self.motion.advance(now_ms)
@@ -160,6 +162,18 @@ class Shown(Android):
     def app_stopped(self, package: str) -> None:
         self.dialogs.close_of(package)
         self.systemui.invalidate()
+
+    def ask_finger(
+        self, activity: Activity, title: str, subtitle: str, negative: str, then: Callable[[bool], object]
+    ) -> None:
+        self.dialogs.ask_finger(activity, title, subtitle, negative, then)
+
+    def touch_finger(self, finger: int = 1) -> str:
+        """A finger on the sensor; says what came of it."""
+        return self.dialogs.touch_finger(finger)
+
+    def end_heads_up(self) -> None:
+        self.systemui.end_heads_up()
 
     def notification_posted(self, note: Notification) -> None:
         self.systemui.posted(note.number, note.importance)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from handrail_sim.screen.dialogs import Dialogs
+from handrail_sim.screen.guarded import Guarded
 from handrail_sim.screen.systemui import SystemUi
 from handrail_sim.screen.text_toolbar import TextToolbar
 from handrail_sim.system import overlays
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.android import Android
+from handrail_sim.system.users import user_of
 from handrail_sim.view.units import contains
 from handrail_sim.view.view import Rect, View
 from handrail_sim.view.windows import Window
@@ -20,6 +22,7 @@ class Screen:
         self.phone = phone
         self._ui, self._dialogs, self._toolbar = ui, dialogs, toolbar
         self._numbers = 0
+        self._guarded = Guarded(phone)
 
     def windows(self) -> list[Window]:
         """What is on the screen, bottom to top, laid out."""
@@ -29,7 +32,7 @@ class Screen:
         found += [self._fit(window) for window in self._dialogs.windows()]
         if self.phone.keyboard_shown:
             found.append(self._fit(self.phone.keyboard()))
-        found += self._ui.above()
+        found = self._guarded.among([*found, *self._ui.above()])
         focused = next((window for window in reversed(found) if window.focusable), None)
         for layer, window in enumerate(found):
             window.layer = layer
@@ -45,8 +48,9 @@ class Screen:
         found: list[Window] = []
         for activity in self.shown():
             hung = self.phone.health.is_hung(activity.app.package)
+            user = user_of(self.phone, activity.app.package)
             for window in [activity.window, *overlays.windows_of(activity)]:
-                window.frozen, window.secure = hung, activity.secure
+                window.frozen, window.secure, window.user = hung, activity.secure, user
                 found.append(self._fit(window))
         return found
 

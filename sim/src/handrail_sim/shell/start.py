@@ -89,6 +89,10 @@ async def run_process(call: Call, command: Command, *, replaces: bool = False) -
     with table.started(call.argv, parent, session.user, now_ms, group=session.group, pid=place) as process:
         try:
             await phone.faults.delay(process.name)
+            added = phone.faults.get("oem_lines", process.name)
+            if added is not None:
+                sink = call.stderr if added["to"] == "stderr" else call.stdout
+                await sink.write(encode(added["text"].replace("\\n", "\n") + "\n"))
             return await _with_options(call, command)
         except BrokenPipeError:
             return 141

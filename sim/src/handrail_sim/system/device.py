@@ -57,6 +57,8 @@ class Device:
         self.clipboard = ""
         self.volume = 7  # of 15
         self.battery = 84  # per cent
+        self.call: dict[str, Any] | None = None
+        self.fingers = [1]  # those that the sensor knows
         self.awake = True
         self.keyboard_shown = False
         self.accessibility_requested = False
@@ -160,6 +162,18 @@ class Device:
         known = self.packages.installed.get(package)
         where = buffer or ("main" if known else "system")
         self.log.add(LogLine(self.wall_ms(), pid, pid, level, tag, text, where, known.uid if known else 1000))
+
+    def read_clipboard(self, package: str) -> str:
+        """The clipboard as an app reads it; Android 10 and later refuse who is not in front."""
+        if self.faults.get("clipboard_unreadable") is None:
+            return self.clipboard
+        self.logcat(
+            "E",
+            "ClipboardService",
+            f"Denying clipboard access to {package}, application is not in focus nor is it a system service "
+            "for user 0",
+        )
+        return ""
 
     def record_input(self, **what: Any) -> None:
         self.input_log.append({"ms": self.now_ms(), **what})

@@ -16,7 +16,7 @@ PROPERTIES = {
     "ro.build.characteristics": "nosdcard",
     "ro.build.date.utc": "1700000000",
     "ro.build.display.id": "UP1A.231005.007",
-    "ro.build.fingerprint": "handrail_sim/sim:14/UP1A.231005.007/1:user/release-keys",
+    "ro.build.fingerprint": "Handrail/sim/sim:14/UP1A.231005.007/1:user/release-keys",
     "ro.build.id": "UP1A.231005.007",
     "ro.build.product": "sim",
     "ro.build.tags": "release-keys",

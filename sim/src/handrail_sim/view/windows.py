@@ -35,6 +35,7 @@ class Window:
     focusable: bool = True
     touchable: bool = True
     secure: bool = False
+    user: int = 0  # whose it is
     has_focus: bool = False
     cancelable: bool = True
     dim: float = 0.0

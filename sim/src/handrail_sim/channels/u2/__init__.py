@@ -75,6 +75,7 @@ class Http:
             asyncio.get_running_loop().call_soon(self.ended.set)
             return Response(b"Server stopped!!!", content_type="text/html")
         if request.path == "/screenshot/0":
+            await self.server.phone.faults.delay("u2", "takeScreenshot")
             return Response(await self.server.phone.screenshot(), content_type="image/png")
         if request.path != "/jsonrpc/0":
             return Response(b"Not Found!!!", 404)

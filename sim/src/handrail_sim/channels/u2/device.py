@@ -110,8 +110,7 @@ async def _set_clipboard(server: Server, label: str | None, text: str | None) ->
 
 @method("getClipboard")
 async def _get_clipboard(server: Server) -> str | None:
-    denied = server.phone.faults.get("clipboard_unreadable") is not None
-    return None if denied else server.phone.clipboard or None
+    return server.phone.read_clipboard("com.android.shell") or None
 
 
 @method("pasteClipboard")

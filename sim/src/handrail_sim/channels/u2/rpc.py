@@ -46,6 +46,15 @@ def not_found(text: object) -> JavaError:
     return JavaError(NOT_FOUND, str(text))
 
 
+_INJECTING = """
+clearInputText click clickAndWaitForNewWindow drag dragTo flingBackward flingForward flingToBeginning
+flingToEnd gesture injectInputEvent longClick pasteClipboard pinchIn pinchOut pressKey pressKeyCode
+scrollBackward scrollForward scrollTo scrollToBeginning scrollToEnd sleep swipe swipePoints wakeUp
+"""
+INJECTING = frozenset(_INJECTING.split())
+"""Methods that send touches or keys, which a phone may forbid."""
+NOT_ALLOWED = "Injecting to another application requires INJECT_EVENTS permission"
+
 Run = Callable[..., Awaitable[Any]]
 RunT = TypeVar("RunT", bound=Run)
 
@@ -145,13 +154,22 @@ async def _one(server: Server, request: Any) -> dict[str, Any]:
     if chosen is None:
         return _error(number, *INVALID_PARAMS)
     overload, values = chosen
+    await server.phone.faults.delay("u2", name)
     try:
+        _refuse(server, name)
         return {"jsonrpc": "2.0", "id": number, "result": await overload.run(server, *values)}
     except BadSelector as error:
         thrown = JavaError("java.util.regex.PatternSyntaxException", str(error))
     except JavaError as error:
         thrown = error
     return _error(number, THROWN, thrown.cls, thrown.data)
+
+
+def _refuse(server: Server, name: str) -> None:
+    faults = server.phone.faults
+    refused = faults.active("input_refused") if name in INJECTING else None
+    if refused is not None and refused.options["helpers"] and faults.get("input_refused") is not None:
+        raise JavaError("java.lang.SecurityException", NOT_ALLOWED)
 
 
 def _chosen(name: str, params: Any) -> tuple[Overload, list[Any]] | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.dumpsys import stacks
 from handrail_sim.shell.dumpsys.shapes import activity_record, hash_code, rect
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.intents import short_component, split_component
+from handrail_sim.system.releases import release_of
 from handrail_sim.system.tasks import HOME, Task
+from handrail_sim.system.users import uid_for, user_of
 from handrail_sim.view.view import View
 
 
@@ -38,26 +41,28 @@ def task_name(call: Call, task: Task) -> str:
     kind = "home" if task.package == HOME else "standard"
     return (
         f"Task{{{hash_code(7, task.number)} #{task.number} type={kind} "
-        f"A={known.uid if known else 1000}:{task.package}"
+        f"A={uid_for(call.phone, task.package, known.uid) if known else 1000}:{task.package}"
     )
 
 
 def _activities(call: Call, _: str) -> str:
     tasks = call.phone.tasks
-    lines = [
-        "ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)",
-        "Display #0 (activities from top to bottom):",
-    ]
-    for task in reversed(tasks.tasks):
-        lines += _task(call, task)
+    if release_of(call.phone).stacks:
+        return stacks.activities(call)
+    lines = ["ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)"]
+    for panel in call.phone.displays.logical():
+        lines.append(f"Display #{panel.number} (activities from top to bottom):")
+        for task in reversed(tasks.tasks) if panel.number == 0 else ():
+            lines += _task(call, task)
     top, front = tasks.top, tasks.front
     resumed = activity_record(top, front) if top else "null"
-    lines += [
-        "",
-        "  Resumed activities in task display areas (from top to bottom):",
-        f"    Resumed: {resumed}",
-        "",
-    ]
+    if release_of(call.phone).resumed_areas:
+        lines += [
+            "",
+            "  Resumed activities in task display areas (from top to bottom):",
+            f"    Resumed: {resumed}",
+        ]
+    lines.append("")
     lines += [f"  ResumedActivity: {resumed}", "", "ActivityTaskSupervisor state:"]
     if front:
         lines.append(f"  topDisplayFocusedRootTask={task_name(call, front)}}}")
@@ -73,14 +78,16 @@ def _activities(call: Call, _: str) -> str:
 def _task(call: Call, task: Task) -> list[str]:
     visible = str(task is call.phone.tasks.front).lower()
     lines = [
-        f"  * {task_name(call, task)} U=0 visible={visible} visibleRequested={visible} mode=fullscreen "
+        f"  * {task_name(call, task)} U={user_of(call.phone, task.package)} visible={visible} "
+        f"visibleRequested={visible} mode=fullscreen "
         f"translucent={str(visible == 'false').lower()} sz={len(task.activities)}}}",
         "    mLastPausedActivity: null",
         "    mLastNonFullscreenBounds=null",
         "    isSleeping=false",
     ]
     if task is call.phone.tasks.front and task.top is not None:
-        lines.append(f"    topResumedActivity={activity_record(task.top, task)}")
+        record = activity_record(task.top, task)
+        lines.append(f"    {release_of(call.phone).resumed.format(record=record)}")
     for number in range(len(task.activities) - 1, -1, -1):
         lines += _record(call, task, number)
     return [*lines, ""]
@@ -95,20 +102,22 @@ def _record(call: Call, task: Task, number: int) -> list[str]:
     intent = f"act={activity.intent.action} " if activity.intent.action else ""
     intent += f"dat={activity.intent.data} " if activity.intent.data else ""
     state = "RESUMED" if front else "STOPPED"
+    user = user_of(call.phone, package)
     return [
         f"    * Hist  #{number}: {activity_record(activity, task)}",
         f"      packageName={package} processName={package}",
-        "      launchedFromUid=2000 launchedFromPackage=com.android.shell launchedFromFeature=null userId=0",
+        "      launchedFromUid=2000 launchedFromPackage=com.android.shell launchedFromFeature=null "
+        f"userId={user}",
         (
-            "      app=ProcessRecord{{hash_code(8, pid or 0)} "
-            f"{pid}:{package}/u0a{(known.uid if known else 10000) - 10000}}}"
+            f"      app=ProcessRecord{{{hash_code(8, pid or 0)} "
+            f"{pid}:{package}/u{user}a{(known.uid if known else 10000) - 10000}}}"
         ),
         f"      Intent {{ {intent}cmp={short_component(activity.component)} }}",
         f"      rootOfTask={str(number == 0).lower()} task={task_name(call, task)}}}",
         f"      taskAffinity={known.uid if known else 1000}:{package}",
         f"      mActivityComponent={short_component(activity.component)}",
         f"      baseDir={known.path if known else ''}",
-        f"      dataDir=/data/user/0/{package}",
+        f"      dataDir=/data/user/{user}/{package}",
         f"      state={state} delayedResume=false finishing={str(activity.finishing).lower()}",
         (
             f"      mVisibleRequested={str(front).lower()} mVisible={str(front).lower()} "
@@ -125,7 +134,9 @@ def _top(call: Call, wanted: str) -> str:
         if activity is None or (wanted and wanted not in activity.component):
             continue
         pid = call.phone.packages.pid_of(activity.app.package) or "(not running)"
-        lines.append(f"TASK {task.number}:{task.package} id={task.number} userId=0")
+        lines.append(
+            f"TASK {task.number}:{task.package} id={task.number} userId={user_of(call.phone, task.package)}"
+        )
         lines.append(
             f"  ACTIVITY {short_component(activity.component)} {hash_code(2, activity.token)} pid={pid}"
         )
@@ -193,7 +204,7 @@ def _recents(call: Call, _: str) -> str:
     lines = ["ACTIVITY MANAGER RECENT TASKS (dumpsys activity recents)", "  Recent tasks:"]
     for number, task in enumerate(call.phone.tasks.recent()):
         lines.append(
-            f"  * Recent #{number}: {task_name(call, task)} U=0 "
+            f"  * Recent #{number}: {task_name(call, task)} U={user_of(call.phone, task.package)} "
             f"visible={str(task is call.phone.tasks.front).lower()}}}"
         )
         root = task.activities[0] if task.activities else None

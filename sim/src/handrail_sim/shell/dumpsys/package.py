@@ -7,6 +7,7 @@ from handrail_sim.shell.dumpsys.shapes import hash_code, moment
 from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.system.intents import full_class, short_component
 from handrail_sim.system.packages import DANGEROUS, Package
+from handrail_sim.system.releases import release_of
 
 
 async def run(call: Call, args: list[str]) -> int:
@@ -56,7 +57,7 @@ def _package(call: Call, package: Package) -> str:
     folder = package.path.rpartition("/")[0]
     lines = [
         f"  Package [{package.name}] ({hash_code(3, package.uid)}):",
-        f"    userId={package.uid}" if package.uid < 10000 else f"    appId={package.uid}",
+        f"    {release_of(call.phone).package_id}={package.uid}",
         f"    pkg=Package{{{hash_code(4, package.uid)} {package.name}}}",
         f"    codePath={folder}",
         f"    resourcePath={folder}",
@@ -81,7 +82,7 @@ def _package(call: Call, package: Package) -> str:
         f"    lastUpdateTime={moment(package.last_update_ms)}",
         f"    installerPackageName={package.installer or 'null'}",
         (
-            "    signatures=PackageSignatures{{hash_code(5, package.uid)} version:2, "
+            f"    signatures=PackageSignatures{{{hash_code(5, package.uid)} version:2, "
             f"signatures:[{hash_code(6, 1)}], past signatures:[]}}"
         ),
         "    installPermissionsFixed=true",
@@ -117,12 +118,14 @@ def _permissions(call: Call, package: Package) -> list[str]:
         lines.append("      runtime permissions:")
     for name in runtime:
         granted = str(call.phone.packages.is_granted(package.name, name)).lower()
-        lines.append(f"        {name}: granted={granted}, flags=[ {_permission_flags(package, name)}]")
+        lines.append(f"        {name}: granted={granted}, flags=[ {_permission_flags(call, package, name)}]")
     return lines
 
 
-def _permission_flags(package: Package, name: str) -> str:
+def _permission_flags(call: Call, package: Package, name: str) -> str:
     words = ["USER_SET"] if name in package.granted else []
     words += ["USER_FIXED"] if package.denials.get(name, 0) > 1 else []
     words += ["ONE_TIME"] if name in package.one_time else []
-    return "|".join([*words, "USER_SENSITIVE_WHEN_GRANTED", "USER_SENSITIVE_WHEN_DENIED"])
+    return release_of(call.phone).flag_joint.join(
+        [*words, "USER_SENSITIVE_WHEN_GRANTED", "USER_SENSITIVE_WHEN_DENIED"]
+    )

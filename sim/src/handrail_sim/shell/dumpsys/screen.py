@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
+from handrail_sim.screen.displays import DISPLAY_ID, Panel
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.editor import served
 from handrail_sim.shell.dumpsys.shapes import hash_code, window_name, window_title
+from handrail_sim.system.releases import release_of
 
-DISPLAY_ID = 4619827259835644672
 PERIOD_NS = 16_666_666
 
 
 async def display(call: Call, _: list[str]) -> int:
     """`dumpsys display`: viewport, sizes, rotation, state."""
-    screen, on = call.phone.display, "ON" if call.phone.awake else "OFF"
-    built = f"{screen.physical_width} x {screen.physical_height}"
-    shown = f"{screen.width} x {screen.height}"
+    on = "ON" if call.phone.awake else "OFF"
+    displays, known = call.phone.displays, call.phone.displays.logical()
+    devices = [*displays.physical(), *(panel for panel in known if panel.port is None)]
     brightness = int(call.phone.settings["system"].get("screen_brightness", "128")) / 255
     await call.out(f"""DISPLAY MANAGER (dumpsys display)
   mSafeMode=false
   mPendingTraversal=false
-  mViewports=[{_viewport(call)}]
+  {_viewports(call, known)}
   mDefaultDisplayDefaultColorMode=0
   mWifiDisplayScanRequestCount=0
 
-Display Devices: size=1
-  DisplayDeviceInfo{{"Built-in Screen": uniqueId="local:{DISPLAY_ID}", {built}, modeId 1, \
-renderFrameRate 60.0, density {screen.physical_density}, touch INTERNAL, rotation 0, type INTERNAL, \
-state {on}, committedState {on}, FLAG_ALLOWED_TO_BE_DEFAULT_DISPLAY}}
-    mBrightnessState={brightness:.4f}
-
-Logical Displays: size=1
-  Display 0:
-    mDisplayId=0
-    mLayerStack=0
-    mBaseDisplayInfo={_info(built, 0, screen.physical_density, on)}
-    mOverrideDisplayInfo={_info(shown, screen.rotation, screen.density, on)}
-    mCurrentOrientation={screen.rotation}
-
+Display Devices: size={len(devices)}
+{"".join(_device(call, panel, brightness) for panel in devices)}
+Logical Displays: size={len(known)}
+{"".join(_logical(call, panel) for panel in known)}
 Display Power Controller:
   mDisplayId=0
   mScreenState={on}
@@ -47,30 +38,84 @@ Display States: size=1
     return 0
 
 
-def _viewport(call: Call) -> str:
-    screen, awake = call.phone.display, str(call.phone.awake).lower()
-    frame = f"Rect(0, 0 - {screen.width}, {screen.height})"
+def _viewports(call: Call, panels: list[Panel]) -> str:
+    made = [_viewport(call, panel) for panel in panels]
+    own = next(at for at, panel in enumerate(panels) if panel.number == 0)
+    return release_of(call.phone).viewports.format(all=", ".join(made), one=made[own])
+
+
+def _viewport(call: Call, panel: Panel) -> str:
+    release, awake = release_of(call.phone), str(call.phone.awake).lower()
+    frame = f"Rect(0, 0 - {panel.width}, {panel.height})"
+    port = f"physicalPort={'null' if panel.port is None else panel.port}, " if release.viewport_port else ""
     return (
-        f"DisplayViewport{{type=INTERNAL, valid=true, isActive={awake}, displayId=0, "
-        f"uniqueId='local:{DISPLAY_ID}', "
-        f"physicalPort=0, orientation={screen.rotation}, logicalFrame={frame}, physicalFrame={frame}, "
-        f"deviceWidth={screen.width}, deviceHeight={screen.height}}}"
+        f"DisplayViewport{{{release.viewport_words.format(kind=_kind(panel), awake=awake)}"
+        f"displayId={panel.number}, uniqueId='{panel.unique_id}', {port}orientation={panel.rotation}, "
+        f"logicalFrame={frame}, physicalFrame={frame}, "
+        f"deviceWidth={panel.width}, deviceHeight={panel.height}}}"
     )
 
 
-def _info(size: str, rotation: int, density: int, state: str) -> str:
+def _kind(panel: Panel) -> str:
+    return "VIRTUAL" if panel.port is None else "EXTERNAL" if panel.port > 1 else "INTERNAL"
+
+
+def _state(call: Call, panel: Panel) -> str:
+    return "ON" if call.phone.awake and panel.number is not None else "OFF"
+
+
+def _device(call: Call, panel: Panel, brightness: float) -> str:
+    """A panel as it was built, whichever way it is held."""
+    state, main = _state(call, panel), panel.number == 0
+    wide, high = (panel.height, panel.width) if panel.rotation % 2 else (panel.width, panel.height)
+    density = panel.density
+    if main:
+        screen = call.phone.display
+        wide, high, density = screen.physical_width, screen.physical_height, screen.physical_density
+    flag = "FLAG_ALLOWED_TO_BE_DEFAULT_DISPLAY" if panel.port in {0, 1} else "FLAG_PRESENTATION"
+    return f"""  DisplayDeviceInfo{{"{panel.name}": uniqueId="{panel.unique_id}", {wide} x {high}, modeId 1, \
+renderFrameRate 60.0, density {density}, touch {_kind(panel)}, rotation 0, type {_kind(panel)}, \
+state {state}, committedState {state}, {flag}}}
+    mBrightnessState={brightness:.4f}
+"""
+
+
+def _logical(call: Call, panel: Panel) -> str:
+    built = panel
+    if panel.number == 0:
+        screen = call.phone.display
+        sizes = screen.physical_width, screen.physical_height, screen.physical_density
+        built = Panel(0, panel.port, panel.name, *sizes)
+    return f"""  Display {panel.number}:
+    mDisplayId={panel.number}
+    mLayerStack={panel.number}
+    mBaseDisplayInfo={info(call, built)}
+    mOverrideDisplayInfo={info(call, panel)}
+    mCurrentOrientation={panel.rotation}
+
+"""
+
+
+def info(call: Call, panel: Panel) -> str:
+    """`DisplayInfo{…}` of a logical display."""
+    size = f"{panel.width} x {panel.height}"
+    name = release_of(call.phone).info_name.format(name=panel.name, number=panel.number)
     return (
-        f'DisplayInfo{{"Built-in Screen", displayId 0, state {state}, type INTERNAL, '
-        f'uniqueId "local:{DISPLAY_ID}", app {size}, real {size}, rotation {rotation}, density {density}}}'
+        f"DisplayInfo{{{name}"
+        f"state {_state(call, panel)}, type {_kind(panel)}, "
+        f'uniqueId "{panel.unique_id}", app {size}, real {size}, rotation {panel.rotation}, '
+        f"density {panel.density}}}"
     )
 
 
 async def surface_flinger(call: Call, args: list[str]) -> int:
     """`dumpsys SurfaceFlinger [--display-id|--list|--latency]`."""
     if "--display-id" in args:
-        await call.line(
-            f'Display {DISPLAY_ID} (HWC display 0): port=0 pnpId=HND displayName="Built-in Screen"'
-        )
+        for at, panel in enumerate(call.phone.displays.physical()):
+            await call.line(
+                f"Display {panel.physical_id} (HWC display {at}): port={panel.port} pnpId=HND "
+                f'displayName="{panel.name}"'
+            )
     elif "--list" in args:
         for window in call.phone.windows():
             await call.line(f"{window_title(window)}#{window.number}")
@@ -93,7 +138,7 @@ async def surface_flinger(call: Call, args: list[str]) -> int:
 async def input_service(call: Call, _: list[str]) -> int:
     """`dumpsys input`: the touchscreen and who has the focus."""
     screen, focused = call.phone.display, call.phone.focused_window()
-    name = window_name(focused)[7:-1] if focused else "<none>"
+    name = window_name(call.phone, focused)[7:-1] if focused else "<none>"
     await call.out(f"""INPUT MANAGER (dumpsys input)
 
 Event Hub State:
@@ -138,7 +183,7 @@ async def input_method(call: Call, _: list[str]) -> int:
     current = phone.settings["secure"].get("default_input_method", "")
     enabled = phone.settings["secure"].get("enabled_input_methods", current).split(":")
     focused = phone.focused_window()
-    client = window_name(focused) if focused else "null"
+    client = window_name(phone, focused) if focused else "null"
     await call.line(
         f"Current Input Method Manager state:\n  Input Methods: mMethodMapUpdateCount={len(enabled)}"
     )

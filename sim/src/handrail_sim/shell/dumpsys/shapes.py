@@ -6,11 +6,27 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from handrail_sim.system.intents import short_component
+from handrail_sim.system.releases import release_of
+from handrail_sim.system.users import user_of
+from handrail_sim.system.vendors import vendor_of
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Activity
+    from handrail_sim.system.device import Device
     from handrail_sim.system.tasks import Task
     from handrail_sim.view.windows import Window
+
+FIRST_SYSTEM = 2000
+TYPE_NUMBERS = {"application": 1, "recents": 1, "menu": 1002, "ime": 2011, "toast": 2005, "status_bar": 2000}
+TYPE_NUMBERS |= {
+    "navigation_bar": 2019,
+    "shade": 2040,
+    "heads_up": 2040,
+    "volume": 2020,
+    "system_dialog": 2003,
+}
+TYPE_NUMBERS |= {"overlay": 2038}
+"""WindowManager.LayoutParams.TYPE_*; dialogs and sheets are 2, TYPE_APPLICATION."""
 
 
 def hash_code(kind: int, number: int) -> str:
@@ -18,9 +34,17 @@ def hash_code(kind: int, number: int) -> str:
     return f"{(number * 0x9E3779B1 + kind * 0x85EBCA6B) & 0xFFFFFFF:x}"
 
 
-def window_name(window: Window) -> str:
-    """`Window{1a2b3c4 u0 com.example/com.example.Main}`."""
-    return f"Window{{{hash_code(1, window.number)} u0 {window_title(window)}}}"
+def type_number(window: Window) -> int:
+    """TYPE_* of WindowManager.LayoutParams."""
+    return TYPE_NUMBERS.get(window.type, 2)
+
+
+def window_name(phone: Device, window: Window) -> str:
+    """`Window{1a2b3c4 u0 com.example/com.example.Main}`; some makers say more."""
+    vendor, number = vendor_of(phone), type_number(window)
+    before = vendor.system_window.format(package=window.package) if number >= FIRST_SYSTEM else ""
+    code = f"{before}{hash_code(1, window.number)}"
+    return f"Window{{{code} u{window.user} {window_title(window)}{vendor.window_words.format(type=number)}}}"
 
 
 def window_title(window: Window) -> str:
@@ -36,9 +60,21 @@ def window_title(window: Window) -> str:
 
 
 def activity_record(activity: Activity, task: Task | None) -> str:
-    """`ActivityRecord{1a2b3c4 u0 com.example/.Main t12}`."""
-    end = f" t{task.number}" if task else ""
-    return f"ActivityRecord{{{hash_code(2, activity.token)} u0 {short_component(activity.component)}{end}}}"
+    """`ActivityRecord{1a2b3c4 u0 com.example/.Main t12}`, in the words of the phone's version."""
+    release = release_of(activity.phone)
+    code = hash_code(2, activity.token)
+    return release.record.format(
+        code=int(code, 16) if release.record_in_decimal else code,
+        user=user_of(activity.phone, activity.app.package),
+        name=short_component(activity.component),
+        task=task.number if task else 0,
+    )
+
+
+def focused_app(activity: Activity, task: Task | None) -> str:
+    """What WindowManager calls the app that has the focus."""
+    record = activity_record(activity, task)
+    return release_of(activity.phone).focused_app.format(code=hash_code(12, activity.token), record=record)
 
 
 def moment(epoch_ms: int) -> str:

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from handrail_sim.screen.displays import Panel
 from handrail_sim.shell.call import Call
-from handrail_sim.shell.dumpsys.shapes import activity_record, hash_code, rect, window_name
+from handrail_sim.shell.dumpsys.shapes import (
+    activity_record,
+    focused_app,
+    hash_code,
+    rect,
+    type_number,
+    window_name,
+    window_title,
+)
 from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.system.releases import release_of
+from handrail_sim.system.users import uid_for
+from handrail_sim.system.vendors import vendor_of
 from handrail_sim.view.windows import Window
 
 TYPES = {
@@ -23,6 +35,7 @@ TYPES = {
     "shade": "NOTIFICATION_SHADE",
     "heads_up": "NOTIFICATION_SHADE",
     "volume": "VOLUME_OVERLAY",
+    "overlay": "APPLICATION_OVERLAY",
 }
 
 
@@ -55,16 +68,18 @@ def _windows(call: Call) -> str:
     for number, window in enumerate(reversed(phone.windows())):
         lines += _window(call, number, window)
     focused = phone.focused_window()
+    lines.append("")
+    if release_of(phone).focus_with_windows:
+        lines += _focus(call)
     lines += [
-        "",
         f"  mGlobalConfiguration={configuration(call)}",
         "  mHasPermanentDpad=false",
         "  mTopFocusedDisplayId=0",
     ]
     if phone.ime.visible and focused is not None:
         lines += [
-            f"  imeLayeringTarget in display# 0 {window_name(focused)}",
-            f"  imeInputTarget in display# 0 {window_name(focused)}",
+            f"  imeLayeringTarget in display# 0 {window_name(phone, focused)}",
+            f"  imeInputTarget in display# 0 {window_name(phone, focused)}",
         ]
     lines += ["  mBlurEnabled=false", "  mSystemBooted=true mDisplayEnabled=true", "  mTransactionSequence=1"]
     lines.append(
@@ -73,34 +88,56 @@ def _windows(call: Call) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def _focus(call: Call) -> list[str]:
+    """The window and the app that have the focus."""
+    phone, focused = call.phone, call.phone.focused_window()
+    top, task = phone.tasks.top, phone.tasks.front
+    return [
+        f"  mCurrentFocus={window_name(phone, focused) if focused else 'null'}",
+        f"  mFocusedApp={focused_app(top, task) if top else 'null'}",
+    ]
+
+
+FLAGS = {"NOT_FOCUSABLE": 0x8, "LAYOUT_IN_SCREEN": 0x100, "SECURE": 0x2000, "SPLIT_TOUCH": 0x800000}
+FLAGS |= {"HARDWARE_ACCELERATED": 0x1000000}
+
+
+def _flags(call: Call, window: Window) -> str:
+    names = (
+        ["LAYOUT_IN_SCREEN", "SPLIT_TOUCH", "HARDWARE_ACCELERATED"] if window.focusable else ["NOT_FOCUSABLE"]
+    )
+    names += ["SECURE"] if window.secure else []
+    if release_of(call.phone).flags_in_hex:
+        return f"#{sum(FLAGS[name] for name in names):x}"
+    return " ".join(names)
+
+
 def _window(call: Call, number: int, window: Window) -> list[str]:
     left, top, right, bottom = window.bounds
+    release, vendor = release_of(call.phone), vendor_of(call.phone)
     known = all_packages(call.phone).get(window.package)
-    secure = " SECURE" if window.secure else ""
-    flags = "LAYOUT_IN_SCREEN SPLIT_TOUCH HARDWARE_ACCELERATED" if window.focusable else "NOT_FOCUSABLE"
+    uid = uid_for(call.phone, window.package, known.uid) if known else 1000
+    front = call.phone.tasks.front
+    kind = str(type_number(window)) if release.flags_in_hex else TYPES.get(window.type, "APPLICATION")
     fill = "fillxfill" if window.placement == "fill" else f"{right - left}x{bottom - top}"
     return [
-        f"  Window #{number} {window_name(window)}:",
+        f"  Window #{number} {window_name(call.phone, window)}:",
         (
-            "    mDisplayId=0 mSession=Session{{hash_code(3, window.number)} "
-            f"{call.phone.packages.pid_of(window.package) or 812}}}"
+            f"    mDisplayId=0 {release.window_task.format(task=front.number if front else 0)}"
+            f"mSession=Session{{{hash_code(3, window.number)} "
+            f"{call.phone.packages.pid_of(window.package) or 812}:u{window.user}a{uid}}} "
+            f"mClient=android.os.BinderProxy@{hash_code(13, window.number)}"
         ),
-        (
-            f"    mOwnerUid={known.uid if known else 1000} showForAllUsers=false "
-            f"package={window.package} appop=NONE"
-        ),
-        (
-            f"    mAttrs={{(0,0)({fill}) sim={{adjust=resize}} "
-            f"ty={TYPES.get(window.type, 'APPLICATION')} fmt=TRANSPARENT"
-        ),
-        f"      fl={flags}{secure}}}",
+        f"    mOwnerUid={uid} {release.window_owner} package={window.package} appop=NONE",
+        f"    mAttrs={{(0,0)({fill}) sim={{adjust=resize}} ty={kind} fmt=TRANSPARENT",
+        f"      fl={_flags(call, window)}{vendor.window_flags}}}",
         f"    Requested w={right - left} h={bottom - top} mLayoutSeq={window.version}",
         "    mHasSurface=true isReadyForDisplay()=true mWindowRemovalAllowed=false",
         f"    Frames: parent={rect(window.area)} display={rect(window.area)} frame={rect(window.bounds)}",
         f"    mFrame={rect(window.bounds)}",
         f"    WindowStateAnimator{{{hash_code(4, window.number)} {window.title}}}:",
         "      mDrawState=HAS_DRAWN       mLastHidden=false",
-        f"      mSurface=Surface(name={window_name(window)[7:-1]})/@0x{hash_code(6, window.number)}",
+        f"      mSurface=Surface(name={window_title(window)})/@0x{hash_code(6, window.number)}",
         "    isOnScreen=true",
         "    isVisible=true",
     ]
@@ -112,35 +149,59 @@ def configuration(call: Call) -> str:
     dp = display.density / 160
     wide, high = int(display.width / dp), int(display.height / dp)
     way, night = ("land" if display.rotation % 2 else "port"), (" night" if display.dark else "")
-    rotation = f"ROTATION_{display.rotation * 90}"
+    release = release_of(call.phone)
     bounds = f"Rect(0, 0 - {display.width}, {display.height})"
+    window = release.configuration.format(bounds=bounds, rotation=f"ROTATION_{display.rotation * 90}")
     return (
         f"{{{display.font_scale} 310mcc260mnc [en_US] ldltr sw{min(wide, high)}dp w{wide}dp h{high}dp "
-        f"{display.density}dpi nrm long hdr widecg {way}{night} finger -keyb/v/h -nav/h "
-        f"winConfig={{ mBounds={bounds} mAppBounds={bounds} mMaxBounds={bounds} "
-        f"mDisplayRotation={rotation} mWindowingMode=fullscreen mActivityType=undefined "
-        f"mAlwaysOnTop=undefined mRotation={rotation}}} s.1}}"
+        f"{display.density}dpi {release.size_words} {way}{night} finger -keyb/v/h -nav/h {window} s.1}}"
     )
 
 
 def _displays(call: Call) -> str:
+    parts = [
+        _main_display(call) if panel.number == 0 else _other_display(panel)
+        for panel in call.phone.displays.logical()
+    ]
+    return "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)\n" + "".join(parts)
+
+
+def _other_display(panel: Panel) -> str:
+    """A display without any window of its own."""
+    size = f"{panel.width}x{panel.height}"
+    rotation = f"ROTATION_{panel.rotation * 90}"
+    return f"""  Display: mDisplayId={panel.number}
+    init={size} {panel.density}dpi mMinSizeOfResizeableTaskDp=220 cur={size} app={size} rng={size}-{size}
+    deferred=false mLayoutNeeded=false mTouchExcludeRegion=SkRegion()
+
+  overrideConfig={{0.0 ?mcc0mnc ?localeList ?layoutDir {panel.density}dpi \
+winConfig={{ mBounds=Rect(0, 0 - {panel.width}, {panel.height}) mDisplayRotation={rotation} \
+mWindowingMode=fullscreen mRotation={rotation}}}}}
+  mCurrentFocus=null
+  mFocusedApp=null
+  mRotation={panel.rotation}
+  DisplayRotation
+    mCurrentAppOrientation=SCREEN_ORIENTATION_UNSPECIFIED
+    mRotation={panel.rotation} mDeferredRotationPauseCount=0
+
+"""
+
+
+def _main_display(call: Call) -> str:
     phone, display = call.phone, call.phone.display
-    top, task = phone.tasks.top, phone.tasks.front
-    focused = phone.focused_window()
+    release = release_of(phone)
     size = f"{display.width}x{display.height}"
     init = f"{display.physical_width}x{display.physical_height}"
     app = f"{display.width}x{display.height - display.navigation_px}"
     lines = [
-        "WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)",
-        "  Display: mDisplayId=0 (organized)",
+        f"  Display: mDisplayId=0{release.display_words.format(tasks=len(phone.tasks.tasks))}",
         (
             f"    init={init} {display.physical_density}dpi mMinSizeOfResizeableTaskDp=220 cur={size} "
             f"app={app} rng={app}-{app}"
         ),
         "    deferred=false mLayoutNeeded=false mTouchExcludeRegion=SkRegion()",
         "",
-        f"  mCurrentFocus={window_name(focused) if focused else 'null'}",
-        f"  mFocusedApp={activity_record(top, task) if top else 'null'}",
+        *([] if release.focus_with_windows else _focus(call)),
         "  mHoldScreenWindow=null",
         "  mObscuringWindow=null",
         f"  mLastWakeLockHoldingWindow=null\n  mRotation={display.rotation}",
@@ -172,8 +233,8 @@ def _policy(call: Call) -> str:
     mLongPressOnBackBehavior=LONG_PRESS_BACK_NOTHING mLongPressOnHomeBehavior=LONG_PRESS_HOME_ASSIST
     mShortPressOnPowerBehavior=SHORT_PRESS_POWER_GO_TO_SLEEP
     mAwake={str(awake).lower()} mScreenOnEarly={str(awake).lower()} mScreenOnFully={str(awake).lower()}
-    mDreamingLockscreen=false mDreamingSleepToken=null
-    mShowingLockscreen=false mInputRestricted=false
+    {release_of(call.phone).lockscreen}
+    mInputRestricted=false
     KeyguardServiceDelegate
       showing=false
       inputRestricted=false

@@ -9,6 +9,7 @@ from handrail_sim.shell.system.intent_args import IntentArgs, shown
 from handrail_sim.shell.system.java import JavaError, integer
 from handrail_sim.shell.system.verbs import Handler, Verbs, plain
 from handrail_sim.system.intents import StartResult, short_component, split_component
+from handrail_sim.system.releases import release_of
 
 NEW_TASK = 0x10000000
 START_VALUED = frozenset(
@@ -100,8 +101,11 @@ async def _report(call: Call, result: StartResult) -> None:
         await call.phone.clock.sleep_ms(result.launch_ms)
     kind = "COLD" if result.cold else "WARM" if result.code == "started" else "UNKNOWN (0)"
     took = took if result.code == "started" else 0
-    await call.line(f"Status: ok\nLaunchState: {kind}\nActivity: {short_component(result.component)}")
-    await call.line(f"TotalTime: {took}\nWaitTime: {took + 4}\nComplete")
+    release = release_of(call.phone)
+    state = f"LaunchState: {kind}\n" if release.launch_state else ""
+    await call.line(f"Status: ok\n{state}Activity: {short_component(result.component)}")
+    times = release.start_times.format(took=took)
+    await call.line(f"{times}TotalTime: {took}\nWaitTime: {took + 4}\nComplete")
 
 
 async def force_stop(call: Call, args: list[str]) -> int:

@@ -35,7 +35,7 @@ async def clipboard(call: Call, args: list[str]) -> int:
     if call.phone.props.get("debug.sim.cmd_clipboard") != "1":
         return await no_shell(call, args)
     if verb in {"get", "get-primary-clip", "get-text"}:
-        await call.line(call.phone.clipboard)
+        await call.line(call.phone.read_clipboard("com.android.shell"))
     elif verb in {"set", "set-primary-clip", "set-text"} and args[1:]:
         call.phone.clipboard = " ".join(args[1:])
     elif verb in {"clear", "clear-primary-clip"}:

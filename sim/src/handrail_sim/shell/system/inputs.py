@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 
 from handrail_sim.input.keys import NoKeyFor
 from handrail_sim.shell.call import Call, Command
-from handrail_sim.shell.system.java import JavaError, integer, number, show
+from handrail_sim.shell.system.java import SECURITY, JavaError, integer, number, show
 from handrail_sim.shell.system.keycodes import META, key_code
+from handrail_sim.system.releases import release_of
 
 _SOURCES = """
 dpad keyboard mouse touchpad gamepad touchnavigation joystick touchscreen stylus trackball
@@ -45,10 +46,13 @@ The commands and default sources are:
  (Default: keyboard, the key order is important here.)
       scroll <x> <y> [--axis <axis>,<value>] (Default: rotaryencoder)
 """
-INJECT_REFUSED = (
-    "Injecting input events requires the caller (or the source of the instrumentation, if any) to have the "
-    "INJECT_EVENTS permission."
+INJECTED_AT = (
+    "com.android.server.input.InputManagerService.injectInputEventToTarget(InputManagerService.java:694)"
 )
+PROGRAM_TRACE = """\tat android.os.Parcel.createException(Parcel.java:2075)
+\tat android.os.Parcel.readException(Parcel.java:2043)
+\tat android.hardware.input.IInputManager$Stub$Proxy.injectInputEvent(IInputManager.java:925)
+\tat com.android.commands.input.Input.injectMotionEvent(Input.java:397)"""
 SWIPE_MS = 300
 LONG_PRESS_MS = 500
 
@@ -187,8 +191,9 @@ async def run(call: Call) -> int:
     args = call.args
     if args and args[0] in SOURCES:
         args = args[1:]
+    display = "0"
     if args[:1] == ["-d"]:
-        args = args[2:]
+        display, args = [*args[1:2], "0"][0], args[2:]
     if not args or args[0] in {"help", "-h", "--help"}:
         await call.out(USAGE)
         return 0 if args else 255
@@ -196,13 +201,26 @@ async def run(call: Call) -> int:
     if handler is None:
         await call.err(f"Error: Unknown command: {args[0]}\n{USAGE}")
         return 255
+    if call.phone.faults.get("input_refused", args[0]) is not None:
+        return await _refused(call, args[0])
+    if display not in {"0", "-1"}:
+        call.phone.record_input(action=args[0], args=args[1:], display=display)
+        return 0
     return await _inject(call, args[0], handler, args[1:])
+
+
+async def _refused(call: Call, name: str) -> int:
+    """Without INJECT_EVENTS; a program of its own, as it was, dies of what the service threw."""
+    release = release_of(call.phone)
+    error = JavaError(SECURITY, release.input_refused, INJECTED_AT)
+    if not release.input_is_a_program:
+        return await show(call, name, error)
+    await call.err(f"{error}\n{PROGRAM_TRACE}")
+    return 1
 
 
 async def _inject(call: Call, name: str, handler: Handler, args: list[str]) -> int:
     try:
-        if call.phone.faults.get("input_refused", name) is not None:
-            raise JavaError("java.lang.SecurityException", INJECT_REFUSED)
         await handler(call, args)
     except IndexError:
         await call.err(f"Error: Invalid arguments for command: {name}\n{USAGE}")

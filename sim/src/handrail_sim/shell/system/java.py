@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from handrail_sim.shell.call import Call
+from handrail_sim.system.releases import release_of
+
+SECURITY = "java.lang.SecurityException"
 
 
 class JavaError(Exception):
@@ -10,7 +13,7 @@ class JavaError(Exception):
 
     def __init__(self, kind: str, message: str = "", frame: str = "") -> None:
         super().__init__(f"{kind}: {message}" if message else kind)
-        self.frame = frame
+        self.kind, self.message, self.frame = kind, message, frame
 
 
 async def show(call: Call, command: str, error: JavaError) -> int:
@@ -19,7 +22,9 @@ async def show(call: Call, command: str, error: JavaError) -> int:
         error.frame
         or "com.android.modules.utils.BasicShellCommandHandler.exec(BasicShellCommandHandler.java:97)"
     )
-    await call.err(f"\nException occurred while executing '{command}':\n{error}\n\tat {frame}")
+    release = release_of(call.phone)
+    shape = release.security_exception if error.kind == SECURITY else release.exception
+    await call.err(shape.format(command=command, message=error.message, error=error, frame=frame))
     return 255
 
 

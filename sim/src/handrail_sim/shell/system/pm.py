@@ -35,6 +35,14 @@ async def change_permission(call: Call, args: list[str], granted: bool) -> int:
     if len(names) < 2:
         raise JavaError("java.lang.IllegalArgumentException", "no permission specified")
     package, permission = names[:2]
+    if call.phone.faults.get("grant_refused") is not None:
+        verb = "grant" if granted else "revoke"
+        text = (
+            f"{verb}RuntimePermission: Neither user 2000 nor current process has "
+            f"android.permission.{verb.upper()}_RUNTIME_PERMISSIONS."
+        )
+        frame = "android.app.ContextImpl.enforce(ContextImpl.java:2384)"
+        raise JavaError("java.lang.SecurityException", text, frame)
     known = call.phone.packages.installed.get(package)
     if known is None:
         raise JavaError("java.lang.IllegalArgumentException", f"Unknown package: {package}")

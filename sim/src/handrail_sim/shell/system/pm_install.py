@@ -132,6 +132,8 @@ async def _finish(call: Call, parts: list[bytes], options: Options) -> int:
     """Install what the parts hold: a base and its splits, or splits for a base that is there."""
     try:
         found = [(read_apk(part), part) for part in parts]
+        if call.phone.faults.get("install_refused") is not None:
+            raise BadApk("INSTALL_FAILED_USER_RESTRICTED: Install canceled by user")
         _check(call, [facts for facts, _ in found], options)
         base = next(((facts, data) for facts, data in found if not facts.split), None)
         if base is not None:

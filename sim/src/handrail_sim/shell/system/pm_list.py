@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system.instrument import declared
-from handrail_sim.shell.system.java import JavaError, show
+from handrail_sim.shell.system.java import JavaError
 from handrail_sim.shell.system.system_packages import all_packages
 from handrail_sim.shell.system.verbs import Handler, check, plain, usage_of, value_of
 from handrail_sim.system.packages import DANGEROUS, Package
+from handrail_sim.system.users import ALL, PER_USER, User, asked
+from handrail_sim.system.users import users as all_users
 
 _FEATURES = """
 android.hardware.audio.output android.hardware.bluetooth android.hardware.bluetooth_le
@@ -51,9 +53,7 @@ _PACKAGES += " [--factory-only] [--match-libraries] [--uid UID] [--user USER_ID]
 
 async def packages(call: Call, args: list[str]) -> int:
     """`pm list packages [-f -3 -s -d -e -i -U] [FILTER]`; joined letters are no option, as on Android."""
-    if call.phone.faults.get("work_profile") is not None and _user(args) != ["0"]:
-        refused = f"Shell does not have permission to access user {(_user(args) or ['10'])[0]}"
-        return await show(call, "list", JavaError("java.lang.SecurityException", refused))
+    chosen = _users(call, args)
     flags, names = {arg.lstrip("-") for arg in args if arg.startswith("-")}, plain(args, _VALUED)
     names = [name for name in names if not name.startswith("-")]
     found = [one for one in all_packages(call.phone).values() if _wanted(one, flags)]
@@ -61,13 +61,25 @@ async def packages(call: Call, args: list[str]) -> int:
     uid = value_of(args, "--uid")
     found = [one for one in found if not uid or str(one.uid) == uid]
     found = [one for one in found if "apex-only" not in flags]
-    await call.out("".join(_line(one, flags) + "\n" for one in found))
+    await call.out("".join(_line(one, flags, chosen) + "\n" for one in found))
     return 0
 
 
-def _user(args: list[str]) -> list[str]:
-    """Whom `--user` names, if it is there; without it all users are meant, and one of them is hidden."""
-    return args[args.index("--user") + 1 :][:1] if "--user" in args else []
+def _users(call: Call, args: list[str]) -> list[User]:
+    """Those that were asked about; the shell is refused where one of them is closed to it."""
+    wanted = asked(args)
+    chosen = [user for user in all_users(call.phone) if wanted in {ALL, user.number}]
+    closed = next((user for user in chosen if user.refused), None)
+    if closed is not None:
+        raise JavaError(
+            "java.lang.SecurityException",
+            f"Shell does not have permission to access user {closed.number}\n "
+            "com.android.server.am.ActivityManagerService.handleIncomingUser:16014 "
+            "android.app.ActivityManager.handleIncomingUser:5174 "
+            "com.android.server.pm.PackageManagerShellCommand.translateUserId:3771",
+            "com.android.server.am.UserController.handleIncomingUser(UserController.java:2895)",
+        )
+    return chosen
 
 
 def _wanted(package: Package, flags: set[str]) -> bool:
@@ -76,13 +88,14 @@ def _wanted(package: Package, flags: set[str]) -> bool:
     return not (("d" in flags and package.enabled) or ("e" in flags and not package.enabled))
 
 
-def _line(package: Package, flags: set[str]) -> str:
+def _line(package: Package, flags: set[str], chosen: list[User]) -> str:
     text = f"package:{package.path}={package.name}" if "f" in flags else f"package:{package.name}"
     if "show-versioncode" in flags:
         text += f" versionCode:{package.version_code}"
     if "i" in flags:
         text += f"  installer={package.installer or 'null'}"
-    return text + (f" uid:{package.uid}" if "U" in flags else "")
+    uids = ",".join(str(user.number * PER_USER + package.uid) for user in chosen)
+    return text + (f" uid:{uids}" if "U" in flags else "")
 
 
 _VALUED = frozenset({"--uid", "--user"})
@@ -121,8 +134,10 @@ async def libraries(call: Call, _: list[str]) -> int:
 
 
 async def users(call: Call, _: list[str]) -> int:
-    """`pm list users`: the owner alone."""
-    await call.line("Users:\n\tUserInfo{0:Owner:4c13} running")
+    """`pm list users`."""
+    await call.line("Users:")
+    for user in all_users(call.phone):
+        await call.line(f"\tUserInfo{{{user.number}:{user.name}:{user.flags:x}}} running")
     return 0
 
 

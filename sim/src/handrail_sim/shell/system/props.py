@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from handrail_sim.screen.displays import Panel
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import BadUsage
 from handrail_sim.shell.system.java import JavaError
@@ -50,6 +51,13 @@ async def _table(call: Call, args: list[str], verb: str) -> int:
         await call.out("".join(f"{name}={values[name]}\n" for name in sorted(values)))
     elif verb == "get":
         await call.line(values.get(words[1], "null"))
+    elif call.phone.faults.get("settings_refused") is not None:
+        raise JavaError(
+            "java.lang.SecurityException",
+            "Permission denial: writing to settings requires:android.permission.WRITE_SECURE_SETTINGS",
+            "com.android.providers.settings.SettingsProvider"
+            ".enforceWritePermission(SettingsProvider.java:2377)",
+        )
     elif verb == "put":
         call.phone.put_setting(table, words[1], words[2])
     else:
@@ -133,8 +141,30 @@ async def _dismiss(call: Call, _: list[str]) -> int:
 
 
 def _shown(handler: Handler) -> Handler:
-    """Without `-d DISPLAY`: there is one display."""
+    """Without `-d DISPLAY`, which names another one rarely."""
     return lambda call, args: handler(call, plain(args, frozenset({"-d"})))
+
+
+def _measured(verb: str, handler: Handler) -> Handler:
+    """The same, but another display that was named is told instead of the phone's own."""
+    own = _shown(handler)
+
+    async def run(call: Call, args: list[str]) -> int:
+        other = _other_panel(call)
+        if other is None or plain(args, frozenset({"-d"})):
+            return await own(call, args)
+        value = f"{other.width}x{other.height}" if verb == "size" else str(other.density)
+        await call.line(f"Physical {verb}: {value}")
+        return 0
+
+    return run
+
+
+def _other_panel(call: Call) -> Panel | None:
+    """The display that `-d ID` names, unless it is the phone's own."""
+    named = call.args[call.args.index("-d") + 1 :][:1] if "-d" in call.args else []
+    panels = [one for one in call.phone.displays.logical() if one.number != 0]
+    return next((one for one in panels if [str(one.number)] == named), None)
 
 
 async def _size(call: Call, args: list[str]) -> int:
@@ -198,8 +228,8 @@ async def _rotation(call: Call, args: list[str]) -> int:
 WM = Verbs(
     "Window manager (window) commands:",
     {
-        "size": ("[-d DISPLAY_ID] [reset|WxH]", _shown(_size)),
-        "density": ("[-d DISPLAY_ID] [reset|DENSITY]", _shown(_density)),
+        "size": ("[-d DISPLAY_ID] [reset|WxH]", _measured("size", _size)),
+        "density": ("[-d DISPLAY_ID] [reset|DENSITY]", _measured("density", _density)),
         "user-rotation": ("[-d DISPLAY_ID] [free|lock] [ROTATION]", _shown(_rotation)),
         "set-user-rotation": ("[-d DISPLAY_ID] free|lock [ROTATION]", _shown(_rotation)),
         "dismiss-keyguard": ("", _dismiss),

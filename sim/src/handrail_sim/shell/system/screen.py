@@ -7,8 +7,9 @@ import zlib
 from collections.abc import AsyncIterator
 from contextlib import suppress
 
+from handrail_sim.paint import frame as frame_of
+from handrail_sim.screen.displays import Panel
 from handrail_sim.shell.call import Call, Command, encode
-from handrail_sim.shell.dumpsys.screen import DISPLAY_ID
 from handrail_sim.shell.options import read_getopt
 
 DUMP_FILE = "/sdcard/window_dump.xml"
@@ -104,13 +105,15 @@ async def screencap(call: Call) -> int:
         return 0
     name = options.rest[0] if options.rest else ""
     png = "p" in options or name.endswith(".png")
+    panel = await _chosen_panel(call, options.values.get("d"))
+    if panel is None:
+        return 1
+    await _warn(call, told="d" in options)
     if not png and not name:
-        async for piece in _raw(call):
+        async for piece in _raw(call, panel):
             await call.out(piece)
         return 0
-    data = await call.phone.screenshot() if png else b"".join([piece async for piece in _raw(call)])
-    if png and call.phone.faults.get("folded_panel") is not None:
-        data = _of_panel(call, options.values.get("d"), data)
+    data = await _png(call, panel) if png else b"".join([piece async for piece in _raw(call, panel)])
     if not name:
         await call.out(data)
         return 0
@@ -122,40 +125,49 @@ async def screencap(call: Call) -> int:
     return 0
 
 
-SEVERAL = (
-    b"[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first "
-    b"display found, however this default is not guaranteed to be consistent across captures. "
-    b"A display id should be specified.\n"
-    b'See "dumpsys SurfaceFlinger --display-id" for valid display IDs.\n'
+WARNING = (
+    "[Warning] Multiple displays were found, but no display id was specified! Defaulting to the first "
+    "display found, however this default is not guaranteed to be consistent across captures. A display id "
+    "should be specified.\nA display ID can be specified with the [-d display-id] option.\n"
+    'See "dumpsys SurfaceFlinger --display-id" for valid display IDs.'
 )
 
 
-def _of_panel(call: Call, panel: str | None, shown: bytes) -> bytes:
-    """Of the panel that is named. The one that is folded away comes first, and shows nothing."""
-    if panel == str(DISPLAY_ID):
-        return shown
-    width, height = call.phone.display.width, call.phone.display.height
-    rows = zlib.compress((b"\0" + b"\x20" * width) * height, 1)
-    parts = [
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)),
-        (b"IDAT", rows),
-        (b"IEND", b""),
-    ]
-    dark = b"".join(
-        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-        for kind, body in parts
-    )
-    return (b"" if panel else SEVERAL) + b"\x89PNG\r\n\x1a\n" + dark
+async def _warn(call: Call, *, told: bool) -> None:
+    """What screencap says before the picture where there are several panels; some phones always say it."""
+    always = call.phone.faults.get("screencap_warning")
+    if always is not None:
+        text = always["text"] or WARNING
+        await (call.line(text) if always["to"] == "stdout" else call.err(text))
+    elif not told and len(call.phone.displays.physical()) > 1:
+        await call.err(WARNING)
 
 
-async def _raw(call: Call) -> AsyncIterator[bytes]:
+async def _chosen_panel(call: Call, wanted: str | None) -> Panel | None:
+    """The panel of a physical id, or the first one, whether it is in use or not."""
+    panels = call.phone.displays.physical()
+    if wanted is None:
+        return panels[0]
+    found = next((one for one in panels if wanted in {str(one.physical_id), str(one.number)}), None)
+    if found is None:
+        await call.err(f"Display Id '{wanted}' is not valid.")
+    return found
+
+
+async def _png(call: Call, panel: Panel) -> bytes:
+    if panel.number == 0:
+        return await call.phone.screenshot()
+    return await call.phone.painted(frame_of([], panel.width, panel.height).png)
+
+
+async def _raw(call: Call, panel: Panel) -> AsyncIterator[bytes]:
     """Width, height, format and colour space as u32, then RGBA: what screencap writes without -p.
 
     A frame is 10 MB: it is kept packed, so that many readers who do not read cost little.
     """
     phone = call.phone
-    size = (phone.display.width, phone.display.height)
-    frame = phone.frame()
+    size = (panel.width, panel.height)
+    frame = phone.frame() if panel.number == 0 else frame_of([], *size)
     packed: bytes = await phone.painted(lambda: zlib.compress(frame.rgba(), 1))
     yield struct.pack("<4I", *size, RGBA_8888, SRGB)
     unpack = zlib.decompressobj()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from handrail_sim.shell.call import Call
-from handrail_sim.shell.dumpsys.screen import DISPLAY_ID
+from handrail_sim.shell.dumpsys.screen import info
 from handrail_sim.shell.system.java import integer
 from handrail_sim.shell.system.keycodes import key_code
 from handrail_sim.shell.system.verbs import Handler, Verbs, plain, value_of
@@ -90,13 +90,9 @@ STATUSBAR = Verbs(
 
 async def displays(call: Call, _: list[str]) -> int:
     """`cmd display get-displays`."""
-    screen, state = call.phone.display, "ON" if call.phone.awake else "OFF"
-    size = f"{screen.width} x {screen.height}"
-    await call.line(
-        f'Displays:\nDisplay id 0: DisplayInfo{{"Built-in Screen", displayId 0, displayGroupId 0, '
-        f'state {state}, type INTERNAL, uniqueId "local:{DISPLAY_ID}", app {size}, real {size}, '
-        f"rotation {screen.rotation}, density {screen.density}}}, isValid=true"
-    )
+    await call.line("Displays:")
+    for panel in call.phone.displays.logical():
+        await call.line(f"Display id {panel.number}: {info(call, panel)}, isValid=true")
     return 0
 
 
