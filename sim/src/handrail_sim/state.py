@@ -19,6 +19,8 @@ FIELDS = (
     "clipboard",
     "volume",
     "battery",
+    "call",
+    "fingers",
     "awake",
     "ahead_ms",
     "accessibility_requested",
@@ -48,6 +50,7 @@ def describe(phone: Handset) -> dict[str, Any]:
         "last_toast": phone.systemui.last_toast,
         "clipboard": phone.clipboard,
         "volume": phone.volume,
+        "call": copy.deepcopy(phone.call),
         "notifications": phone.notifications.to_dict()["posted"],
         "settings": copy.deepcopy(phone.settings),
         "permissions": {
@@ -222,6 +225,7 @@ def reboot(phone: Handset) -> None:
     """Everything ends and the home screen comes."""
     stop_everything(phone)
     phone.notifications.posted.clear()
+    phone.call = None
     phone.display.rotation = 0
     phone.awake = True
     phone.accessibility_requested = False

@@ -33,6 +33,7 @@ DEFAULT = (
     "camera",
     "files",
     "calendar",
+    "incall",
 )
 # Needs a folder of recorded screens, so it is carried only when named.
 OPTIONAL = ("replay",)
@@ -60,9 +61,9 @@ APPS: Mapping[str, type[App]] = _Apps()
 def load(names: Sequence[str] | None = None) -> list[type[App]]:
     """The classes of these apps; `replay:FOLDER` is an app made of recorded screens.
 
-    A home screen there always is, so the launcher comes first.
+    A home screen there always is, so the launcher comes first; and any phone can be called.
     """
-    wanted = dict.fromkeys(("launcher", *(DEFAULT if names is None else names)))
+    wanted = dict.fromkeys(("launcher", *(DEFAULT if names is None else names), "incall"))
     return [_find(name) for name in wanted]
 
 

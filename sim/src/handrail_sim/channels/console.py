@@ -14,6 +14,9 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
+from handrail_sim.errors import BadSetting
+from handrail_sim.system import surroundings, telephony
+
 if TYPE_CHECKING:
     from handrail_sim.handset import Handset
 
@@ -21,12 +24,6 @@ GREETING = "Android Console: type 'help' for a list of commands\r\nOK\r\n"
 TOKEN_FILE = ".emulator_console_auth_token"  # noqa: S105 - the file's name
 FOR_EVERYBODY = frozenset({"help", "ping", "auth", "quit", "exit"})
 MAX_LINE = 4096
-SPEEDS = {"gsm": (14_400, 14_400), "hscsd": (14_400, 43_200), "gprs": (28_800, 57_600)}
-SPEEDS |= {"edge": (473_600, 473_600), "umts": (384_000, 384_000), "hsdpa": (5_760_000, 13_980_000)}
-SPEEDS |= {"lte": (58_000_000, 173_000_000), "evdo": (75_000_000, 280_000_000), "full": (0, 0)}
-"""bit/s up and down."""
-DELAYS = {"none": (0, 0), "gprs": (150, 550), "edge": (80, 400), "umts": (35, 200)}
-"""Milliseconds, least and most."""
 
 
 class Refused(Exception):
@@ -104,14 +101,25 @@ def welcome(home: Path) -> str:
     )
 
 
-def _pair(text: str, names: dict[str, tuple[int, int]], unit: int) -> tuple[int, int] | None:
-    """A name, one number for both, or two numbers with a colon between them."""
-    if text in names:
-        return names[text]
-    first, colon, second = text.partition(":")
-    if not (first.isascii() and first.isdigit()) or (colon and not (second.isascii() and second.isdigit())):
-        return None
-    return int(first) * unit, int(second or first) * unit
+HELP = {
+    "help": "print a list of commands, or help on one",
+    "ping": "check if the emulator is alive",
+    "auth": "auth <auth_token>: user authentication",
+    "event": "event text <message>: type a text",
+    "geo": "geo fix <longitude> <latitude> [<altitude>]: send a GPS position",
+    "gsm": "gsm call|accept|busy|cancel <phonenumber>, gsm list, gsm status: phone calls",
+    "sms": "sms send <phonenumber> <text message>: an inbound message",
+    "network": "network status, network speed <speed>, network delay <latency>",
+    "power": "power display, power ac on|off, power status charging|discharging|full, "
+    "power capacity <percent>",
+    "finger": "finger touch <fingerid>, finger remove: the fingerprint sensor",
+    "avd": "avd name, avd status, avd grpc, avd snapshot save|load|list",
+    "rotate": "turn the screen by 90 degrees",
+    "fold": "fold a phone that folds",
+    "unfold": "unfold it",
+    "quit": "end this session",
+    "exit": "end this session",
+}
 
 
 class Console:
@@ -126,11 +134,15 @@ class Console:
             "ping": lambda _: "I am alive!\r\n",
             "auth": lambda _: "",
             "geo": self._geo,
+            "gsm": self._gsm,
             "sms": self._sms,
             "network": self._network,
             "power": self._power,
+            "finger": self._finger,
             "avd": self._avd,
             "rotate": self._rotate,
+            "fold": lambda _: self._fold("closed"),
+            "unfold": lambda _: self._fold("open"),
             "event": self._event,
             "quit": self._quit,
             "exit": self._quit,
@@ -146,43 +158,88 @@ class Console:
         self.phone.catch_up()
         try:
             told = run(words[1:])
-        except Refused as refusal:
+        except (Refused, BadSetting) as refusal:
             return f"KO: {refusal}\r\n"
         return told if self.left else f"{told}OK\r\n"
 
-    def _help(self, _args: list[str]) -> str:
-        lines = "".join(f"    {name}\r\n" for name in self._commands)
-        return f"Android console commands:\r\n\r\n{lines}\r\n"
+    def _help(self, args: list[str]) -> str:
+        if args and args[0] not in HELP:
+            raise Refused("unknown command")
+        if args:
+            return f"{HELP[args[0]]}\r\n"
+        lines = "".join(f"    {name:<16} {HELP[name].partition(':')[0]}\r\n" for name in self._commands)
+        more = "try 'help <command>' for command specific help"
+        return f"Android console command help:\r\n\r\n{lines}\r\n{more}\r\n"
 
     def _quit(self, _args: list[str]) -> str:
         self.left = True
         return ""
 
     def _geo(self, args: list[str]) -> str:
-        """`geo fix LONGITUDE LATITUDE [ALTITUDE]`."""
         if args[:1] != ["fix"]:
-            raise Refused("missing sub-command")
+            raise Refused("bad sub-command" if args else "missing sub-command")
         try:
-            longitude, latitude, *_ = (float(word) for word in args[1:])
+            longitude, latitude, *more = (float(word) for word in args[1:4])
         except ValueError:
             raise Refused("not enough arguments: see 'help geo fix' for details") from None
-        if abs(longitude) > 180 or abs(latitude) > 90:
-            raise Refused("invalid longitude or latitude value")
-        self.phone.props["sim.location"] = f"{latitude},{longitude}"
+        self.phone.set_location(latitude, longitude, *more)
         return ""
+
+    def _gsm(self, args: list[str]) -> str:
+        match args:
+            case ["call", number]:
+                self.phone.receive_call(number)
+            case ["accept", number] if self._is_calling(number):
+                self.phone.answer_call()
+            case ["cancel" | "busy", number] if self._is_calling(number):
+                self.phone.end_call(here=False)
+            case ["accept" | "cancel" | "busy", number]:
+                raise Refused(f"could not find a call with {number}")
+            case ["list"]:
+                return self._calls()
+            case ["status"]:
+                return "gsm voice state: home\r\ngsm data state:  home\r\n"
+            case []:
+                raise Refused("missing sub-command")
+            case _:
+                raise Refused("bad sub-command")
+        return ""
+
+    def _is_calling(self, number: str) -> bool:
+        return self.phone.call is not None and self.phone.call["number"] == number
+
+    def _calls(self) -> str:
+        call = self.phone.call
+        if call is None:
+            return ""
+        way = "inbound from" if call["incoming"] else "outbound to "
+        state = {"ringing": "incoming"}.get(call["state"], call["state"])
+        return f"{way} {call['number']:<10} : {state}\r\n"
 
     def _sms(self, args: list[str]) -> str:
         if args[:1] != ["send"] or len(args) < 3:
             raise Refused("missing argument, try 'sms send <phonenumber> <text message>'")
+        if not telephony.is_number(args[1]):
+            raise Refused("bad phone number format, must be [+](0-9)*")
         self.phone.receive_sms(args[1], " ".join(args[2:]))
+        return ""
+
+    def _finger(self, args: list[str]) -> str:
+        match args:
+            case ["touch", number] if number.isdecimal():
+                self.phone.touch_finger(int(number))
+            case ["remove"]:
+                pass  # a prompt has its answer when the finger comes, not when it goes
+            case _:
+                raise Refused("bad sub-command" if args else "missing sub-command")
         return ""
 
     def _network(self, args: list[str]) -> str:
         match args:
-            case ["speed", value] if _pair(value, SPEEDS, 1000):
-                self.phone.props["sim.network.speed"] = value
-            case ["delay", value] if _pair(value, DELAYS, 1):
-                self.phone.props["sim.network.delay"] = value
+            case ["speed", value]:
+                self.phone.set_network(speed=value)
+            case ["delay", value]:
+                self.phone.set_network(delay=value)
             case ["status"]:
                 return self._network_status()
             case _:
@@ -190,8 +247,8 @@ class Console:
         return ""
 
     def _network_status(self) -> str:
-        up, down = _pair(self.phone.props.get("sim.network.speed", "full"), SPEEDS, 1000) or (0, 0)
-        least, most = _pair(self.phone.props.get("sim.network.delay", "none"), DELAYS, 1) or (0, 0)
+        up, down = surroundings.speed(self.phone)
+        least, most = surroundings.delay(self.phone)
         return (
             f"Current network status:\r\n  download speed:   {down:8d} bits/s ({down / 8192:.1f} KB/s)\r\n"
             f"  upload speed:     {up:8d} bits/s ({up / 8192:.1f} KB/s)\r\n"
@@ -200,13 +257,33 @@ class Console:
 
     def _power(self, args: list[str]) -> str:
         match args:
-            case ["capacity", value] if value.isdigit() and int(value) <= 100:
-                self.phone.battery = int(value)
-                self.phone.systemui.status.invalidate()
+            case ["capacity", value] if value.isdecimal():
+                self.phone.set_battery(int(value))
+            case ["ac", "on" | "off"]:
+                self.phone.set_battery(plug="ac" if args[1] == "on" else "none")
+            case ["status", "charging"]:
+                self.phone.set_battery(plug="ac")
+            case ["status", "discharging" | "not-charging"]:
+                self.phone.set_battery(plug="none")
+            case ["status", "full"]:
+                self.phone.set_battery(100, "ac")
             case ["display"]:
-                return f"AC: online\r\nstatus: Charging\r\nhealth: Good\r\ncapacity: {self.phone.battery}\r\n"
+                return self._battery()
             case _:
-                raise Refused("bad sub-command")
+                raise Refused("bad sub-command" if args else "missing sub-command")
+        return ""
+
+    def _battery(self) -> str:
+        plug, level = surroundings.plug(self.phone), self.phone.battery
+        status = "Discharging" if plug == "none" else "Full" if level == 100 else "Charging"
+        line = "online" if plug == "ac" else "offline"
+        return f"AC: {line}\r\nstatus: {status}\r\nhealth: Good\r\npresent: true\r\ncapacity: {level}\r\n"
+
+    def _fold(self, state: str) -> str:
+        fold = self.phone.faults.active("fold")
+        if fold is None:
+            raise Refused("this device does not fold")
+        self.phone.faults.add("fold", **fold.options | {"state": state})
         return ""
 
     def _avd(self, args: list[str]) -> str:

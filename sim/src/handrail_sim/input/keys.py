@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from handrail_sim.input.editing import Editing
 from handrail_sim.screen.shown import Shown
+from handrail_sim.system import telephony
 from handrail_sim.view.hit import is_slider
 from handrail_sim.view.windows import Window
 
@@ -14,7 +15,7 @@ UP, DOWN, LEFT, RIGHT, CENTER = 19, 20, 21, 22, 23
 VOLUME_UP, VOLUME_DOWN, POWER = 24, 25, 26
 TAB, SPACE, ENTER, DELETE = 61, 62, 66, 67
 MENU, SEARCH, PAGE_UP, PAGE_DOWN, ESCAPE, FORWARD_DELETE = 82, 84, 92, 93, 111, 112
-MOVE_HOME, MOVE_END, NUMPAD_ENTER = 122, 123, 160
+MOVE_HOME, MOVE_END, NUMPAD_ENTER, HEADSETHOOK = 122, 123, 160, 79
 VOLUME_MUTE, NOTIFICATION, APP_SWITCH, ASSIST = 164, 83, 187, 219
 SLEEP, WAKEUP, CUT, COPY, PASTE = 223, 224, 277, 278, 279
 INSERT, NUMPAD_0, NUMPAD_DOT = 124, 144, 158
@@ -99,6 +100,8 @@ def _is_blocked(phone: Shown) -> bool:
 
 def _system(phone: Shown, code: int) -> bool:
     ui = phone.systemui
+    if phone.call is not None and _call(phone, code):
+        return True
     if code == HOME:
         phone.go_home()
     elif code == BACK:
@@ -115,6 +118,15 @@ def _system(phone: Shown, code: int) -> bool:
     else:
         return False
     return True
+
+
+def _call(phone: Shown, code: int) -> bool:
+    """While there is a call: its keys, and a volume key that only silences the ringing."""
+    if code == END_CALL:
+        return telephony.end(phone)
+    if code in (CALL, HEADSETHOOK):
+        return telephony.answer(phone) or (code == HEADSETHOOK and telephony.end(phone))
+    return code in (VOLUME_UP, VOLUME_DOWN) and phone.call is not None and phone.call["state"] == "ringing"
 
 
 def go_back(phone: Shown) -> None:

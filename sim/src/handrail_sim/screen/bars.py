@@ -147,7 +147,13 @@ class Bars:
             self._timer("heads_up", HEADS_UP_MS, self.end_heads_up)
 
     def end_heads_up(self) -> None:
-        self.heads_up = None
+        """One that stays, such as a call that rings, comes back until its own screen is in front."""
+        top = self.phone.tasks.top
+        front = top.app.package if top else ""
+        posted = self.phone.notifications.posted
+        staying = [one for one in posted if one.importance > 4 and one.package != front]
+        self.heads_up = staying[-1].number if staying else None
+        self.banner.invalidate()
 
     def show_volume(self) -> None:
         self.volume_shown = True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from handrail_sim.screen import biometric
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.android import Android
 from handrail_sim.system.calls import make, to_call
@@ -84,6 +85,43 @@ class Dialogs:
             always=False,
         )
 
+    def ask_finger(
+        self, activity: Activity, title: str, subtitle: str, negative: str, then: Callable[[bool], object]
+    ) -> None:
+        """BiometricPrompt; `then(recognized)`."""
+        words = {"title": title, "subtitle": subtitle, "negative": negative}
+        then_call = to_call(activity, then)
+        package = activity.app.package
+        self._open(biometric.KIND, package, owner=activity.token, then=then_call, wrong=0, **words)
+
+    def touch_finger(self, finger: int) -> str:
+        """A finger touches the sensor: "recognized", "not recognized", "woke the phone", "nobody asked"."""
+        phone = self.phone
+        phone.catch_up()
+        prompt = next((one for one in reversed(self.shown()) if one["kind"] == biometric.KIND), None)
+        if not phone.awake:
+            phone.awake = finger in phone.fingers
+            return "woke the phone" if phone.awake else "nobody asked"
+        if prompt is None:
+            return "nobody asked"
+        if finger in phone.fingers:
+            self._finger_told(prompt, True)
+            return "recognized"
+        prompt["wrong"] += 1
+        if prompt["number"] in self._windows:
+            self._windows[prompt["number"]].invalidate()
+        if prompt["wrong"] >= biometric.TRIES:
+            self._finger_told(prompt, False)
+        return "not recognized"
+
+    def _finger_told(self, prompt: dict[str, Any], known: bool) -> None:
+        """The prompt goes, and the app hears whether it was the right person."""
+        self.close(prompt["number"])
+        owner = self.phone.tasks.activity(prompt["owner"])
+        if owner is not None:
+            make(owner, prompt["then"], known)
+            owner.changed()
+
     def _open(self, kind: str, package: str, **data: Any) -> None:
         self._count += 1
         self.open.append(
@@ -116,6 +154,8 @@ class Dialogs:
         top = shown[-1]
         if top["kind"] == "permission":
             self._decide(top, False, False)()
+        elif top["kind"] == biometric.KIND:
+            self._finger_told(top, False)
         elif top["kind"] == "anr":
             return True
         else:
@@ -160,6 +200,7 @@ class Dialogs:
             "anr": self._anr,
             "chooser": self._chooser,
             "debugging": self._debugging,
+            biometric.KIND: self._biometric,
         }[data["kind"]](data)
 
     def _label(self, package: str) -> str:
@@ -303,6 +344,9 @@ class Dialogs:
         )
         return item(label, leading=icon(app.icon, size=40.0), key=f"candidate:{component}", on_click=run)
 
+    def _biometric(self, data: dict[str, Any]) -> View:
+        return biometric.build(data, lambda: self._finger_told(data, False))
+
     # USB debugging
 
     def _debugging(self, data: dict[str, Any]) -> View:
@@ -335,6 +379,7 @@ class Dialogs:
 
 
 TITLES = {
+    biometric.KIND: (biometric.PACKAGE, "BiometricPrompt"),
     "permission": (CONTROLLER, GRANT),
     "crash": ("android", ""),
     "anr": ("android", "Application Not Responding"),

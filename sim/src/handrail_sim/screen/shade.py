@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from handrail_sim.screen.bars import Bars
 from handrail_sim.system.notifications import Notification
 from handrail_sim.view import View, button, column, frame, grid, icon, row, scroll, slider, text
@@ -98,6 +100,7 @@ def _card(ui: Bars, note: Notification) -> View:
             style=Style(kind="text", role="body", size=14.0, bold=True),
         ),
         text(note.text, "label", id="android:id/text"),
+        _actions(ui, note) if note.actions else None,
         cls="android.widget.FrameLayout",
         id="expandableNotificationRow",
         key=f"notification:{note.number}",
@@ -107,6 +110,19 @@ def _card(ui: Bars, note: Notification) -> View:
         on_click=lambda: open_note(ui, note),
         on_swipe=lambda way: dismiss(ui, note, way),
     )
+
+
+def _actions(ui: Bars, note: Notification) -> View:
+    def press(label: str) -> None:
+        app = ui.phone.app(note.package)
+        if app is not None:
+            app.on_action(label)
+
+    made = [
+        button(label, partial(press, label), "text", id="android:id/action0", key=f"action:{label}")
+        for label in note.actions
+    ]
+    return row(*made, id="android:id/actions", gap=8.0, gravity="end")
 
 
 def open_note(ui: Bars, note: Notification) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail_sim.errors import BadSetting
 from handrail_sim.faults import KINDS, PROFILES
 from handrail_sim.shell.call import Call
+from handrail_sim.shell.sim_outside import OUTSIDE, Run
+from handrail_sim.system import profiles
 
 USAGE = """usage: sim COMMAND ...
 
@@ -18,13 +19,21 @@ sim restore [NAME]                     bring a kept phone back
 sim fault add NAME [OPTION=VALUE ...]  switch a fault or a profile on
 sim fault clear [NAME]                 switch one fault off, or all
 sim fault list                         what is switched on
+sim profile NAME                       become such a phone; `sim profile list` says which there are
+sim profile android N | vendor NAME    another version, another maker
+sim fold open|close                    turn a phone that folds over (after `sim fault add fold`)
 sim sms FROM TEXT                      a text message arrives
 sim notify PACKAGE TITLE TEXT          an app posts a notification
+sim call NUMBER                        somebody calls
+sim call accept|cancel|list            the call is answered; the caller gives up; what there is
+sim finger touch ID                    a finger on the sensor; 1 is known to it
+sim battery LEVEL [PLUG]               per cent; PLUG is none, ac, usb or wireless
+sim location LATITUDE LONGITUDE [ALTITUDE]
+sim network gone|back                  nothing comes through, though every radio is on; everything does again
+sim network speed|delay VALUE          as the emulator's console has them: edge, lte, 100:500
 sim install PACKAGE                    a package without an app behind it is there from now on
 sim toast TEXT                         a short message at the bottom
 sim reboot                             restart; what is on disk stays"""
-
-Run = Callable[[Call, list[str]], Awaitable[int]]
 
 
 async def sim_command(call: Call) -> int:
@@ -109,6 +118,32 @@ async def _fault(call: Call, args: list[str]) -> int:
     return 0
 
 
+async def _profile(call: Call, args: list[str]) -> int:
+    phone = call.phone
+    match args:
+        case ["list"]:
+            await call.out("".join(f"{name:<22}{one.about}\n" for name, one in profiles.PROFILES.items()))
+        case ["android", number] if number.isdecimal():
+            profiles.become(phone, android=int(number))
+        case ["vendor", name]:
+            profiles.become(phone, vendor=name)
+        case [name]:
+            profiles.take_on(phone, name)
+        case _:
+            return await call.fail("usage: sim profile NAME | android N | vendor NAME | list", 2)
+    return 0
+
+
+async def _fold(call: Call, args: list[str]) -> int:
+    fold = call.phone.faults.active("fold")
+    if args not in (["open"], ["close"]):
+        return await call.fail("usage: sim fold open|close", 2)
+    if fold is None:
+        return await call.fail("this phone does not fold: sim fault add fold")
+    call.phone.faults.add("fold", **fold.options | {"state": "open" if args == ["open"] else "closed"})
+    return 0
+
+
 def _options(words: list[str]) -> dict[str, str]:
     pairs = [word.partition("=") for word in words]
     for name, mark, _ in pairs:
@@ -156,7 +191,10 @@ COMMANDS: dict[str, Run] = {
     "snapshot": _snapshot,
     "restore": _restore,
     "fault": _fault,
+    "fold": _fold,
+    "profile": _profile,
     "sms": _sms,
+    **OUTSIDE,
     "notify": _notify,
     "install": _install,
     "toast": _toast,

@@ -41,6 +41,9 @@ class App(Manifest):
     def on_sms(self, sender: str, text: str) -> None:
         """A message came in; only the default SMS app is asked."""
 
+    def on_action(self, action: str) -> None:
+        """A button of one of its notifications was tapped."""
+
     def state(self) -> dict[str, Any]:
         """What a test may check, as JSON-able data. Also called while the app does not run."""
         return {}
@@ -326,6 +329,16 @@ class Context(Device, ABC):
     def app_not_responding(self, package: str) -> None: ...
     @abstractmethod
     def app_stopped(self, package: str) -> None: ...
+    @abstractmethod
+    def ask_finger(
+        self, activity: Activity, title: str, subtitle: str, negative: str, then: Callable[[bool], object]
+    ) -> None:
+        """BiometricPrompt; `then(recognized)`."""
+
+    @abstractmethod
+    def end_heads_up(self) -> None:
+        """The banner of a notification goes, unless it is one that stays."""
+
     @abstractmethod
     def notification_posted(self, note: Notification) -> None: ...
     @abstractmethod

@@ -5,18 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from datetime import UTC
-from typing import Literal
+from typing import Any, Literal
 
 from handrail_sim.clock import Clock, zone_of
-from handrail_sim.system import configuration
+from handrail_sim.system import configuration, happenings, telephony
 from handrail_sim.system.activities import App, Context
 from handrail_sim.system.device import ZONE
 from handrail_sim.system.display import Display
 from handrail_sim.system.health import Health
 from handrail_sim.system.tasks import Tasks
 from handrail_sim.view.windows import Window
-
-SMS_APP = "com.google.android.apps.messaging"
 
 
 class Android(Context):
@@ -108,13 +106,35 @@ class Android(Context):
 
     def receive_sms(self, sender: str, text: str) -> None:
         """A message comes in: the SMS app stores it and says so, or the phone itself does."""
-        self.catch_up()
-        app = self.app(SMS_APP)
-        if app is None:
-            self.notify("com.android.phone", sender, text)
-        else:
-            app.on_sms(sender, text)
-            self.touched_app()
+        happenings.receive_sms(self, sender, text)
+
+    def receive_call(self, number: str) -> None:
+        """Somebody rings; `answer_call`, `end_call` or the buttons on the screen decide what comes of it."""
+        happenings.receive_call(self, number)
+
+    @property
+    def call_log(self) -> list[dict[str, Any]]:
+        return telephony.call_log(self)
+
+    def answer_call(self) -> bool:
+        return telephony.answer(self)
+
+    def end_call(self, *, here: bool = True) -> bool:
+        """Hang up or decline; not `here`: the other side did."""
+        return telephony.end(self, here=here)
+
+    def set_network(
+        self, *, speed: str | None = None, delay: str | None = None, gone: bool | None = None
+    ) -> None:
+        """`speed="edge"`, `delay="100:500"` as for the emulator; `gone=True`: nothing comes through."""
+        happenings.set_network(self, speed=speed, delay=delay, gone=gone)
+
+    def set_location(self, latitude: float, longitude: float, altitude: float = 0.0) -> None:
+        happenings.set_location(self, latitude, longitude, altitude)
+
+    def set_battery(self, level: int | None = None, plug: str | None = None) -> None:
+        """Per cent; `plug` is none, ac, usb or wireless."""
+        happenings.set_battery(self, level, plug)
 
     # what the screen asks of those who touch and type
 

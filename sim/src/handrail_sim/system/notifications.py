@@ -17,7 +17,7 @@ class Notification:
     when_ms: int
     number: int
     channel: str = "default"
-    importance: int = 4  # 4: heads-up, 3: sound, 2: silent
+    importance: int = 4  # 5: heads-up that stays, 4: heads-up, 3: sound, 2: silent
     activity: str = ""
     extras: dict[str, Any] = field(default_factory=dict)
     ongoing: bool = False

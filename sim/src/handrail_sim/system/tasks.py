@@ -226,8 +226,12 @@ class Tasks:
         self.settle()
 
     def _to_home_if_empty(self, gone: Task) -> None:
-        """The last activity of a task went: what comes next is home, not the task below."""
-        if gone.package != HOME:
+        """The last activity of a task went: what comes next is home, not the task below.
+
+        A call's screen came over whatever was in front, and that comes back.
+        """
+        owner = self.phone.packages.classes.get(gone.package)
+        if gone.package != HOME and not (owner is not None and owner.interrupts):
             self._raise_home()
 
     def _raise_home(self) -> None:

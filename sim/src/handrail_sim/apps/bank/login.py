@@ -34,6 +34,9 @@ class Login(Activity):
                 ),
                 text(self.state["error"], "error", id="error") if self.state["error"] else None,
                 button("Sign in", self.sign_in, id="sign_in", width="fill", enabled=not busy),
+                button("Use fingerprint", self.ask_finger, "tonal", id="fingerprint", width="fill")
+                if self.app.prefs("session").get("trusted")
+                else None,
                 spinner(align="center", desc="Signing in") if busy else None,
                 text(f"Demonstration customer {CUSTOMER}, password {PASSWORD}", "caption", id="demo"),
                 padding=24.0,
@@ -49,6 +52,16 @@ class Login(Activity):
         else:
             self.state.update(error="", checking=True)
             self.later(CHECKING_MS, self.checked)
+
+    def ask_finger(self) -> None:
+        """A phone on which somebody signed in before is trusted: a finger is enough there."""
+        title, subtitle = "Sign in to Harbour Bank", f"Customer {CUSTOMER}"
+        self.phone.ask_finger(self, title, subtitle, "Use password", self.finger_told)
+
+    def finger_told(self, recognized: bool) -> None:
+        if recognized:
+            self.app.prefs("session")["signed_in"] = True
+            self.start("AccountsActivity")
 
     def checked(self) -> None:
         self.state["checking"] = False
@@ -103,6 +116,6 @@ class Code(Activity):
         if self.field("code").strip() != self.state["code"]:
             self.state["error"] = "That code is not right."
             return
-        self.app.prefs("session")["signed_in"] = True
+        self.app.prefs("session").update(signed_in=True, trusted=True)
         self.start("AccountsActivity")
         self.finish()

@@ -16,7 +16,7 @@ class Browser(App):
     label = "Browser"
     icon = "browser"
     version = "118.0"
-    permissions = ("android.permission.INTERNET",)
+    permissions = ("android.permission.INTERNET", "android.permission.ACCESS_FINE_LOCATION")
     activities = {"MainActivity": Main}
     handles = (Handles("MainActivity", VIEW, scheme="http,https"),)
 

@@ -16,6 +16,8 @@ from handrail_sim.apps.browser.pages import (
     Paragraph,
     Picture,
     Submit,
+    Where,
+    Written,
 )
 from handrail_sim.view import Style, View, button, checkbox, column, field, image, row, text
 
@@ -32,6 +34,11 @@ def document(browser: Main, page: Page) -> list[View]:
 
 
 def _views(browser: Main, block: Block, number: int) -> list[View]:
+    if isinstance(block, Where):
+        return [
+            text(browser.where(), cls="android.widget.TextView", key="where"),
+            button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
+        ]
     views = [_view(browser, block, number)]
     bubble = browser.state["bubble"]
     if bubble and getattr(block, "name", "") == bubble[0]:
@@ -39,7 +46,7 @@ def _views(browser: Main, block: Block, number: int) -> list[View]:
     return views
 
 
-def _view(browser: Main, block: Block, number: int) -> View:
+def _view(browser: Main, block: Written, number: int) -> View:
     match block:
         case Heading():
             style = Style(kind="text", size=_SIZES.get(block.level, 16.0), bold=True)

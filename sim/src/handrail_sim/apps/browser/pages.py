@@ -76,7 +76,15 @@ class Submit:
     url: str
 
 
-Block = Heading | Paragraph | Link | Picture | Input | Check | Choice | Submit
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A line that says where the reader is, and a button that lets the page know."""
+
+    words: str
+
+
+Written = Heading | Paragraph | Link | Picture | Input | Check | Choice | Submit
+Block = Written | Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +129,15 @@ _PAGES: Mapping[str, Page] = {
                 Paragraph(f"Week {week}: {4 + week * 3 % 9} new books came by ferry.")
                 for week in range(40, 12, -1)
             ),
+            Link("Home", HOME),
+        ),
+    ),
+    "harbour.example/way": Page(
+        "The way to us",
+        (
+            Heading("The way to us"),
+            Where("Use my location"),
+            Paragraph("The ferry stops below."),
             Link("Home", HOME),
         ),
     ),
@@ -200,6 +217,18 @@ def _web_search(query: str) -> Page:
     results = [Link(page.title, f"https://{place}") for place, page in _PAGES.items()]
     fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
     return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
+
+
+def offline_page(url: str) -> Page:
+    """What a browser shows instead of a page when there is no network."""
+    return Page(
+        urlsplit(url).netloc,
+        (
+            Heading("No internet"),
+            Paragraph("Try checking the network cables, modem, and router, or reconnecting to Wi-Fi."),
+            Paragraph("ERR_INTERNET_DISCONNECTED"),
+        ),
+    )
 
 
 def _missing(host: str, place: str) -> Page:

@@ -5,12 +5,22 @@ from __future__ import annotations
 from functools import partial
 
 from handrail_sim.apps.browser.document import document
-from handrail_sim.apps.browser.pages import HOME, Page, address, complaint, open_page, submit_url
+from handrail_sim.apps.browser.pages import (
+    HOME,
+    Page,
+    address,
+    complaint,
+    offline_page,
+    open_page,
+    submit_url,
+)
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.intents import SEND, Intent
+from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
 from handrail_sim.view import View, column, field, frame, icon_button, progress, row, scroll
 
 LOADING_MS = 400
+PAGE_KB = 120.0
 WEB_VIEW = "android.webkit.WebView"
 
 
@@ -21,7 +31,7 @@ class Main(Activity):
     single_top = True
 
     def on_create(self) -> None:
-        self.state.update(history=[], values={}, bubble=[], loading=False, url="")
+        self.state.update(history=[], values={}, bubble=[], loading=False, offline=False, url="")
         self.open(self.intent.data or HOME)
 
     def on_new_intent(self, intent: Intent) -> None:
@@ -29,7 +39,21 @@ class Main(Activity):
 
     @property
     def page(self) -> Page:
-        return open_page(self.state["url"])
+        return offline_page(self.state["url"]) if self.state["offline"] else open_page(self.state["url"])
+
+    def where(self) -> str:
+        """What a page that asks for the place is told."""
+        place = place_for(self.phone, self.app.package)
+        if place is not None:
+            return f"You are at {place.latitude:.4f}, {place.longitude:.4f}"
+        return "Your position is unknown"
+
+    def ask_place(self) -> None:
+        self.request_permission("ACCESS_FINE_LOCATION", self.place_told)
+
+    def place_told(self, granted: bool) -> None:
+        if not granted:
+            self.toast("Location is blocked")
 
     def build(self) -> View:
         return column(
@@ -80,12 +104,12 @@ class Main(Activity):
         self.load(url)
 
     def load(self, url: str) -> None:
-        self.state.update(url=url, loading=True, values={}, bubble=[])
+        self.state.update(url=url, loading=True, values={}, bubble=[], offline=False)
         self.app.prefs("browser")["url"] = url
-        self.later(LOADING_MS, self.loaded)
+        self.later(LOADING_MS + (transfer_ms(self.phone, PAGE_KB) or 0.0), self.loaded)
 
     def loaded(self) -> None:
-        self.state["loading"] = False
+        self.state.update(loading=False, offline=not is_online(self.phone))
 
     def reload(self) -> None:
         self.load(self.state["url"])

@@ -8,6 +8,7 @@ from functools import partial
 from handrail_sim.apps.shop.catalogue import DEPARTMENTS, PAGE, Product, money, shelf
 from handrail_sim.apps.shop.store import Store
 from handrail_sim.system.activities import Activity
+from handrail_sim.system.surroundings import is_online, transfer_ms
 from handrail_sim.view import (
     Style,
     View,
@@ -26,6 +27,7 @@ from handrail_sim.view import (
 )
 
 LOADING_MS = 900
+SHELF_KB = 240.0
 PRICE = Style(kind="text", size=16.0, bold=True, color="primary")
 
 
@@ -125,9 +127,13 @@ class Main(Activity):
     def load_more(self) -> None:
         if not self.state["loading"]:
             self.state["loading"] = True
-            self.later(LOADING_MS, self.loaded)
+            self.later(LOADING_MS + (transfer_ms(self.phone, SHELF_KB) or 0.0), self.loaded)
 
     def loaded(self) -> None:
+        if not is_online(self.phone):
+            self.state["loading"] = False
+            self.snackbar("No connection", "Retry", self.load_more)
+            return
         self.state.update(loading=False, pages=self.state["pages"] + 1)
 
 

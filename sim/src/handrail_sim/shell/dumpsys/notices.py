@@ -5,6 +5,8 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.system.notifications import Notification
+from handrail_sim.system.surroundings import last_place
+from handrail_sim.system.users import users
 
 
 async def notification(call: Call, args: list[str]) -> int:
@@ -98,11 +100,14 @@ async def trust(call: Call, _: list[str]) -> int:
 
 
 async def user(call: Call, _: list[str]) -> int:
-    """The owner alone."""
-    await call.line(
-        "Current user: 0\nUsers:\n  UserInfo{0:Owner:4c13} serialNo=0 isPrimary=true\n    State: "
-        "RUNNING_UNLOCKED"
-    )
+    """Everybody who uses the phone."""
+    await call.line("Current user: 0\nUsers:")
+    for one in users(call.phone):
+        first = str(one.number == 0).lower()
+        await call.line(
+            f"  UserInfo{{{one.number}:{one.name}:{one.flags:x}}} serialNo={one.number} isPrimary={first}\n"
+            "    State: RUNNING_UNLOCKED"
+        )
     return 0
 
 
@@ -113,10 +118,18 @@ async def location(call: Call, _: list[str]) -> int:
         f"Location Manager State:\n  User 0: location setting: {str(on).lower()}\n  gps provider:\n"
         f"    enabled={str(on).lower()}"
     )
-    for name, place in call.phone.service_state("location").items():
+    known = last_place(call.phone)
+    if known is not None:
+        place, at_ms = known
+        age = f"et=+{(call.phone.wall_ms() - at_ms) / 1000:.3f}s"
+        await call.line(
+            f"    last location=Location[gps {place.latitude:.6f},{place.longitude:.6f} hAcc=5.0 {age} "
+            f"alt={place.altitude:.1f}]"
+        )
+    for name, mocked in call.phone.service_state("location").items():
         if " " not in name:
             await call.line(
-                f"  {name} provider [mock]:\n    last location=Location[{name} {place or 'none'}]"
+                f"  {name} provider [mock]:\n    last location=Location[{name} {mocked or 'none'}]"
             )
     return 0
 

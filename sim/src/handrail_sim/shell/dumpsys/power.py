@@ -5,6 +5,10 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.dumpsys.shapes import hash_code
 from handrail_sim.shell.system import machine_services
+from handrail_sim.system.releases import release_of
+from handrail_sim.system.vendors import vendor_of
+
+_PLUG_TYPES = (("ac", 1), ("usb", 2), ("wireless", 4), ("dock", 8))
 
 
 async def battery(call: Call, args: list[str]) -> int:
@@ -18,26 +22,33 @@ async def battery(call: Call, args: list[str]) -> int:
     def yes(key: str) -> str:
         return str(of(key) == "1").lower()
 
+    release = release_of(call.phone)
     stopped = call.phone.service_state("battery")
-    await call.line("Current Battery Service state:")
-    if stopped:
-        await call.line("  (UPDATES STOPPED -- use 'reset' to restart)")
-    await call.out(f"""  AC powered: {yes("ac")}
-  USB powered: {yes("usb")}
-  Wireless powered: {yes("wireless")}
-  Dock powered: {yes("dock")}
-  Max charging current: 500000
-  Max charging voltage: 5000000
-  Charge counter: {of("counter")}
-  status: {of("status")}
-  health: 2
-  present: {yes("present")}
-  level: {of("level")}
-  scale: 100
-  voltage: 4200
-  temperature: {of("temp")}
-  technology: Li-ion
-""")
+    sent = " Time when the latest updated value of the {} was sent via battery changed broadcast: +21s560ms"
+    lines = [
+        "Current Battery Service state:",
+        *(["  (UPDATES STOPPED -- use 'reset' to restart)"] if stopped else []),
+        f"  AC powered: {yes('ac')}",
+        f"  USB powered: {yes('usb')}",
+        f"  Wireless powered: {yes('wireless')}",
+        *([f"  Dock powered: {yes('dock')}"] if release.battery_dock else []),
+        "  Max charging current: 500000",
+        *([sent.format("Max charging current")] if release.battery_sent else []),
+        "  Max charging voltage: 5000000",
+        f"  Charge counter: {of('counter')}",
+        f"  status: {of('status')}",
+        "  health: 2",
+        f"  present: {yes('present')}",
+        f"  level: {of('level')}",
+        "  scale: 100",
+        "  voltage: 4200",
+        *([sent.format("voltage")] if release.battery_sent else []),
+        f"  temperature: {of('temp')}",
+        "  technology: Li-ion",
+        *release.battery_tail,
+        *vendor_of(call.phone).lines.get("battery", ()),
+    ]
+    await call.out("\n".join(lines) + "\n")
     return 0
 
 
@@ -47,8 +58,9 @@ async def power(call: Call, _: list[str]) -> int:
     flag, state = str(awake).lower(), "Awake" if awake else "Asleep"
     stay = call.phone.settings["global"].get("stay_on_while_plugged_in", "0")
     timeout = call.phone.settings["system"].get("screen_off_timeout", "60000")
-    plugs = [machine_services.battery_value(call, key) for key in ("ac", "usb", "wireless", "dock")]
-    powered = str("1" in plugs).lower()
+    plug = next(
+        (number for key, number in _PLUG_TYPES if machine_services.battery_value(call, key) == "1"), 0
+    )
     await call.out(f"""POWER MANAGER (dumpsys power)
 
 Power Manager State:
@@ -56,8 +68,8 @@ Power Manager State:
   mDirty=0x0
   mWakefulness={state}
   mWakefulnessChanging=false
-  mIsPowered={powered}
-  mPlugType={2 if powered == "true" else 0}
+  mIsPowered={str(plug > 0).lower()}
+  mPlugType={plug}
   mBatteryLevel={call.phone.battery}
   mStayOn={str(stay != "0").lower()}
   mBootCompleted=true

@@ -5,6 +5,7 @@ from __future__ import annotations
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.system.java import JavaError, integer, number
 from handrail_sim.shell.system.verbs import Verbs, plain, value_of
+from handrail_sim.system.surroundings import PLUGS, plug
 
 # battery
 
@@ -42,8 +43,7 @@ async def battery_unplug(call: Call, _: list[str]) -> int:
 async def battery_reset(call: Call, _: list[str]) -> int:
     """The battery as it was built."""
     call.phone.service_state("battery").clear()
-    call.phone.battery = 84
-    call.phone.systemui.status.invalidate()
+    call.phone.set_battery(84, "usb")
     return 0
 
 
@@ -58,8 +58,13 @@ def battery_value(call: Call, key: str) -> str:
         return str(call.phone.battery)
     if key == "counter":
         return held or str(call.phone.battery * 40000)
-    if key == "status" and held is None and call.phone.battery == 100:
+    if key == "status" and held is None and call.phone.battery == 100 and plug(call.phone) != "none":
         return "5"
+    kind = plug(call.phone)
+    if held is None and key in PLUGS:
+        return str(int(key == kind))
+    if held is None and key == "status" and kind == "none":
+        return "3"
     return held if held is not None else BATTERY_KEYS[key]
 
 
@@ -242,6 +247,7 @@ async def providers(call: Call, args: list[str]) -> int:
     elif verb == "set-test-provider-enabled":
         held[f"{name} enabled"] = str(names[1:] == ["true"]).lower()
     elif verb == "set-test-provider-location":
+        call.phone.touched_app()
         latitude, _, longitude = value_of(args, "--location").partition(",")
         accuracy = number(value_of(args, "--accuracy", "100"))
         held[name] = f"{number(latitude):.6f},{number(longitude):.6f} hAcc={accuracy}"
