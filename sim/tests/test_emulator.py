@@ -14,6 +14,7 @@ from handrail_sim.channels.protobuf import Malformed, decode, encode, messages, 
 from handrail_sim.clock import ManualClock, SystemClock
 from handrail_sim.input.emulator_keys import android_code
 from handrail_sim.phone import Phone
+from handrail_sim.system.surroundings import Place, last_place
 from tests.hand import Hand
 
 CONTACTS = "com.google.android.contacts"
@@ -132,7 +133,7 @@ def test_the_console_answers_ok_or_ko() -> None:
         console = Console(hand.phone, 5554)
         assert console.answer("ping") == "I am alive!\r\nOK\r\n"
         assert console.answer("geo fix 13.4 52.5") == "OK\r\n"
-        assert hand.phone.props["sim.location"] == "52.5,13.4"
+        assert last_place(hand.phone) == (Place(52.5, 13.4), hand.phone.wall_ms())
         assert console.answer("geo fix 200 52").startswith("KO: ")
         assert console.answer("sms send +15550100 your code is 7788") == "OK\r\n"
         assert "7788" in str(hand.phone.state())

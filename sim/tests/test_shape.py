@@ -25,6 +25,7 @@ SMALL: dict[str, str] = {
     "extras.py": "apps ask it before they offer something",
     "errors.py": "every layer raises them",
     "paint/ground.py": "three kinds of pictures stand on it",
+    "screen/biometric.py": "what a prompt shows, beside the dialogs that fill their file",
     "shell/table.py": "empty until the registry fills it, so that commands may start commands",
     "shell/tools/expressions.py": "four commands read regular expressions",
     "shell/tools/names.py": "five commands print users by name",
@@ -32,7 +33,6 @@ SMALL: dict[str, str] = {
     "system/cell.py": "stands between phones, not inside one",
     "system/logs.py": "plain data that the shell reads",
     "system/manifest.py": "class attributes, which packages read before an app runs",
-    "shell/system/java.py": "how every service of Android prints an exception",
 }
 """Files under forty lines, each with its reason."""
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from handrail_sim.faults import PROFILES
 from handrail_sim.shell.call import Call
 from handrail_sim.shell.io import Collected, Nothing
 from handrail_sim.shell.sim_command import sim_command
@@ -69,7 +70,7 @@ def test_faults_by_command() -> None:
         assert await sim("fault", "clear", "latency") == (0, "1 cleared\n")
         await sim("fault", "add", "hardware")
         status, text = await sim("fault", "clear")
-        assert (status, text) == (0, "4 cleared\n")
+        assert (status, text) == (0, f"{len(PROFILES['hardware'])} cleared\n")
         status, text = await sim("fault", "add", "gremlins")
         assert status == 2
         assert "no fault 'gremlins'" in text

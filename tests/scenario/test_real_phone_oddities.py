@@ -97,7 +97,7 @@ def test_with_a_work_profile_apps_are_listed_started_and_stopped(tmp_path: Path)
 def test_of_a_folded_phone_the_picture_is_of_the_panel_that_is_shown(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path, clock=FastClock(10)) as w:
-            w.phone.faults.add("folded_panel")
+            w.phone.faults.add("fold")
             eyes = w.session.looks.eyes
             assert await eyes.screenshot() == await w.phone.screenshot()
             assert await eyes.screenshot() == await w.phone.screenshot()

@@ -24,6 +24,7 @@ PACKAGES = (
     "com.android.camera2",
     "com.google.android.documentsui",
     "com.google.android.calendar",
+    "com.android.incallui",
 )
 
 
@@ -31,9 +32,10 @@ def test_a_phone_carries_these_packages() -> None:
     assert tuple(app.package for app in load()) == PACKAGES
 
 
-def test_there_is_always_a_home_screen() -> None:
-    assert [app.package for app in load(["notes"])] == ["com.android.launcher3", "com.handrail.notes"]
-    assert len(load(["notes", "launcher", "notes"])) == 2
+def test_there_is_always_a_home_screen_and_a_screen_for_calls() -> None:
+    always = ["com.android.launcher3", "com.android.incallui"]
+    assert [app.package for app in load(["notes"])] == [always[0], "com.handrail.notes", always[1]]
+    assert len(load(["notes", "launcher", "notes"])) == 3
 
 
 def test_an_unknown_app_is_named_with_the_known_ones() -> None:
