@@ -15,7 +15,6 @@ from handrail_sim.view import Style, View, column, frame, icon_button, image, ta
 PHOTO_PX, VIDEO_PX = (1280, 960), (320, 240)
 _MOST_FRAMES = 60  # of one video: one a second
 _MODES = ("Camera", "Video")
-_SHUTTER = Style(kind="fab", icon="camera", background="primary", radius=36.0)
 
 
 class Viewfinder(Activity):
