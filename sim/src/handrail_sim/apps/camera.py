@@ -10,7 +10,7 @@ from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.system import media
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
-from handrail_sim.view import Style, View, column, frame, icon_button, image, tabs, text
+from handrail_sim.view import View, column, frame, icon_button, image, tabs, text
 
 PHOTO_PX, VIDEO_PX = (1280, 960), (320, 240)
 _MOST_FRAMES = 60  # of one video: one a second
