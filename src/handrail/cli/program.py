@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
     "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
     "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
-    "sim": ("handrail.cli.sim:sim", "Run simulated phones that any Android tool can talk to."),
+    "sim": ("handrail.cli.sim:sim", "Run simulated phones that speak ADB."),
     "run": ("handrail.cli.run:run", "Run flows: many steps from files, with reports."),
     "record": ("handrail.cli.record:record", "Turn what is done on a phone into a flow."),
     "approvals": ("handrail.cli.approvals:approvals", "List what waits for a person's answer."),
