@@ -23,6 +23,7 @@ Done = subprocess.CompletedProcess[str]
 
 def run(program: str, home: Path, *words: str) -> Done:
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "HANDRAIL_HOME": str(home / "home")}
+    env["HANDRAIL_NO_DAEMON"] = "1"
     if "PYTHONPATH" in os.environ:
         env["PYTHONPATH"] = os.environ["PYTHONPATH"]
     done = [sys.executable, "-c", program, *words]

@@ -21,6 +21,7 @@ pytestmark = [
 def run(*words: str | Path, cwd: Path) -> str:
     keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))}
     env = {"PATH": os.environ["PATH"], "HOME": str(cwd), "HANDRAIL_HOME": str(cwd / "home"), **keep}
+    env["HANDRAIL_NO_DAEMON"] = "1"
     done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

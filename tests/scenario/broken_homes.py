@@ -241,6 +241,7 @@ class Forks:
             "HOME": str(folder),
             "HANDRAIL_DEVICE": device,
             "HANDRAIL_HELPER": "none",
+            "HANDRAIL_NO_DAEMON": "1",
             "HANDRAIL_ADB": str(folder / "no-adb"),
             "ANDROID_ADB_SERVER_PORT": "1",
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

@@ -382,6 +382,23 @@ def test_an_idle_one_holds_no_phone_and_a_changed_policy_counts_at_once(tmp_path
 
 
 @pytest.mark.slow
+def test_a_home_behind_a_link_has_one_too(tmp_path: Path) -> None:
+    async def story() -> None:
+        home = tmp_path / "home"
+        async with lodging(home) as place:
+            resident = await place.warm()
+            (tmp_path / "link").symlink_to(home)
+            through = {"HANDRAIL_HOME": str(tmp_path / "link")}
+            status = await place.command("daemon", "status", "--json", env=through)
+            assert json.loads(status.stdout)["pid"] == resident
+            await place.command("ui", "--device", "127.0.0.1:1", env=through)
+            assert place.resident() == resident
+            assert processes_of(tmp_path / "link") == []
+
+    play(story())
+
+
+@pytest.mark.slow
 def test_it_ends_when_its_home_is_removed(tmp_path: Path) -> None:
     async def story() -> None:
         home = tmp_path / "home"

@@ -36,7 +36,7 @@ def daemon() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(as_json: bool) -> None:
     """Say whether one runs for this home, and since when."""
-    told = running(Config.from_env(os.environ).home)
+    told = running(Config.from_env(os.environ).home.resolve())
     if as_json:
         print_json(told)
     elif told["running"]:
@@ -51,7 +51,7 @@ def status(as_json: bool) -> None:
 @daemon.command()
 def stop() -> None:
     """End it. Commands that run are finished; the next one starts a new resident process."""
-    home = Config.from_env(os.environ).home
+    home = Config.from_env(os.environ).home.resolve()
     process = _listening(home)
     if process is None:
         click.echo("None runs for this home.")

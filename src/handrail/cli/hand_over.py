@@ -53,7 +53,7 @@ def hand_over(*, starts: bool) -> None:
     """Returns where the command has to run here. `starts`: start a resident process where there is none."""
     if not _may_be_handed():
         return
-    home = home_folder(os.environ)
+    home = os.path.realpath(home_folder(os.environ))
     try:
         message, files = _message()
         line = _connected(home)

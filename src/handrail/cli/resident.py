@@ -48,6 +48,7 @@ class ResidentProcess:
 
     def __init__(self, home: Path, *, idle_s: float = IDLE_S) -> None:
         self._home = home
+        self._process = os.getpid()
         self._idle_s = idle_s
         self._running: set[int] = set()
         self._waiting: int | None = None
@@ -62,7 +63,7 @@ class ResidentProcess:
             self._running.add(child)
             line.close()
         else:
-            work_for(line, is_current=True)
+            work_for(line, self._process, is_current=True)
 
     def listen(self, listener: socket) -> None:
         """Until it is stopped, replaced, not used for long, or its home is gone."""
@@ -101,7 +102,7 @@ class ResidentProcess:
                     os.write(parent[1], TAKEN)
                     for one in (listener.detach(), alive, *parent):
                         os.close(one)
-                    work_for(line, is_current=code_marks() == self._code)
+                    work_for(line, self._process, is_current=code_marks() == self._code)
         os._exit(0)
 
     def _is_at_home(self) -> bool:

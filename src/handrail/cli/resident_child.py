@@ -66,7 +66,7 @@ class Handed:
     """As they arrived: the folder, then those of `numbers`."""
 
 
-def work_for(line: socket, *, is_current: bool) -> NoReturn:
+def work_for(line: socket, parent: int, *, is_current: bool) -> NoReturn:
     """Never returns: the process ends here, whatever happens."""
     code = 1
     try:
@@ -75,20 +75,21 @@ def work_for(line: socket, *, is_current: bool) -> NoReturn:
         os.closerange(line.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         line.settimeout(_TOLD_S)
         line.sendall(HELLO)
-        code = _work(line, is_current)
+        code = _work(line, parent, is_current)
     except (OSError, ValueError, IndexError):
         pass  # whoever talks like that is not heard
     finally:
         os._exit(code)
 
 
-def _work(line: socket, is_current: bool) -> int:
+def _work(line: socket, parent: int, is_current: bool) -> int:
     client, user, _ = peer(line)
     if user != os.getuid():
         return 0
     told = _receive(line)
     if told.code != our_code() or not is_current:
-        os.kill(os.getppid(), signal.SIGTERM)
+        if os.getppid() == parent:  # and not whoever took over the orphans
+            os.kill(parent, signal.SIGTERM)
         line.sendall(OTHER_CODE)
         return 0
     if told.interpreter != our_interpreter() or not _is_alike(client) or not _can_be(told.niceness):
