@@ -168,7 +168,10 @@ async def touch(call: Call) -> int:
         mtime = int(parse_time(options.values.get("d") or options.values["t"], call.phone.wall_ms()))
     for name in options.rest:
         try:
-            if "c" not in options or call.session.files.exists(call.path(name)):
+            there = call.session.files.exists(call.path(name))
+            if there and "a" in options and "m" not in options:
+                continue  # the time of the last reading is not kept
+            if "c" not in options or there:
                 call.session.files.touch(call.path(name), mtime)
         except OSError as problem:
             status = await call.fail(f"'{name}': {problem.strerror}")

@@ -106,6 +106,9 @@ async def ps(call: Call) -> int:
         text = FULL if "f" in options else THREADS
     columns = _columns(text)
     columns = [*_columns("LABEL"), *columns] if "Z" in options else columns
+    if "n" in options:
+        by_name, number = FIELDS["USER"][2], FIELDS["UID"][2]
+        columns = [(title, width, number if cell is by_name else cell) for title, width, cell in columns]
     for key in reversed(re.split(r"[, ]+", options.values.get("k", "")) if "k" in options else []):
         ((_, width, cell),) = _columns(key.lstrip("-+"))
         rows = sorted(rows, key=_sorting(cell, number=width > 0), reverse=key.startswith("-"))

@@ -41,13 +41,13 @@ id          GZgnru               -
 ifconfig    a                    [INTERFACE]
 ln          Tfnsvt:              SOURCE... DEST
 ls          1AFHLRSZacdfghiklnoprstu,--color   [FILE...]
-md5sum      bcs                  [FILE...]
+md5sum      bc                   [FILE...]
 mkdir       pvm:                 DIRECTORY...
 mktemp      dp:                  [TEMPLATE]
 mount       t:                   [DEVICE] [DIRECTORY]
 mv          Tfnvt:               SOURCE... DEST
-nc          +luw:p:              [HOST] [PORT]
-netstat     alntux               -
+nc          +lp:                 [HOST] [PORT]
+netstat     alntu                -
 nl          -                    [FILE...]
 nohup       +-                   COMMAND...
 nproc       ,--all               -
@@ -66,10 +66,10 @@ rmdir       p                    DIRECTORY...
 sed         +Einre:              [SCRIPT] [FILE...]
 setprop     -                    NAME VALUE
 setsid      +-                   COMMAND...
-sha1sum     bcs                  [FILE...]
-sha224sum   bcs                  [FILE...]
-sha256sum   bcs                  [FILE...]
-sha512sum   bcs                  [FILE...]
+sha1sum     bc                   [FILE...]
+sha224sum   bc                   [FILE...]
+sha256sum   bc                   [FILE...]
+sha512sum   bc                   [FILE...]
 sleep       -                    SECONDS...
 sort        Vbcfgnrsuk:o:t:      [FILE...]
 stat        Lc:                  FILE...
@@ -84,7 +84,7 @@ touch       acmd:r:t:            FILE...
 tr          Ccds                 SET1 [SET2]
 truncate    cs:                  FILE...
 tty         s                    -
-umount      afl                  MOUNTPOINT...
+umount      -                    MOUNTPOINT...
 uname       amnorsv              -
 uniq        cdiu                 [INPUT]
 uptime      -                    -
