@@ -95,7 +95,7 @@ async def text(call: Call, args: list[str]) -> None:
 async def keyevent(call: Call, args: list[str]) -> None:
     """`input keyevent [--longpress|--doubletap] KEY…`."""
     long_press = double = False
-    while args and args[0].startswith("--"):
+    while args and args[0] in {"--longpress", "--doubletap", "--async", "--delay"}:
         option = args.pop(0)
         long_press |= option == "--longpress"
         double |= option == "--doubletap"

@@ -40,13 +40,20 @@ async def setprop(call: Call) -> int:
     return 0
 
 
+def _words(args: list[str]) -> list[str]:
+    """All but `--user ID`: a value may begin with a dash."""
+    at = args.index("--user") if "--user" in args else len(args)
+    return args[:at] + args[at + 2 :]
+
+
 async def _table(call: Call, args: list[str], verb: str) -> int:
-    words = plain(args)
+    words = _words(args)
     table = words[0].lower()
     if table not in TABLES:
         await call.err(f"Invalid namespace '{words[0]}'")
         return 255
     values = call.phone.settings[table]
+    before = values.get(words[1]) if words[1:] else None
     if verb == "list":
         await call.out("".join(f"{name}={values[name]}\n" for name in sorted(values)))
     elif verb == "get":
@@ -59,7 +66,13 @@ async def _table(call: Call, args: list[str], verb: str) -> int:
             ".enforceWritePermission(SettingsProvider.java:2377)",
         )
     elif verb == "put":
-        call.phone.put_setting(table, words[1], words[2])
+        try:
+            call.phone.put_setting(table, words[1], words[2])
+        except ValueError:
+            values.pop(words[1])
+            values |= {} if before is None else {words[1]: before}
+            text = f"Invalid value: {words[2]} for setting: {words[1]}"
+            raise JavaError("java.lang.IllegalArgumentException", text) from None
     else:
         await call.line(f"Deleted {int(words[1] in values)} rows")
         values.pop(words[1], None)
@@ -96,7 +109,7 @@ SETTINGS_VERBS = Verbs(
         "reset": (f"{_USER} NAMESPACE PACKAGE_NAME|RESET_MODE", _reset),
         "list": (f"{_USER} NAMESPACE", _on_table("list")),
     },
-    "Invalid argument: {}",
+    has_options=False,
 )
 
 

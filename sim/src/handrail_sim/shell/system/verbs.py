@@ -49,6 +49,8 @@ class Verbs:
     title: str
     table: Mapping[str, tuple[str, Handler]]
     unknown_option: str = "Error: Unknown option: {}"
+    has_options: bool = True
+    """False: besides those in the usage nothing is an option, whatever it begins with."""
 
     async def run(self, call: Call, args: list[str]) -> int:
         """`help`, a verb, or Android's refusal."""
@@ -62,7 +64,7 @@ class Verbs:
         usage, handler = self.table[name]
         try:
             wrong = None if READS_ALL.search(usage) else check(name, usage_of(usage), args[1:])
-            if wrong is not None:
+            if wrong is not None and self.has_options:
                 await call.err(self.unknown_option.format(wrong))
                 return REFUSED
             return await handler(call, args[1:])
@@ -76,8 +78,8 @@ class Verbs:
 
 
 def check(name: str, usage: Usage, args: list[str]) -> str | None:
-    """The option that nobody knows; a missing argument is thrown, as `getNextArgRequired` does."""
-    count, todo, last = 0, list(args), name
+    """The first option that nobody knows; a missing argument is thrown, as `getNextArgRequired` does."""
+    count, todo, last, unknown = 0, list(args), name, None
     while todo:
         last = todo.pop(0)
         if last in usage.valued:
@@ -86,12 +88,13 @@ def check(name: str, usage: Usage, args: list[str]) -> str | None:
             last = todo.pop(0)
         elif last.startswith("-") and len(last) > 1 and not _NEGATIVE.fullmatch(last):
             if last.partition("=")[0] not in usage.flags | usage.valued:
-                return last
+                unknown = unknown or last
+                count += 1
         else:
             count += 1
-    if count < usage.needed:
+    if count < usage.needed and unknown is None:
         raise missing(last)
-    return None
+    return unknown
 
 
 def missing(after: str) -> JavaError:

@@ -6,6 +6,7 @@ import re
 
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.dumpsys.radio import ADDRESS, is_on
+from handrail_sim.shell.options import read_getopt
 
 MAC, GATEWAY, BROADCAST = "02:00:00:00:00:00", "192.168.1.1", "192.168.1.255"
 
@@ -27,6 +28,9 @@ def _address(number: int, name: str) -> str:
     return f"{number}: {name}: {facts}\n    {link}\n    {inet}\n{lifetime}\n"
 
 
+_IP_OPTIONS = frozenset({"-f", "-4", "-6", "-o", "-oneline", "-family", "-details", "-d", "-s", "-br"})
+
+
 async def ip(call: Call) -> int:
     """`ip addr|link|route`."""
     words = [
@@ -35,6 +39,10 @@ async def ip(call: Call) -> int:
         if not arg.startswith("-") and call.args[at - 1 : at] != ["-f"]
     ]
     kind = words[0] if words else ""
+    wrong = [arg for arg in call.args if arg.startswith("-") and arg not in _IP_OPTIONS]
+    if wrong:
+        await call.err(f'Option "{wrong[0]}" is unknown, try "ip -help".')
+        return 255
     known = _interfaces(call)
     if "addr".startswith(kind) or "address".startswith(kind) or "link".startswith(kind):
         asked = [word for word in words[1:] if word not in {"show", "dev", "list", "ls"}]
@@ -90,8 +98,11 @@ async def ifconfig(call: Call) -> int:
 
 async def ping(call: Call) -> int:
     """Only this phone and its gateway answer: there is no net behind it."""
-    options = call.options
-    host = options.rest[0] if options.rest else ""
+    options = read_getopt(call.args, "46bnqc:i:I:s:t:w:W:", code=2)
+    if not options.rest:
+        await call.err("ping: usage error: Destination address required")
+        return 2
+    host = options.rest[0]
     count = min(options.number("c", 4), 100)
     literal = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", host)
     near = host in {"127.0.0.1", "localhost", ADDRESS} or (host == GATEWAY and is_on(call, "wifi_on"))

@@ -37,11 +37,18 @@ async def run_argv(
     return await start(inner, streams, replaces=execs and call.session.in_place)
 
 
+_SH = "abcefhiklmnoprsuvxCUX"
+
+
 async def sh(call: Call) -> int:
     """`sh -c TEXT`, `sh FILE`, or a script on stdin."""
     args, streams = call.args, Streams(call.stdin, call.stdout, call.stderr)
     while args and re.fullmatch(r"-[a-bd-zA-Z]*c?", args[0]) and args[0] != "-":
         option = args.pop(0)
+        wrong = next((letter for letter in option[1:] if letter not in _SH), None)
+        if wrong is not None:
+            await call.err(f"{call.argv[0]}: -{wrong}: unknown option")
+            return 1
         if option.endswith("c"):
             if not args:
                 return await call.fail("-c requires an argument")
