@@ -17,7 +17,7 @@ import pytest
 from tests.clients.bench import SCRIPTS, Bench, appium_server, bench, free_port
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-CONTACTS = "apps.com.android.contacts"
+CONTACTS = "apps.com.google.android.contacts"
 
 
 @pytest.fixture
@@ -110,4 +110,4 @@ def test_agent_device_snapshots_presses_fills_scrolls_and_replays(phone: Bench) 
 def test_mobile_mcp_lists_taps_and_types(phone: Bench) -> None:
     tool = installed("mobile-mcp") / "node_modules/@mobilenext/mobile-mcp/lib/index.js"
     node_script(phone, "mobile-mcp", "mobile_mcp.mjs", MOBILE_MCP=str(tool))
-    assert "com.android.contacts" in str(phone.state("tasks"))
+    assert "com.google.android.contacts" in str(phone.state("tasks"))

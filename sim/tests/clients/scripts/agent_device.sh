@@ -14,7 +14,7 @@ want() { case "$1" in *"$2"*) ;; *) echo "wanted $2, got $1" >&2; exit 1 ;; esac
 ref() { agent snapshot -i | sed -n "s/^ *\(@e[0-9]*\) .*\"$1\".*/\1/p" | head -1; }
 
 want "$(agent devices --platform android)" "booted=true"
-want "$(agent open com.android.contacts --platform android --serial "$SERIAL")" "Opened"
+want "$(agent open com.google.android.contacts --platform android --serial "$SERIAL")" "Opened"
 want "$(agent snapshot -i)" "Create new contact"
 did devices, open, snapshot
 before=$(agent snapshot -i)

@@ -6,7 +6,7 @@ const driver = await remote({
   hostname: '127.0.0.1', port: Number(process.env.APPIUM_PORT), logLevel: 'error', connectionRetryCount: 0,
   capabilities: {
     platformName: 'Android', 'appium:automationName': 'UiAutomator2', 'appium:udid': process.env.SERIAL,
-    'appium:adbPort': Number(process.env.ANDROID_ADB_SERVER_PORT), 'appium:appPackage': 'com.android.contacts',
+    'appium:adbPort': Number(process.env.ANDROID_ADB_SERVER_PORT), 'appium:appPackage': 'com.google.android.contacts',
     'appium:noReset': true, 'appium:forceAppLaunch': true, 'appium:systemPort': Number(process.env.SYSTEM_PORT),
   },
 });
@@ -35,7 +35,7 @@ try {
   await driver.setOrientation('PORTRAIT');
   await driver.setClipboard(Buffer.from('carried').toString('base64'), 'plaintext');
   assert.equal(Buffer.from(await driver.getClipboard(), 'base64').toString(), 'carried');
-  assert.equal(await driver.getCurrentPackage(), 'com.android.contacts');
+  assert.equal(await driver.getCurrentPackage(), 'com.google.android.contacts');
   await driver.execute('mobile: pressKey', { keycode: 3 });
   await driver.execute('mobile: activateApp', { appId: 'com.android.settings' });
   assert.equal(await driver.getCurrentPackage(), 'com.android.settings');

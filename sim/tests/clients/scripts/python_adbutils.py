@@ -12,9 +12,9 @@ assert device.shell2("false").returncode == 1
 device.sync.push(b"text", "/data/local/tmp/x.txt")
 assert device.sync.read_bytes("/data/local/tmp/x.txt") == b"text"
 assert any(one.path == "x.txt" for one in device.sync.list("/data/local/tmp"))
-device.app_start("com.android.contacts")
-assert device.app_current().package == "com.android.contacts"
-assert "com.android.contacts" in device.dump_hierarchy()
+device.app_start("com.google.android.contacts")
+assert device.app_current().package == "com.google.android.contacts"
+assert "com.google.android.contacts" in device.dump_hierarchy()
 assert device.screenshot().size == (1080, 2400)
 assert tuple(device.window_size()) == (1080, 2400)
 device.install(os.environ["APK"], silent=True)

@@ -28,10 +28,14 @@ packages = ask(
         list=Request.PackageManagerRequest.List(packages=Request.PackageManagerRequest.List.Packages())
     )
 ).package_manager.list.items
-assert "com.android.contacts" in packages
-ask(start_activity=Request.StartActivity(full_activity="com.android.contacts/.activities.PeopleActivity"))
+assert "com.google.android.contacts" in packages
+ask(
+    start_activity=Request.StartActivity(
+        full_activity="com.google.android.contacts/com.android.contacts.activities.PeopleActivity"
+    )
+)
 activity = ask(get_current_activity=Request.GetCurrentActivity()).get_current_activity.full_activity
-assert activity.startswith("com.android.contacts/"), activity
+assert activity.startswith("com.google.android.contacts/"), activity
 ask(tap=Request.Tap(x=965, y=2159))
 ask(press_button=Request.PressButton(button=Request.PressButton.Button.HOME))
 ask(input_text=Request.InputText(text="hello"))
@@ -56,5 +60,5 @@ ask(push=Request.Push(content=b"bytes", path="/data/local/tmp/p"))
 assert ask(pull=Request.Pull(path="/data/local/tmp/p")).pull.content == b"bytes"
 dims = ask(get_orientation=Request.GetOrientationRequest()).get_orientation.orientation
 assert dims == 0
-ask(force_stop=Request.ForceStop(package_name="com.android.contacts"))
+ask(force_stop=Request.ForceStop(package_name="com.google.android.contacts"))
 print(f"client: android-env {version('android-env')}")

@@ -7,8 +7,8 @@ import uiautomator2
 
 d = uiautomator2.connect(os.environ["SERIAL"])
 assert d.info["displayWidth"] == 1080
-d.app_start("com.android.contacts")
-assert d.app_current()["package"] == "com.android.contacts"
+d.app_start("com.google.android.contacts")
+assert d.app_current()["package"] == "com.google.android.contacts"
 d(description="Create new contact").click()
 d(className="android.widget.EditText").set_text("Uma Tester")
 assert d(className="android.widget.EditText").get_text() == "Uma Tester"

@@ -19,32 +19,12 @@ VERBS = ("query", "insert", "update", "delete", "call", "read", "write", "gettyp
 _MOST_FIELDS = {"i": int, "l": int, "f": float, "d": float}
 
 
-<<<<<<< HEAD
 @dataclass(slots=True)
 class _Args:
     """`--uri U --projection a:b --where W --sort S --bind name:type:value`."""
 
     values: dict[str, str] = field(default_factory=dict)
     binds: dict[str, Value] = field(default_factory=dict)
-=======
-_KNOWN = "--uri --user --projection --where --sort --bind --method --arg --extra"
-KNOWN = frozenset(_KNOWN.split())
-
-
-class _Args:
-    """`--uri U --projection a:b --where W --sort S --bind name:type:value`."""
-
-    def __init__(self, args: list[str]) -> None:
-        self.values: dict[str, str] = {}
-        self.binds: dict[str, str] = {}
-        self.unknown = next((arg for arg in args if arg.startswith("--") and arg not in KNOWN), "")
-        for at in range(len(args) - 1):
-            if args[at] == "--bind":
-                name, _, rest = args[at + 1].partition(":")
-                self.binds[name] = rest.partition(":")[2]
-            elif args[at].startswith("--"):
-                self.values[args[at]] = args[at + 1]
->>>>>>> c73be9b (Refuse unknown options of ping, ip, content and sh, and values that a setting can't have)
 
     @property
     def address(self) -> str:
@@ -105,18 +85,10 @@ async def run(call: Call) -> int:
             else "usage: adb shell content [subcommand] [options]"
         )
         return 1
-<<<<<<< HEAD
     try:
         args = _read(call.args[1:])
     except _Bad as error:
         await call.err(f"[ERROR] {error}")
-=======
-    if args.unknown:
-        await call.err(f"[ERROR] Unsupported argument: {args.unknown}")
-        return 1
-    if not args.address:
-        await call.err("[ERROR] Content provider URI not specified. Did you specify --uri argument?")
->>>>>>> c73be9b (Refuse unknown options of ping, ip, content and sh, and values that a setting can't have)
         return 1
     folder, _, table = args.address.partition("/")
     if verb == "call":
