@@ -25,6 +25,7 @@ SMALL: dict[str, str] = {
     "extras.py": "apps ask it before they offer something",
     "errors.py": "every layer raises them",
     "paint/ground.py": "three kinds of pictures stand on it",
+    "screen/backup_prompt.py": "what a prompt shows, beside the dialogs that fill their file",
     "screen/biometric.py": "what a prompt shows, beside the dialogs that fill their file",
     "shell/table.py": "empty until the registry fills it, so that commands may start commands",
     "shell/tools/expressions.py": "four commands read regular expressions",

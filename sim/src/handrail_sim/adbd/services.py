@@ -10,6 +10,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 from handrail_sim import shell
+from handrail_sim.adbd.backup import backup
 from handrail_sim.adbd.shell_service import exec_service, first_word, shell_service
 from handrail_sim.adbd.sync import Sync
 from handrail_sim.adbd.tracking import apps, pids, track
@@ -103,6 +104,7 @@ def _control(connection: Connection, kind: str, rest: str) -> Service | None:
         "framebuffer": _framebuffer(phone),
         "reconnect": _reconnect(connection),
         "tcpip": _tcp_mode(connection, rest),
+        "backup": backup(phone, rest),
     }
     return Service(runs[kind]) if kind in runs else None
 

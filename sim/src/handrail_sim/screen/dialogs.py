@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from handrail_sim.screen import biometric
+from handrail_sim.screen import backup_prompt, biometric
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.android import Android
 from handrail_sim.system.calls import make, to_call
@@ -84,6 +84,9 @@ class Dialogs:
             answer={"live": answer},
             always=False,
         )
+
+    def ask_backup(self, answer: Callable[[bool], object]) -> None:
+        self._open(backup_prompt.KIND, backup_prompt.PACKAGE, answer={"live": answer})
 
     def ask_finger(
         self, activity: Activity, title: str, subtitle: str, negative: str, then: Callable[[bool], object]
@@ -201,6 +204,7 @@ class Dialogs:
             "chooser": self._chooser,
             "debugging": self._debugging,
             biometric.KIND: self._biometric,
+            backup_prompt.KIND: lambda one: backup_prompt.build(one, self.close),
         }[data["kind"]](data)
 
     def _label(self, package: str) -> str:
@@ -380,6 +384,7 @@ class Dialogs:
 
 TITLES = {
     biometric.KIND: (biometric.PACKAGE, "BiometricPrompt"),
+    backup_prompt.KIND: (backup_prompt.PACKAGE, backup_prompt.TITLE),
     "permission": (CONTROLLER, GRANT),
     "crash": ("android", ""),
     "anr": ("android", "Application Not Responding"),

@@ -153,6 +153,10 @@ class Shown(Android):
         """May this computer debug? answer(allowed, always)."""
         self.dialogs.debug_prompt(fingerprint, answer)
 
+    def ask_backup(self, answer: Callable[[bool], object]) -> None:
+        """May this computer have a copy of all data?"""
+        self.dialogs.ask_backup(answer)
+
     def app_crashed(self, package: str, again: bool) -> None:
         self.dialogs.crash(package, again)
 
