@@ -197,7 +197,7 @@ class Dialogs:
         return window
 
     def _build(self, data: dict[str, Any]) -> View:
-        return {
+        builders: dict[str, Callable[[dict[str, Any]], View]] = {
             "permission": self._permission,
             "crash": self._crash,
             "anr": self._anr,
@@ -205,7 +205,8 @@ class Dialogs:
             "debugging": self._debugging,
             biometric.KIND: self._biometric,
             backup_prompt.KIND: lambda one: backup_prompt.build(one, self.close),
-        }[data["kind"]](data)
+        }
+        return builders[data["kind"]](data)
 
     def _label(self, package: str) -> str:
         known = self.phone.packages.installed.get(package)
