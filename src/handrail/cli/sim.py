@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -20,6 +21,13 @@ INSIDE = {
     "snapshot": ("[NAME]", "Keep the whole phone under a name."),
     "restore": ("[NAME]", "Bring a kept phone back."),
     "fault": ("add NAME [OPTION=VALUE]... | clear [NAME] | list", "Switch what goes wrong on and off."),
+    "profile": ("NAME | android N | vendor NAME | list", "Become another phone."),
+    "fold": ("open|close", "Turn a phone that folds over."),
+    "call": ("NUMBER | accept | cancel | list", "Somebody calls."),
+    "finger": ("touch ID", "A finger on the sensor; 1 is known to it."),
+    "battery": ("LEVEL [PLUG]", "Per cent; PLUG is none, ac, usb or wireless."),
+    "location": ("LATITUDE LONGITUDE [ALTITUDE]", "Where the phone is."),
+    "network": ("gone | back | speed VALUE | delay VALUE", "What comes through, and how fast."),
     "sms": ("FROM TEXT", "A text message arrives."),
     "notify": ("PACKAGE TITLE TEXT", "An app posts a notification."),
     "install": ("PACKAGE", "A package without an app behind it is there from now on."),
@@ -72,6 +80,9 @@ async def _run_inside(words: list[str], device: str | None) -> int:
     metavar="FILE",
     help="What goes wrong, as TOML or JSON.",
 )
+@click.option("--profile", metavar="NAME", help="Be such a phone; `handrail-sim --profiles` lists them.")
+@click.option("--android", type=int, metavar="N", help="The version of Android, 8 to 16.  [default: 14]")
+@click.option("--vendor", metavar="NAME", help="Who made it: google, samsung, xiaomi, …")
 @click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
 @click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
 @click.pass_context
@@ -85,7 +96,8 @@ def sim(
     seed: int,
     apps: str | None,
     faults: Path | None,
-    **doors: bool,
+    auth: bool,
+    **more: Any,
 ) -> None:
     """Run simulated phones that speak ADB; one line of JSON for each that is ready.
 
@@ -96,16 +108,16 @@ def sim(
         return
     with simulator():
         from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT  # noqa: PLC0415
-        from handrail_sim.served import ease_collection, make_phones, run  # noqa: PLC0415
+        from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415
 
-        emulator = doors["emulator"]
+        emulator = bool(more.pop("emulator"))
         first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
         names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
-        made = make_phones(
-            phones, seed=seed, apps=names, faults=faults, first_port=first if emulator else None
-        )
+        kind = Kind(**more)
+        console = first if emulator else None
+        made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=console, kind=kind)
         ease_collection()
-        asyncio.run(run(made, host, first, **doors))
+        asyncio.run(run(made, host, first, auth=auth, emulator=emulator))
 
 
 for _inside in inside_commands():
