@@ -21,7 +21,7 @@ BANK, BROWSER, CONTACTS, SHOP = (
     "com.google.android.contacts",
     "com.handrail.shop",
 )
-INCALL = "com.android.incallui"
+INCALL = "com.google.android.dialer"
 NUMBER = "+15550142"
 END_CALL, VOLUME_DOWN = 6, 25
 

@@ -24,7 +24,7 @@ PACKAGES = (
     "com.android.camera2",
     "com.google.android.documentsui",
     "com.google.android.calendar",
-    "com.android.incallui",
+    "com.google.android.dialer",
 )
 
 
@@ -33,7 +33,7 @@ def test_a_phone_carries_these_packages() -> None:
 
 
 def test_there_is_always_a_home_screen_and_a_screen_for_calls() -> None:
-    always = ["com.android.launcher3", "com.android.incallui"]
+    always = ["com.android.launcher3", "com.google.android.dialer"]
     assert [app.package for app in load(["notes"])] == [always[0], "com.handrail.notes", always[1]]
     assert len(load(["notes", "launcher", "notes"])) == 3
 

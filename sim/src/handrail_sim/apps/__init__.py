@@ -33,7 +33,7 @@ DEFAULT = (
     "camera",
     "files",
     "calendar",
-    "incall",
+    "dialer",
 )
 # Needs a folder of recorded screens, so it is carried only when named.
 OPTIONAL = ("replay",)
@@ -63,7 +63,7 @@ def load(names: Sequence[str] | None = None) -> list[type[App]]:
 
     A home screen there always is, so the launcher comes first; and any phone can be called.
     """
-    wanted = dict.fromkeys(("launcher", *(DEFAULT if names is None else names), "incall"))
+    wanted = dict.fromkeys(("launcher", *(DEFAULT if names is None else names), "dialer"))
     return [_find(name) for name in wanted]
 
 

@@ -23,6 +23,7 @@ class ActivityState:
 
     title: str = ""
     secure: bool = False  # FLAG_SECURE: black in screenshots
+    interrupts: bool = False  # comes by itself; what was in front comes back after it
     single_top: bool = False  # started again while on top: on_new_intent instead of a second one
     bare: bool = False  # the window is exactly what build() returns, without Android's frames
     animating: bool = False  # never idle while in front

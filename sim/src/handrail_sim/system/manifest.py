@@ -27,7 +27,6 @@ class Manifest:
     intents: ClassVar[dict[str, str]] = {}  # action -> activity, for filters without data
     providers: ClassVar[dict[str, str]] = {}  # authority/path -> method that gives the rows of a query
     home: ClassVar[bool] = False  # the launcher
-    interrupts: ClassVar[bool] = False  # comes by itself; what was in front comes back after it
 
     @classmethod
     def launcher_component(cls) -> str:

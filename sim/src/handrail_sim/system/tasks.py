@@ -217,22 +217,15 @@ class Tasks:
             self.resumed = None
         if not task.activities:
             self.tasks.remove(task)
-            self._to_home_if_empty(task)
+            # What comes next is home, not the task below; a call's screen came over that one.
+            if task.package != HOME and not activity.interrupts:
+                self._raise_home()
         if activity.then is not None:
             asker = self.activity(activity.then["activity"])
             if asker is not None:
                 make(asker, activity.then["call"], result)
                 asker.changed()
         self.settle()
-
-    def _to_home_if_empty(self, gone: Task) -> None:
-        """The last activity of a task went: what comes next is home, not the task below.
-
-        A call's screen came over whatever was in front, and that comes back.
-        """
-        owner = self.phone.packages.classes.get(gone.package)
-        if gone.package != HOME and not (owner is not None and owner.interrupts):
-            self._raise_home()
 
     def _raise_home(self) -> None:
         home = next((task for task in self.tasks if task.package == HOME), None)

@@ -7,8 +7,8 @@ from typing import Any
 
 from handrail_sim.system.activities import Context
 
-PACKAGE = "com.android.incallui"
-SCREEN = "InCallActivity"
+PACKAGE = "com.google.android.dialer"
+SCREEN = "com.android.incallui.InCallActivity"
 ANSWER, DECLINE, HANG_UP = "Answer", "Decline", "Hang up"
 INCOMING, OUTGOING, MISSED, REJECTED = 1, 2, 3, 5
 """Types in Android's call log."""
@@ -75,7 +75,7 @@ def end(phone: Context, *, here: bool = True) -> bool:
     log.commit()
     phone.cancel_notification(PACKAGE, KEY)
     phone.end_heads_up()
-    for activity in [one for one in phone.tasks.open_activities() if one.app.package == PACKAGE]:
+    for activity in [one for one in phone.tasks.open_activities() if one.component == f"{PACKAGE}/{SCREEN}"]:
         activity.finish()
     if kind == MISSED:
         phone.notify(PACKAGE, "Missed call", call["name"], importance=3)
