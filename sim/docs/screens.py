@@ -76,7 +76,7 @@ async def conversation(visitor: Visitor) -> None:
     await visitor.open("com.google.android.apps.messaging")
     await visitor.tap("Tabitha Harrowgate")
     await visitor.type("Thank you! I will wait by the gate.", "Send message")
-    await visitor.tap("Send Message")
+    await visitor.tap("Send SMS")
     await visitor.type("Which side of the road?", "Send message")
 
 

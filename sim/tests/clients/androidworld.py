@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 HERE = Path(__file__).resolve()
 SOURCES = HERE.parents[2] / "src"
@@ -55,6 +56,17 @@ class Phone:
         self.process.stdout.readline()
         subprocess.run([adb, "-P", str(self.server), "start-server"], check=True, capture_output=True)
         self.announce()
+        self.install_clipper()
+
+    def install_clipper(self) -> None:
+        """The benchmark's way to the clipboard is a public app; an APK with its name is enough here."""
+        sys.path.insert(0, str(HERE.parents[2]))
+        from tests.apks import launcher_apk  # noqa: PLC0415 - the tests' own maker of APKs
+
+        with tempfile.NamedTemporaryFile(suffix=".apk") as file:
+            file.write(launcher_apk("ca.zgrs.clipper", "Clipper", ".Main"))
+            file.flush()
+            self.run("install", file.name)
 
     def announce(self) -> None:
         """What an emulator tells the adb server when it has come up, whatever its port is."""
@@ -79,7 +91,8 @@ class Phone:
 
     def nodes(self) -> list[dict[str, str]]:
         text = self.shell("uiautomator dump /sdcard/w.xml >/dev/null; cat /sdcard/w.xml; rm /sdcard/w.xml")
-        return [dict(re.findall(r'([\w-]+)="(.*?)"', node)) for node in re.findall(r"<node ([^>]*)", text)]
+        tree = ElementTree.fromstring(text[text.find("<?xml") :])
+        return [dict(node.attrib) for node in tree.iter("node")]
 
     def find(self, words: str, wait: bool = True) -> dict[str, str] | None:
         for _ in range(8 if wait else 1):
@@ -100,6 +113,14 @@ class Phone:
         self.shell(f"input swipe {x} {y} {x} {y} 900" if hold else f"input tap {x} {y}")
         REAL_SLEEP(0.3)
 
+    def reach(self, words: str) -> None:
+        """Scroll down to it."""
+        for _ in range(12):
+            if self.find(words, wait=False):
+                return
+            self.shell("input swipe 540 1700 540 900 400")
+            REAL_SLEEP(0.4)
+
     def type(self, words: str, into: str = "") -> None:
         if into:
             self.tap(into)
@@ -119,7 +140,7 @@ class Phone:
 
 
 REAL_SLEEP = time.sleep
-EXTRA: list[str] = []
+EXTRA = ["--userdebug"]
 
 
 def environment(phone: Phone) -> Any:
@@ -152,13 +173,191 @@ def environment(phone: Phone) -> Any:
         def reset(self) -> Any:
             return self.step(None)
 
+    class Forest(android_world_controller.AndroidWorldController):  # type: ignore[misc]
+        def _process_timestep(self, timestep: Any) -> Any:
+            """AndroidEnv's forwarder app gives trees with hints; a dump has everything but those."""
+            timestep = super()._process_timestep(timestep)
+            timestep.observation["forest"] = forest(phone)
+            return timestep
+
     method = android_world_controller.A11yMethod.UIAUTOMATOR
-    return interface.AsyncAndroidEnv(android_world_controller.AndroidWorldController(Device(), method))
+    return interface.AsyncAndroidEnv(Forest(Device(), method))
 
 
-SETTINGS, CONTACTS = "com.android.settings/.Settings", "com.google.android.contacts"
-Solve = Callable[[Phone, dict[str, Any], Any], None]
-SOLUTIONS: dict[str, Solve] = {}
+def forest(phone: Phone) -> Any:
+    from android_env.proto.a11y import android_accessibility_forest_pb2  # noqa: PLC0415
+
+    made = android_accessibility_forest_pb2.AndroidAccessibilityForest()
+    window = made.windows.add()
+    for node in phone.nodes():
+        one = window.tree.nodes.add(
+            text=node["text"], content_description=node["content-desc"], class_name=node["class"]
+        )
+        sides = (int(side) for side in re.findall(r"-?\d+", node["bounds"]))
+        box = one.bounds_in_screen
+        box.left, box.top, box.right, box.bottom = sides
+        one.is_visible_to_user = True
+    return made
+
+
+CONTACTS = "com.google.android.contacts/com.android.contacts.activities.PeopleActivity"
+CLOCK = "com.google.android.deskclock/com.android.deskclock.DeskClock"
+CAMERA = "com.android.camera2/com.android.camera.CameraLauncher"
+FILES = "com.google.android.documentsui/com.android.documentsui.files.FilesActivity"
+MESSAGES = "com.google.android.apps.messaging/com.google.android.apps.messaging.ui.ConversationListActivity"
+Solve = Callable[[Phone, dict[str, Any]], None]
+
+
+def flip(page: str, words: str) -> Solve:
+    """A page of the settings, and the switch that stands on it."""
+
+    def solve(phone: Phone, _: dict[str, Any]) -> None:
+        phone.shell(f"am start -a {page}")
+        phone.tap(words)
+
+    return solve
+
+
+def nothing(_: Phone, __: dict[str, Any]) -> None:
+    """The phone is as the task wants it; a person only looks."""
+
+
+def brightness(share: float) -> Solve:
+    def solve(phone: Phone, _: dict[str, Any]) -> None:
+        phone.shell("am start -a android.settings.DISPLAY_SETTINGS")
+        phone.tap("Brightness level")
+        node = next(one for one in phone.nodes() if one["class"].endswith("SeekBar"))
+        left, top, right, bottom = (int(one) for one in re.findall(r"\d+", node["bounds"]))
+        x, y = left + (right - left) * share, (top + bottom) // 2
+        phone.shell(f"input swipe {(left + right) // 2} {y} {int(x)} {y} 600")
+
+    return solve
+
+
+def take_photo(phone: Phone, _: dict[str, Any]) -> None:
+    phone.open(CAMERA)
+    phone.tap("Shutter")
+
+
+def take_video(phone: Phone, _: dict[str, Any]) -> None:
+    phone.open(CAMERA)
+    phone.tap("Video")
+    phone.tap("Shutter")
+    REAL_SLEEP(1.2)
+    phone.tap("Stop recording")
+
+
+def run_stopwatch(phone: Phone, _: dict[str, Any]) -> None:
+    phone.open(CLOCK)
+    phone.tap("Stopwatch")
+    phone.tap("Start")
+
+
+def show_stopwatch(phone: Phone, _: dict[str, Any]) -> None:
+    phone.open(CLOCK)
+    phone.tap("Stopwatch")
+
+
+def enter_timer(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(CLOCK)
+    phone.tap("Timer")
+    for digit in f"{given['hours']:02d}{given['minutes']:02d}{given['seconds']:02d}".lstrip("0"):
+        phone.tap(digit)
+
+
+def add_contact(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(CONTACTS)
+    phone.tap("Create new contact")
+    first, _, last = str(given["name"]).partition(" ")
+    phone.type(first, "first")
+    phone.type(last, "last")
+    phone.key("BACK")
+    phone.type(str(given["number"]), "phone")
+    phone.tap("Save")
+
+
+def delete_file(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(FILES)
+    phone.tap(given["subfolder"])
+    phone.reach(given["file_name"])
+    phone.tap(given["file_name"], hold=True)
+    phone.tap("Delete")
+    phone.tap("OK")
+
+
+def move_file(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(FILES)
+    phone.tap(given["source_folder"])
+    phone.reach(given["file_name"])
+    phone.tap(given["file_name"], hold=True)
+    phone.tap("More options")
+    phone.tap("Move to…")
+    phone.key("BACK")
+    phone.tap(given["destination_folder"])
+    phone.tap("Move")
+
+
+def open_app(phone: Phone, given: dict[str, Any]) -> None:
+    phone.key("HOME")
+    phone.tap("Apps list")
+    labels = {"dialer": "Phone"}
+    phone.reach(labels.get(given["app_name"], given["app_name"].capitalize()))
+    phone.tap(labels.get(given["app_name"], given["app_name"].capitalize()))
+
+
+def wifi_then_app(phone: Phone, given: dict[str, Any]) -> None:
+    flip("android.settings.WIFI_SETTINGS", "Wi\u2011Fi")(phone, given)
+    open_app(phone, given)
+
+
+def wifi_off_bluetooth_on(phone: Phone, given: dict[str, Any]) -> None:
+    flip("android.settings.WIFI_SETTINGS", "Wi\u2011Fi")(phone, given)
+    flip("android.settings.BLUETOOTH_SETTINGS", "Use Bluetooth")(phone, given)
+
+
+def resend(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(MESSAGES)
+    phone.tap(given["name"])
+    phone.type(given["message"], "compose_message_text")
+    phone.tap("Send SMS")
+
+
+def copy_text(phone: Phone, given: dict[str, Any]) -> None:
+    phone.open(CONTACTS)
+    phone.tap("Create new contact")
+    phone.type(given["clipboard_content"], "first")
+    phone.shell("input keycombination CTRL_LEFT A; input keycombination CTRL_LEFT C")
+
+
+_WIFI = flip("android.settings.WIFI_SETTINGS", "Wi\u2011Fi")
+_BLUETOOTH = flip("android.settings.BLUETOOTH_SETTINGS", "Use Bluetooth")
+SOLUTIONS: dict[str, Solve] = {
+    "CameraTakePhoto": take_photo,
+    "CameraTakeVideo": take_video,
+    "ClockStopWatchPausedVerify": show_stopwatch,
+    "ClockStopWatchRunning": run_stopwatch,
+    "ClockTimerEntry": enter_timer,
+    "ContactsAddContact": add_contact,
+    "FilesDeleteFile": delete_file,
+    "FilesMoveFile": move_file,
+    "OpenAppTaskEval": open_app,
+    "SimpleSmsResend": resend,
+    "SystemBluetoothTurnOff": _BLUETOOTH,
+    "SystemBluetoothTurnOffVerify": nothing,
+    "SystemBluetoothTurnOn": _BLUETOOTH,
+    "SystemBluetoothTurnOnVerify": nothing,
+    "SystemCopyToClipboard": copy_text,
+    "SystemBrightnessMax": brightness(1.0),
+    "SystemBrightnessMaxVerify": nothing,
+    "SystemBrightnessMin": brightness(0.0),
+    "SystemBrightnessMinVerify": nothing,
+    "SystemWifiTurnOff": _WIFI,
+    "SystemWifiTurnOffVerify": nothing,
+    "SystemWifiTurnOn": _WIFI,
+    "SystemWifiTurnOnVerify": nothing,
+    "TurnOffWifiAndTurnOnBluetooth": wifi_off_bluetooth_on,
+    "TurnOnWifiAndOpenApp": wifi_then_app,
+}
 
 
 def try_task(name: str, cls: Any, phone: Phone, env: Any) -> dict[str, Any]:
@@ -175,7 +374,7 @@ def try_task(name: str, cls: Any, phone: Phone, env: Any) -> dict[str, Any]:
         row["before"] = task.is_successful(env)
         row["evaluated"] = True
         if name in SOLUTIONS:
-            SOLUTIONS[name](phone, task.params, task)
+            SOLUTIONS[name](phone, task.params)
             row["after"] = task.is_successful(env)
         task.tear_down(env)
     except Exception as error:
