@@ -25,7 +25,7 @@ def received(hand: Hand) -> list[tuple[str, str]]:
 async def send(hand: Hand, number: str, words: str) -> None:
     hand.phone.start_activity(data=f"smsto:{number}?body={words}", action="android.intent.action.SENDTO")
     await hand.wait(1_000)
-    await hand.tap("Send Message")
+    await hand.tap("Send SMS")
 
 
 def test_a_message_reaches_the_phone_with_that_number() -> None:

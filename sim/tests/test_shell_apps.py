@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from handrail_sim.phone import Phone
+from tests.apks import launcher_apk
 from tests.shell_person import new_phone, out, shell
 
 NOTES = "com.handrail.notes"
@@ -234,3 +235,16 @@ def test_an_unknown_instrumentation_is_refused(phone: Phone) -> None:
     assert answer.status == 1
     assert "INSTRUMENTATION_STATUS_CODE: -1" in answer.text
     assert "INSTRUMENTATION_FAILED: a.b.test/c.Runner" in answer.errors
+
+
+def test_clipper_gives_a_shell_the_clipboard_only_while_it_is_in_front() -> None:
+    phone = new_phone(["launcher", "notes"])
+    phone.clipboard = "first words"
+    assert 'data="' not in out("am broadcast -a clipper.get", phone=phone)
+    phone.files.write("/data/local/tmp/c.apk", launcher_apk("ca.zgrs.clipper", "Clipper"))
+    assert out("pm install /data/local/tmp/c.apk", phone=phone) == "Success\n"
+    assert 'data="' not in out("am broadcast -a clipper.get", phone=phone)
+    out("am start -W -n ca.zgrs.clipper/ca.zgrs.clipper.Main", phone=phone)
+    assert 'result=-1, data="first words"' in out("am broadcast -a clipper.get", phone=phone)
+    out("am broadcast -a clipper.set -e text 'other words'", phone=phone)
+    assert phone.clipboard == "other words"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from tests.apps.owner import Owner, story
+from tests.shell_person import out
 
 PACKAGE = "com.google.android.contacts"
 
@@ -125,3 +126,18 @@ def test_another_app_may_fill_the_form_for_a_new_contact(person: Owner) -> None:
     person.wait(600)
     person.tap("Save")
     assert "Tansy Brook" in names(person)
+
+
+@story("contacts")
+def test_the_label_of_a_number_is_chosen_and_kept_as_androids_type(person: Owner) -> None:
+    person.open(PACKAGE)
+    person.tap("Create new contact")
+    person.type("Jo", "First name")
+    person.type("07700 900998", "Phone")
+    person.tap("Mobile Phone")
+    person.tap("Work")
+    assert person.sees("Work Phone")
+    person.tap("Save")
+    query = "content query --uri content://com.android.contacts/data/phones --projection data1:data2 "
+    found = out(query + "--where \"display_name='Jo'\"", phone=person.phone)
+    assert found == "Row: 0 data1=07700 900998, data2=3\n"

@@ -20,7 +20,7 @@ def test_a_message_to_a_contact_is_sent(person: Owner) -> None:
     person.type("imel", "Type a name or phone number")
     person.tap("Imelda Saltmarsh")
     person.type("Is the ferry running? ⛴", "Send message")
-    person.tap("Send Message")
+    person.tap("Send SMS")
     assert thread(person, "07700 900156")[-1]["text"] == "Is the ferry running? ⛴"
     assert thread(person, "07700 900156")[-1]["kind"] == "sent"
     assert person.find("compose_message_text").text == "Send message"
@@ -33,7 +33,7 @@ def test_a_message_to_a_typed_number_starts_a_thread(person: Owner) -> None:
     person.type("07700 900555", "Type a name or phone number")
     person.tap("Continue")
     person.type("Hello", "Send message")
-    person.tap("Send Message")
+    person.tap("Send SMS")
     person.back()
     assert person.sees("07700 900555")
     assert person.sees("You: Hello")
@@ -43,7 +43,7 @@ def test_a_message_to_a_typed_number_starts_a_thread(person: Owner) -> None:
 def test_an_empty_message_cannot_be_sent(person: Owner) -> None:
     person.open(PACKAGE)
     person.tap("Clementine Ashgrove")
-    assert not person.find("Send Message").enabled
+    assert not person.find("Send SMS").enabled
 
 
 @story("contacts", "messages")
@@ -73,7 +73,7 @@ def test_in_airplane_mode_a_message_waits_for_another_try(person: Owner) -> None
     person.open(PACKAGE)
     person.tap("Clementine Ashgrove")
     person.type("Are you there?", "Send message")
-    person.tap("Send Message")
+    person.tap("Send SMS")
     assert thread(person, "07700 900114")[-1]["kind"] == "failed"
     person.phone.settings["global"]["airplane_mode_on"] = "0"
     person.tap("Not sent. Tap to try again.")
@@ -116,7 +116,7 @@ def test_words_in_a_link_become_a_draft(person: Owner) -> None:
     link = "smsto:07700900321?body=On%20my%20way"
     person.phone.start_activity(action="android.intent.action.SENDTO", data=link)
     person.wait(600)
-    person.tap("Send Message")
+    person.tap("Send SMS")
     assert thread(person, "07700900321")[-1]["text"] == "On my way"
 
 

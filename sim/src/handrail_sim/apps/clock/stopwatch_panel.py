@@ -40,7 +40,7 @@ class StopwatchPanel(Panel):
             fab("pause", "Pause", self.pause_stopwatch, id="fab", align="")
             if running
             else fab("play", "Start", self.start_stopwatch, id="fab", align=""),
-            button("Lap", self.lap, role="text", id="right_button") if running else None,
+            button("Lap", self.lap, role="text", id="right_button", desc="Lap") if running else None,
             gravity="center",
             gap=24.0,
             padding=(0.0, 16.0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail_sim.apps.contacts.store import Contact, open_store, problems
+from handrail_sim.apps.contacts.store import LABELS, Contact, open_store, problems
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import Style, View, button, column, field, icon, row, scroll, text, toolbar
 
@@ -29,6 +29,7 @@ class Editor(Activity):
             first=str(self.extras.get("name", "")), phone=str(self.extras.get("phone", ""))
         )
         self.state["fields"] = {name: getattr(known, name) for name, *_ in _FIELDS}
+        self.state["fields"]["label"] = known.label
         self.state["was"] = dict(self.state["fields"])
         self.state["errors"] = {}
 
@@ -57,11 +58,27 @@ class Editor(Activity):
         return row(
             icon(picture, margin=(0.0, 16.0)) if picture else column(width=24.0, height=24.0),
             column(
-                entry, text(error, "error", id="textinput_error", style=_ERROR) if error else None, weight=1.0
+                entry,
+                self._label() if name == "phone" else None,
+                text(error, "error", id="textinput_error", style=_ERROR) if error else None,
+                weight=1.0,
             ),
             gap=16.0,
             gravity="top",
         )
+
+    def _label(self) -> View:
+        words = LABELS.get(self.state["fields"]["label"], "Other")
+        return button(words, self.ask_label, "text", id="phone_label", desc=f"{words} Phone")
+
+    def ask_label(self) -> None:
+        known = list(LABELS)
+        chosen = self.state["fields"]["label"]
+        at = known.index(chosen) if chosen in known else -1
+        self.choose("Phone label", list(LABELS.values()), self.set_label, at)
+
+    def set_label(self, number: int) -> None:
+        self.state["fields"]["label"] = list(LABELS)[number]
 
     def change(self, name: str, words: str) -> None:
         self.state["fields"][name] = words

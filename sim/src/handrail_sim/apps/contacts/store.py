@@ -21,7 +21,11 @@ _PLACES = {
     "phone": ("phone_v2", "data1"),
     "email": ("email_v2", "data1"),
     "company": ("organization", "data1"),
+    "label": ("phone_v2", "data2"),
 }
+# Android's `type` of a number, as the app calls it.
+LABELS = {"2": "Mobile", "1": "Home", "3": "Work", "12": "Main", "7": "Other"}
+MOBILE = "2"
 _SELECT = (
     "SELECT c._id, c.starred, coalesce(r.display_name, '') AS display_name, "
     + ", ".join(
@@ -45,6 +49,7 @@ class Contact:
     email: str = ""
     company: str = ""
     starred: bool = False
+    label: str = MOBILE
 
     @property
     def name(self) -> str:
@@ -69,12 +74,18 @@ class Store:
 
     def save(self, contact: Contact) -> int:
         """Keep it, new or changed; the id it has."""
-        details = {"phone_v2": contact.phone, "email_v2": contact.email, "organization": contact.company}
+        details: dict[str, str] = {
+            "phone_v2": contact.phone,
+            "email_v2": contact.email,
+            "organization": contact.company,
+        }
         saved = contact.id
         if saved:
             self._update(contact, {"name": contact.name, **details})
+            self._set_label(contact, saved)
         else:
             saved = add_person(self._database, contact.first, contact.last, details, contact.starred)
+            self._set_label(contact, saved)
         self._database.commit()
         return saved
 
@@ -101,6 +112,14 @@ class Store:
             else:
                 self._database.execute("DELETE FROM data WHERE _id = ?", (found[0],))
 
+    def _set_label(self, contact: Contact, saved: int) -> None:
+        self._database.execute(
+            "UPDATE data SET data2 = ? WHERE raw_contact_id = "
+            "(SELECT name_raw_contact_id FROM contacts WHERE _id = ?) AND mimetype_id = "
+            "(SELECT _id FROM mimetypes WHERE mimetype = 'vnd.android.cursor.item/phone_v2')",
+            (contact.label, saved),
+        )
+
     def star(self, contact_id: int, starred: bool) -> None:
         self._database.execute("UPDATE contacts SET starred = ? WHERE _id = ?", (int(starred), contact_id))
         self._database.commit()
@@ -120,6 +139,7 @@ def _contact(row: sqlite3.Row) -> Contact:
     given = {name: row[name] for name in _PLACES}
     if not given["first"] and not given["last"]:
         given["first"] = row["display_name"]
+    given["label"] = given["label"] or MOBILE
     return Contact(row["_id"], **given, starred=bool(row["starred"]))
 
 

@@ -108,7 +108,7 @@ class Conversation(Activity):
             style=_FIELD,
         )
         send = icon_button(
-            "send", "Send Message", self.send, id="send_message_button", enabled=bool(draft.strip())
+            "send", "Send SMS", self.send, id="send_message_button", enabled=bool(draft.strip())
         )
         return row(entry, send, id="message_compose_view_container", padding=8.0, gap=4.0)
 

@@ -120,9 +120,28 @@ RECEIVERS: dict[str, Callable[[Call], Answer]] = {
 """What Appium's settings app answers while it runs."""
 
 
+CLIPPER = "ca.zgrs.clipper"
+"""The public app that gives a shell the clipboard; Android lets it read only while it is in front."""
+
+
+def _to_clipper(call: Call, given: IntentArgs) -> Answer | None:
+    phone, intent = call.phone, given.intent
+    if intent.action not in {"clipper.get", "clipper.set"} or CLIPPER not in phone.packages.installed:
+        return None
+    top = phone.tasks.top
+    if top is None or top.app.package != CLIPPER:
+        return SILENT
+    if intent.action == "clipper.get":
+        return (-1, phone.clipboard) if phone.clipboard else SILENT
+    if "text" not in intent.extras:
+        return 0, 'No text is provided. Use -e text "text to be pasted"'
+    phone.clipboard = str(intent.extras["text"])
+    return -1, "Text is copied into clipboard."
+
+
 def _deliver(call: Call, given: IntentArgs) -> Answer:
     action, phone = given.intent.action, call.phone
-    heard = _to_keyboard(call, given)
+    heard = _to_keyboard(call, given) or _to_clipper(call, given)
     if heard is not None:
         return heard
     if action in RECEIVERS and APPIUM in phone.packages.processes:
