@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 from handrail.adb.connection import too_long
 from handrail.adb.smart_socket import REQUEST_MAX, SmartSocket, refusal
 from handrail.clock import Clock, SystemClock
-from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError
+from handrail.errors import AdbCommandError, AdbConnectionError, DeviceError, DeviceOffline
 from handrail.waiting import Deadline, Expired
 
 PORT = 5037
@@ -25,6 +27,12 @@ START_MS = 15_000
 """How long `adb start-server` may take; it looks at USB first."""
 ANSWER_MS = 15_000
 """How long the server may take for an answer of its own; services on a device have the caller's limit."""
+
+
+T = TypeVar("T")
+Revive = Callable[[], Awaitable[str | None]]
+"""Gives the present name of a device that the server has lost, or None."""
+_PAIRED = re.compile(r"Successfully paired to .*\[guid=([^\]]+)\]")
 
 
 class Server:
@@ -138,13 +146,32 @@ class Server:
         if not said.startswith(("connected to", "already connected to")):
             raise _not_connected(said, address)
 
+    async def pair(self, address: str, code: str) -> str:
+        """With the code that a phone shows, or that it read; the name that it announces from now on.
+
+        The code is in no error: a wrong one may be right for another phone.
+        """
+        try:
+            said = await self.ask(f"host:pair:{code}:{address}")
+        except DeviceError as error:
+            error.message = error.message.replace(code, "******")
+            error.details.pop("command", None)
+            raise error from None
+        if found := _PAIRED.search(said):
+            return found[1]
+        raise AdbConnectionError(
+            f"{address} was not paired: {said.replace(code, '******')}",
+            hint="Open the pairing dialog on the phone again: it shows another code and another port.",
+            delivery="not_delivered",
+        )
+
     async def disconnect(self, address: str) -> None:
         """Forget a device that was added by TCP; one that isn't there is no failure."""
         with suppress(AdbCommandError, AdbConnectionError):
             await self.ask(f"host:disconnect:{address}")
 
-    def link(self, serial: str) -> ServerLink:
-        return ServerLink(self, serial)
+    def link(self, serial: str, revive: Revive | None = None) -> ServerLink:
+        return ServerLink(self, serial, revive)
 
     # sockets
 
@@ -194,33 +221,45 @@ def _not_connected(said: str, address: str) -> DeviceError:
 
 
 class ServerLink:
-    """A `Link` to one device of a server: a socket per service."""
+    """A `Link` to one device of a server: a socket per service.
 
-    def __init__(self, server: Server, serial: str) -> None:
+    A phone without a cable may come back under another name: `revive` finds it, and its link goes on.
+    """
+
+    def __init__(self, server: Server, serial: str, revive: Revive | None = None) -> None:
         self._server = server
-        self._serial = serial
+        self.serial = serial
+        self._now = serial
+        self._revive = revive
         self._features: frozenset[str] | None = None
-
-    @property
-    def serial(self) -> str:
-        return self._serial
 
     async def features(self) -> frozenset[str]:
         """Asked once: they come from the device's build."""
         if self._features is None:
-            said = await self._server.ask(f"host-serial:{self._serial}:features", self._serial)
+            said = await self._again(lambda now: self._server.ask(f"host-serial:{now}:features", now))
             self._features = frozenset(said.split(","))
         return self._features
 
     async def open(self, service: str) -> SmartSocket:
         if (size := len(service.encode("utf-8", "surrogateescape"))) > REQUEST_MAX:
             raise too_long(size, REQUEST_MAX)
-        return await self._server.dial([f"host:transport:{self._serial}", service], self._serial)
+        return await self._again(lambda now: self._server.dial([f"host:transport:{now}", service], now))
 
     async def check(self) -> None:
-        state = await self._server.ask(f"host-serial:{self._serial}:get-state", self._serial)
+        state = await self._server.ask(f"host-serial:{self._now}:get-state", self._now)
         if state != "device":
-            raise refusal(f"device {state}", "get-state", self._serial)
+            raise refusal(f"device {state}", "get-state", self._now)
+
+    async def _again(self, ask: Callable[[str], Awaitable[T]]) -> T:
+        """Once more by the name that the phone has now, where nothing can have reached it before."""
+        try:
+            return await ask(self._now)
+        except (AdbConnectionError, DeviceOffline) as error:
+            gone = error.details.get("delivery") == "not_delivered"
+            if not gone or self._revive is None or (now := await self._revive()) is None:
+                raise
+            self._now = now
+        return await ask(self._now)
 
     async def close(self) -> None:
         """Nothing is kept open."""

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
+from handrail.adb.server import ServerLink
+from handrail.android.contact.known_phones import KnownPhone, KnownPhones, reach, reach_known
 from handrail.android.discovery import Found, discover, server_of
 from handrail.clock import Clock
 from handrail.config import Config, canonical, host_port
@@ -115,18 +117,38 @@ async def pick(wanted: str | None, config: Config, clock: Clock, env: Mapping[st
     listing = await discover(config, clock, env)
     try:
         return choose(listing.devices, wanted, config.device)
-    except AdbConnectionError as error:
+    except (AdbConnectionError, DeviceOffline) as error:
+        if (serial := await reach_known(named, config, clock, env)) is not None:
+            return Found(serial)
+        if isinstance(error, DeviceOffline):
+            raise
         message = "; ".join([error.message, *listing.notes])
         raise AdbConnectionError(message, hint=error.hint, **error.details) from None
 
 
 async def open_device(serial: str, config: Config, clock: Clock, env: Mapping[str, str]) -> AdbDevice:
     """A whole serial. Addresses are opened without any adb; by the server where only it can."""
+    if phone := next(iter(KnownPhones(config.home).named(serial)), None):
+        return AdbDevice(_reviving(serial, phone, config, clock, env), clock)
     if place := host_port(serial):
         return await _open_address(serial, place, config, clock, env)
     server = server_of(config, clock, env)
     await server.start()
     return AdbDevice(server.link(serial), clock)
+
+
+def _reviving(
+    serial: str, phone: KnownPhone, config: Config, clock: Clock, env: Mapping[str, str]
+) -> ServerLink:
+    """A phone without a cable sleeps and moves to other networks: what is open on it goes on afterwards."""
+    server, known = server_of(config, clock, env), KnownPhones(config.home)
+
+    async def revive() -> str | None:
+        await server.start()
+        latest = next(iter(known.named(phone.guid or phone.name)), phone)
+        return await reach(latest, known, server, clock)
+
+    return server.link(serial, revive)
 
 
 async def open_chosen(wanted: str | None, config: Config, clock: Clock, env: Mapping[str, str]) -> AdbDevice:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from handrail.android.contact.usb import UsbPhone, usb_phones
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, warnings
@@ -327,11 +328,14 @@ def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
     if phones is None:
         return
     for one in phones:
-        if one.permitted:
+        if not one.debugging:
+            said = f"{one.name} ({one.vendor.name}) has USB debugging off, or is no phone"
+            yield DoctorCheck("usb", "note", said, "handrail connect")
+        elif one.permitted:
             yield DoctorCheck("usb", "ok", f"{one.name} at {one.node}")
         else:
             yield DoctorCheck("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
-    if not phones:
+    if not any(one.debugging for one in phones):
         yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail connect")
 
 
@@ -350,46 +354,3 @@ def _optional(name: str, found: str | None, purpose: str, fix: str) -> DoctorChe
 
 def _program(env: Mapping[str, str], *names: str) -> str | None:
     return next(filter(None, (shutil.which(name, path=env.get("PATH")) for name in names)), None)
-
-
-SYSFS = Path("/sys/bus/usb/devices")
-BUS = Path("/dev/bus/usb")
-ADB_INTERFACE = ("ff", "42", "01")
-"""Class, subclass and protocol of the interface that USB debugging adds to a phone."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsbPhone:
-    """A phone with USB debugging on."""
-
-    name: str
-    node: Path
-    """The file that adb opens."""
-    permitted: bool
-
-
-def usb_phones(sysfs: Path = SYSFS, bus: Path = BUS) -> list[UsbPhone] | None:
-    """None where the system keeps no such list."""
-    if not sysfs.is_dir():
-        return None
-    interfaces = (path for path in sorted(sysfs.glob("*:*")) if _is_adb(path))
-    devices = dict.fromkeys(sysfs / path.name.split(":")[0] for path in interfaces)
-    return [_phone(path, bus) for path in devices]
-
-
-def _is_adb(interface: Path) -> bool:
-    names = ("bInterfaceClass", "bInterfaceSubClass", "bInterfaceProtocol")
-    return tuple(_word(interface / name) for name in names) == ADB_INTERFACE
-
-
-def _phone(device: Path, bus: Path) -> UsbPhone:
-    node = bus / _word(device / "busnum").zfill(3) / _word(device / "devnum").zfill(3)
-    name = _word(device / "product") or device.name
-    return UsbPhone(name, node, os.access(node, os.R_OK | os.W_OK))
-
-
-def _word(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace").strip()
-    except OSError:
-        return ""

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
     "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
     "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
+    "connect": ("handrail.cli.connect:connect", "Connect a phone, step by step, and look at it."),
     "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
     "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
     "sim": ("handrail.cli.sim:sim", "Run simulated phones that speak ADB."),
