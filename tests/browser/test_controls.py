@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.browser.conftest import Play
 from tests.browser.stage import Stage, proved
 
@@ -42,6 +44,7 @@ def test_a_slider_and_a_date_take_exact_values(play: Play) -> None:
     play(story)
 
 
+@pytest.mark.slow
 def test_a_long_page_is_scrolled_to_an_element_and_a_box_in_it_too(play: Play) -> None:
     async def story(stage: Stage) -> None:
         rows = "".join(f"<p>Row {at}</p>" for at in range(120))

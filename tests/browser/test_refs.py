@@ -6,7 +6,7 @@ from tests.browser.conftest import Play
 from tests.browser.records import PAGE, mutate
 from tests.browser.stage import Stage
 
-STEPS = 120
+STEPS = 40
 
 
 def test_no_ref_names_another_record_under_random_changes(play: Play) -> None:

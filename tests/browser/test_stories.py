@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
+import pytest
+
 from tests.browser.conftest import Play
 from tests.browser.stage import Stage, proved
 
@@ -122,6 +124,7 @@ def test_what_the_network_brings_late_is_waited_for(play: Play) -> None:
     play(story)
 
 
+@pytest.mark.slow
 def test_a_page_that_never_stops_still_settles(play: Play) -> None:
     async def story(stage: Stage) -> None:
         poll = stage.site.hold("/poll")

@@ -23,6 +23,8 @@ T = TypeVar("T")
 PICTURE_MS = 15_000.0
 DEEPEST = 5
 """Frames of other sites inside each other."""
+MOST_WORLDS = 256
+"""Documents that are remembered."""
 DPI = 96
 
 
@@ -92,7 +94,11 @@ class Eyes:
 
     async def _one(self, page: WebPage, part: PagePart, frame: str) -> PageLook:
         look = await page.look(part, frame)
+        self.places.pop(look.token, None)
         self.places[look.token] = (page, part, frame)
+        for token in list(self.places)[:-MOST_WORLDS]:
+            del self.places[token]
+            self._owners = {key: owner for key, owner in self._owners.items() if key[0] != token}
         return look
 
     async def _foreign(
@@ -148,7 +154,9 @@ class Eyes:
             return self._last[1]
         self._size = (main.viewport.width, main.viewport.height)
         nodes = nodes_of(main, dict(looks[1:]))
-        warnings = [f"{main.truncated} elements outside the view were left out"] if main.truncated else []
+        warnings = [f"{main.truncated} elements were left out"] if main.truncated else []
+        if main.unasked:
+            warnings.append(f"what covers {main.unasked} elements could not be asked in time")
         screen = screen_of(nodes, main.viewport, main.origin, warnings)
         if tabs:
             screen = with_strip(screen, tabs)

@@ -5,6 +5,8 @@
 
   const MARGIN = 200;      // px around the viewport that are told, so that one knows what comes next
   const MOST_ROWS = 3000;
+  const HIT_MS = 800;      // for all hit tests of a look; a page of thousands of specks would take minutes
+  const DEEPEST = 300;     // elements inside each other: what is deeper is left out, not read at the stack's cost
   const MOST_TEXT = 2000;  // characters of one text
   const NOISE_MS = 1500, NOISE = 2, RESTLESS = 20;
 
@@ -346,7 +348,7 @@
     try { inner = el.contentDocument; } catch { inner = null; }
     if (!inner || !inner.documentElement) { row.foreign = true; return; }
     watch(inner);
-    walk(inner, row, { x: row.inner.x, y: row.inner.y, k, frame: el, up: at });
+    walk(inner, row, { x: row.inner.x, y: row.inner.y, k, depth: (at.depth || 0) + 20 });
     const scroller = inner.scrollingElement;
     if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
       row.flags |= F.SCROLLABLE;
@@ -360,7 +362,7 @@
     const box = boxOf(el, at);
     const isNear = near(box);
     if (!isNear && ENDS.has(tag) && (box.w || box.h)) { truncated++; return; }
-    if (rows >= MOST_ROWS) { truncated++; return; }
+    if (rows >= MOST_ROWS || inside.depth > DEEPEST) { truncated++; return; }
     const shown = isShown(el);
     if (!shown) {
       const style = getComputedStyle(el);
@@ -369,12 +371,12 @@
         return;
       }
       if (style.display !== 'contents' && style.visibility === 'visible') return;  // content-visibility, closed details
-      visitAll(el, parent, at, doc, inside);
+      visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
       return;
     }
     if (!isNear && !active.has(el)) {
       truncated++;
-      visitAll(el, parent, at, doc, inside);
+      visitAll(el, parent, at, doc, { ...inside, depth: inside.depth + 1 });
       return;
     }
     if (tag === 'IFRAME' || tag === 'FRAME') { frameOf(el, parent, box, at, doc); return; }
@@ -382,7 +384,7 @@
     const style = getComputedStyle(el);
     const role = roleOf(el);
     if (tag === 'LABEL' && el.control && isTold(el.control)) {  // its control says it
-      if (el.contains(el.control)) visitAll(el, parent, at, doc, { ...inside, label: true });
+      if (el.contains(el.control)) visitAll(el, parent, at, doc, { ...inside, label: true, depth: inside.depth + 1 });
       return;
     }
     const row = control(el, role, at, doc, box);
@@ -403,7 +405,7 @@
     const isLeaf = row.acts && !['treeitem', 'listitem', 'row', 'cell', ''].includes(role) && !hasControls(el);
     row.clip = style.position === 'fixed' ? null : inside.clip;
     const clip = style.overflowX === 'visible' && style.overflowY === 'visible' ? row.clip : cut(row.clip, box);
-    const deeper = { label: inside.label, clip, pointer: inside.pointer || style.cursor === 'pointer' };
+    const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' };
     if (role === 'listbox' && tag === 'SELECT') {
       for (const option of el.options) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
     } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || tag === 'svg') {
@@ -461,7 +463,7 @@
     docs.push(origin !== 'null' ? origin : protocol === 'about:' && parent.doc !== undefined && parent.role === 'frame' ? docs[parent.doc] : protocol);
     const body = doc.body || doc.documentElement, before = mayBarren;
     mayBarren = before || !!doc.querySelector('[aria-disabled="true"],[inert]') || shadowed;
-    if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false });
+    if (body) visit(body, parent, at, docs.length - 1, { pointer: false, label: false, depth: at.depth || 0 });
   };
 
   // what a click reaches
@@ -513,6 +515,7 @@
     }
     if (r <= l || b <= t) return [];
     const at = (fx, fy) => [Math.min(Math.floor(l + (r - l) * fx), Math.ceil(r) - 1), Math.min(Math.floor(t + (b - t) * fy), Math.ceil(b) - 1)];
+    if (r - l < 16 && b - t < 16) return [at(.5, .5)];
     return [at(.5, .5), at(.25, .5), at(.75, .5), at(.5, .2), at(.5, .8), at(.1, .15), at(.9, .85), at(.9, .15), at(.1, .85)];
   };
 
@@ -599,12 +602,21 @@
     }
     if (root) walk(document, page, at);
     const told = [...rowOf.values()].filter((row) => row !== page);
-    for (const row of told) if (row.acts || row.foreign) { reach(row); if (row.cover) layered = true; }
+    const end = performance.now() + HIT_MS;
+    let unasked = 0;
+    for (const row of told) if (row.acts || row.foreign) {
+      if (performance.now() > end) { unasked++; continue; }
+      reach(row);
+      if (row.cover) layered = true;
+    }
     // Where nothing lies over anything, texts need not be asked about.
-    if (layered) for (const row of told) if (!row.acts && !row.foreign && (row.text || row.desc)) reach(row);
+    if (layered) for (const row of told) {
+      if (row.acts || row.foreign || !(row.text || row.desc)) continue;
+      if (performance.now() > end) unasked++; else reach(row);
+    }
     for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
     return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
-      docs, rows: flatten(page), truncated, suspects: suspects.length, state: document.readyState });
+      docs, rows: flatten(page), truncated, unasked, suspects: suspects.length, state: document.readyState });
   };
 
   // rest

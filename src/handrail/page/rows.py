@@ -62,6 +62,8 @@ class PageLook:
     origins: tuple[str, ...]
     rows: list[list[Any]]
     truncated: int
+    unasked: int
+    """Elements of which the page was too slow to tell what covers them."""
     suspects: int
     """Elements that may have a closed shadow root and were not asked about yet."""
 
@@ -79,6 +81,7 @@ class PageLook:
                 tuple(map(str, told["docs"])),
                 told["rows"][:MOST_ROWS],
                 int(told["truncated"]),
+                int(told["unasked"]),
                 int(told["suspects"]),
             )
         except (ValueError, KeyError, TypeError) as error:
