@@ -40,7 +40,7 @@ CONNECT_MS = 20_000
 MARKS = {
     "ok": ("✓", "green"),
     "do": ("→", "yellow"),
-    "wait": ("…", "bright_black"),
+    "waiting": ("…", "bright_black"),
     "now": (" ", "bright_black"),
 }
 
@@ -128,7 +128,7 @@ class FirstContact:
         except AdbConnectionError as error:
             if not self.config.device and not self.config.devices:
                 raise
-            self.tell("adb", "wait", f"{error.message}; only addresses are looked at")
+            self.tell("adb", "waiting", f"{error.message}; only addresses are looked at")
         else:
             self.tell("adb", "ok", f"The adb server answers at {self.server.host}:{self.server.port}.")
 
@@ -183,7 +183,7 @@ class FirstContact:
             if not before and not phones and not is_known:
                 self._list(switch_on())
                 self._list(["Without a cable: Ctrl-C, then `handrail connect --wifi`."])
-                self.tell("phone", "wait", f"Waiting for up to {self.options.timeout} s …")
+                self.tell("phone", "waiting", f"Waiting for up to {self.options.timeout} s …")
             before = seen or {""}
             await self.clock.sleep_ms(USB_EVERY_MS)
 
@@ -290,7 +290,7 @@ class FirstContact:
         """A screen that forbids pictures ends nothing: it was looked at."""
         taken = await session.screenshot()
         if not taken.success:
-            self.tell("picture", "wait", f"No picture: {taken.message}")
+            self.tell("picture", "waiting", f"No picture: {taken.message}")
             return
         details = taken.details or {}
         place = self.options.out or Path(tempfile.mkstemp(prefix="handrail-", suffix=".png")[1])
