@@ -71,7 +71,7 @@ def test_a_phone_that_is_plugged_in_is_followed_until_it_accepts_and_is_looked_a
                 if (said[-1]["step"], said[-1]["state"]) == (step, state):
                     return said[-1]
 
-        until("phone", "wait")
+        until("phone", "waiting")
         told = " ".join(one["say"] for one in said)
         assert "tap it seven times" in told
         assert "handrail connect --wifi" in told
