@@ -88,7 +88,7 @@ def _on_table(verb: str) -> Handler:
 
 async def _reset(call: Call, args: list[str]) -> int:
     """What a package or a mode wrote goes back; nothing here was written with a default."""
-    table, mode = plain(args)[:2]
+    table, mode = _words(args)[:2]
     if table not in TABLES or table == "system":
         raise JavaError("java.lang.IllegalArgumentException", f"Invalid namespace: {table}")
     if mode not in {"untrusted_defaults", "untrusted_clear", "trusted_defaults"} and "." not in mode:

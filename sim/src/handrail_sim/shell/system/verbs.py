@@ -63,8 +63,10 @@ class Verbs:
             return REFUSED
         usage, handler = self.table[name]
         try:
-            wrong = None if READS_ALL.search(usage) else check(name, usage_of(usage), args[1:])
-            if wrong is not None and self.has_options:
+            strict = self.has_options
+            known = bool(READS_ALL.search(usage))
+            wrong = None if known else check(name, usage_of(usage), args[1:], has_options=strict)
+            if wrong is not None:
                 await call.err(self.unknown_option.format(wrong))
                 return REFUSED
             return await handler(call, args[1:])
@@ -77,7 +79,7 @@ class Verbs:
         return "\n".join([self.title, "  help", "      Print this help text.", *lines]) + "\n"
 
 
-def check(name: str, usage: Usage, args: list[str]) -> str | None:
+def check(name: str, usage: Usage, args: list[str], *, has_options: bool = True) -> str | None:
     """The first option that nobody knows; a missing argument is thrown, as `getNextArgRequired` does."""
     count, todo, last, unknown = 0, list(args), name, None
     while todo:
@@ -88,7 +90,7 @@ def check(name: str, usage: Usage, args: list[str]) -> str | None:
             last = todo.pop(0)
         elif last.startswith("-") and len(last) > 1 and not _NEGATIVE.fullmatch(last):
             if last.partition("=")[0] not in usage.flags | usage.valued:
-                unknown = unknown or last
+                unknown = unknown or (last if has_options else None)
                 count += 1
         else:
             count += 1
