@@ -36,6 +36,7 @@ EXAMPLES = {
     "X2": "20",
     "Y2": "20",
     "FILE": "/sdcard/walk",
+    "TZ": "Europe/Berlin",
 }
 """What stands in a usage line, and what is given for it."""
 

@@ -106,7 +106,9 @@ async def set_time(call: Call, args: list[str]) -> int:
 
 async def set_timezone(call: Call, args: list[str]) -> int:
     """`cmd alarm set-timezone ZONE`."""
-    call.phone.set_zone(plain(args)[0])
+    name = plain(args)[0]
+    if not call.phone.set_zone(name):
+        raise JavaError("java.lang.IllegalArgumentException", f"not a valid zone ID: {name}")
     return 0
 
 
