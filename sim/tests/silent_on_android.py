@@ -15,7 +15,6 @@ SILENT = {
     "am crash com.example.notes": f"{_AM}.runCrash prints nothing",
     "am switch-user 0": f"{_AM}.runSwitchUser prints failures only",
     "am clear-debug-app": f"{_AM}.runClearDebugApp prints nothing",
-    "pm reset-permissions": "PackageManagerShellCommand.runResetPermissions prints nothing",
     "pm trim-caches DESIRED_FREE_SPACE": "PackageManagerShellCommand.runTrimCaches prints failures only",
     "wm dismiss-keyguard": "WindowManagerShellCommand.runDismissKeyguard prints nothing",
     "cmd display power-on": "DisplayManagerShellCommand.requestDisplayPower prints nothing",
