@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 from typing import Any, TypeVar
 
 from zeroconf import IPVersion
@@ -43,29 +44,26 @@ class Announcer:
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self._voice = loop.run(self._open())
-        self._said: dict[str, AsyncServiceInfo] = {}
+        self._said: set[str] = set()
 
     @staticmethod
     async def _open() -> AsyncZeroconf:
         return AsyncZeroconf(interfaces=["127.0.0.1"], ip_version=IPVersion.V4Only)
 
     def say(self, kind: str, name: str, port: int) -> None:
-        self.unsay(name)
+        """From now on, also where it said another port before."""
         service = f"_adb-tls-{kind}._tcp.local."
         address = [socket.inet_aton("127.0.0.1")]
         info = AsyncServiceInfo(service, f"{name}.{service}", addresses=address, port=port, server="a.local.")
-        self._said[name] = info
-        self._loop.run(self._announce(info))
+        self._loop.run(self._announce(info, is_new=name not in self._said))
+        self._said.add(name)
 
-    async def _announce(self, info: AsyncServiceInfo) -> None:
-        await (await self._voice.async_register_service(info))
-
-    def unsay(self, name: str) -> None:
-        if (info := self._said.pop(name, None)) is not None:
-            self._loop.run(self._withdraw(info))
-
-    async def _withdraw(self, info: AsyncServiceInfo) -> None:
-        await (await self._voice.async_unregister_service(info))
+    async def _announce(self, info: AsyncServiceInfo, *, is_new: bool) -> None:
+        if is_new:  # nobody else has this name: it need not be asked for
+            told = await self._voice.async_register_service(info, cooperating_responders=True)
+        else:
+            told = await self._voice.async_update_service(info)
+        await told
 
     def close(self) -> None:
         self._loop.run(self._voice.async_close())
@@ -76,7 +74,8 @@ class PairingAdb:
 
     def __init__(self, behind: int, loop: Loop) -> None:
         self.code = "246802"
-        self.guid = "adb-SIM0001-aB3xYz"
+        self.guid = f"adb-SIM0001-{token_hex(4)}"
+        """Another one each time: every test on this machine hears all of them."""
         self.asked: list[str] = []
         """Every `host:pair` request as it came."""
         self.on_paired: list[Any] = []

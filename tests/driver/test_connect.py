@@ -20,7 +20,6 @@ from tests.driver.conftest import Adb, SimProcess, free_port
 from tests.driver.pairing_adb import Announcer, PairingAdb, pairing_adb
 
 pytestmark = pytest.mark.slow
-GUID = "adb-SIM0001-aB3xYz"
 
 
 class Person:
@@ -123,7 +122,6 @@ def test_nobody_who_comes_is_a_timeout_with_a_way_on(person: Person) -> None:
 def world(person: Person) -> Iterator[tuple[PairingAdb, Announcer]]:
     with pairing_adb(person.adb.server_port) as (server, voice):
         person.env["ANDROID_ADB_SERVER_PORT"] = str(server.port)
-        server.guid = GUID
         yield server, voice
 
 
@@ -138,7 +136,7 @@ def test_a_code_pairs_connects_and_remembers_the_phone_by_its_model(
     person: Person, world: tuple[PairingAdb, Announcer], phone: tuple[SimProcess, int]
 ) -> None:
     server, voice = world
-    server.on_paired.append(lambda: voice.say("connect", GUID, phone[1]))
+    server.on_paired.append(lambda: voice.say("connect", server.guid, phone[1]))
     code, out, err = person.does("connect", "--pair", "127.0.0.1:40001", "--code", "246 802", "--json")
     told = steps(out.splitlines())
     assert code == 0, (out, err)
@@ -146,7 +144,7 @@ def test_a_code_pairs_connects_and_remembers_the_phone_by_its_model(
     assert "246802" not in out + err
     assert "Simulated Phone" in [one.get("name") for one in told]
     [kept] = json.loads((person.home / "config" / "phones.json").read_text())
-    assert kept == {"name": "Simulated Phone", "guid": GUID, "address": f"127.0.0.1:{phone[1]}"}
+    assert kept == {"name": "Simulated Phone", "guid": server.guid, "address": f"127.0.0.1:{phone[1]}"}
     assert (person.home / "config" / "phones.json").stat().st_mode & 0o777 == 0o600
     code, out, err = person.does("tap", "Contacts", "--device", "simulated phone")
     assert code == 0, (out, err)
@@ -172,7 +170,7 @@ def test_a_qr_code_is_read_by_the_phone_and_pairs(
     person: Person, world: tuple[PairingAdb, Announcer], phone: tuple[SimProcess, int]
 ) -> None:
     server, voice = world
-    server.on_paired.append(lambda: voice.say("connect", GUID, phone[1]))
+    server.on_paired.append(lambda: voice.say("connect", server.guid, phone[1]))
     talk = person.start("connect", "--wifi", "--name", "Ada's phone", "--json", "--timeout", "40")
     assert talk.stdout is not None
     said: list[dict[str, Any]] = []
@@ -194,7 +192,7 @@ def test_a_phone_that_slept_and_came_back_elsewhere_is_found_by_name_and_its_ses
 ) -> None:
     server, voice = world
     process, port = phone
-    server.on_paired.append(lambda: voice.say("connect", GUID, port))
+    server.on_paired.append(lambda: voice.say("connect", server.guid, port))
     assert person.does("connect", "--pair", "127.0.0.1:40001", "--code", "246802")[0] == 0
     program = subprocess.Popen(
         [sys.executable, "-c", LONG_SESSION],
@@ -212,7 +210,7 @@ def test_a_phone_that_slept_and_came_back_elsewhere_is_found_by_name_and_its_ses
         try:
             other = int(again.line()["port"])
             assert other != port
-            voice.say("connect", GUID, other)
+            voice.say("connect", server.guid, other)
             print("again", file=program.stdin, flush=True)
             assert program.stdout.readline() == "looked True\n"
             program.stdin.close()
