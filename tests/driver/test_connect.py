@@ -28,7 +28,7 @@ class Person:
     def __init__(self, adb: Adb, folder: Path) -> None:
         self.adb = adb
         self.home = folder / "home"
-        self.env = {**adb.env, "HANDRAIL_HOME": str(self.home)}
+        self.env = {**adb.env, "HANDRAIL_HOME": str(self.home), "HANDRAIL_NO_DAEMON": "1"}
         self.env.pop("HANDRAIL_DEVICE", None)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
