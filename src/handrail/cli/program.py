@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "connect": ("handrail.cli.connect:connect", "Connect a phone, step by step, and look at it."),
     "devices": ("handrail.cli.devices:devices", "List phones, their states, and who holds them."),
     "doctor": ("handrail.cli.doctor:doctor", "Say what is missing, and the one command that mends it."),
+    "bug-report": ("handrail.cli.bug_report:bug_report", "Pack what helps to find out why a phone fails."),
     "sim": ("handrail.cli.sim:sim", "Run simulated phones that speak ADB."),
     "run": ("handrail.cli.run:run", "Run flows: many steps from files, with reports."),
     "record": ("handrail.cli.record:record", "Turn what is done on a phone into a flow."),

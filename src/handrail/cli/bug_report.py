@@ -1,0 +1,298 @@
+"""`handrail bug-report`: one zip that helps with a phone that nobody here has, and tells nothing private.
+
+It holds what is listed here and nothing else: no folder, no environment, no journal is packed. Every text
+goes through the same filters as an answer, and is searched for secrets once more before it is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import io
+import json
+import os
+import platform
+import re
+import socket
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handrail import __version__
+from handrail.cli.options import DeviceOptions, device_from, device_options
+from handrail.cli.output import print_json
+from handrail.clock import SystemClock, iso_time
+from handrail.config import Config
+from handrail.engine.redaction import Redaction, SecretRuns, forms_of, redact_data
+from handrail.errors import HandrailError, StoreUnusable
+
+if TYPE_CHECKING:
+    from handrail.engine.session import Session
+    from handrail.tree.node import Screen
+
+PACKAGES = "handrail handrail-sim uiautomator2 adbutils lxml pillow pydantic mcp grpcio zeroconf".split()  # noqa: SIM905
+READINGS = {
+    "wm.txt": "wm size; wm density",
+    "display.txt": "dumpsys display | grep -E 'mOverrideDisplayInfo|mCurrentLayout|orientation='; true",
+    "focus.txt": "dumpsys window displays | grep -E 'mCurrentFocus|mFocusedApp|mDisplayId|mDreaming'; true",
+    "activities.txt": "dumpsys activity activities | grep -E 'ResumedActivity|mFocusedApp'; true",
+    "build.txt": "for one in ro.build.version.release ro.build.version.sdk ro.product.manufacturer "
+    "ro.product.model ro.build.fingerprint ro.build.version.security_patch; do getprop $one; done",
+}
+"""What Handrail reads from a phone itself, as the phone prints it."""
+MOST_BYTES = 200_000
+"""Of one reading."""
+
+
+@click.command("bug-report")
+@click.option("--mask", is_flag=True, help="Replace every letter and digit of the screen's texts.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="The file.  [default: one here]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@device_options
+def bug_report(mask: bool, out: Path | None, as_json: bool, target: DeviceOptions) -> None:
+    """Pack what helps to find out why a phone does not work: one zip, to be attached to an issue.
+
+    In it: versions, what doctor found, diagnostics, and how Handrail sees the screen. Never in it: secrets,
+    keys, the journal, pictures. Serials, addresses and your name are replaced.
+    """
+    config, clock = Config.from_env(os.environ), SystemClock()
+    parts = asyncio.run(collect(target, config, os.environ, mask=mask))
+    serials = asyncio.run(_serials(config, os.environ))
+    filters = ReportFilter.of(config, os.environ, [*serials, target.device or ""])
+    cleaned = {name: filters(text) for name, text in parts.items()}
+    filters.check(cleaned)
+    moment = iso_time(clock.now_ms())[:19].translate(str.maketrans("", "", ":-"))
+    place = out or Path(f"handrail-bug-report-{moment}.zip")
+    _write(place, pack(cleaned))
+    if as_json:
+        print_json({"path": str(place), "files": sorted(cleaned), "masked": mask})
+        return
+    click.echo(f"{place}: {', '.join(sorted(cleaned))}")
+    click.echo("Look into it before you attach it to an issue." + ("" if mask else " --mask hides texts."))
+
+
+async def _serials(config: Config, env: Mapping[str, str]) -> list[str]:
+    from handrail.android.discovery import discover  # noqa: PLC0415  (sockets that `--help` does not need)
+
+    return [one.serial for one in (await discover(config, SystemClock(), env)).devices]
+
+
+async def collect(
+    target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
+) -> dict[str, str]:
+    """Names and texts. What can't be had is said in its place: a report about trouble is made in trouble."""
+    from handrail.cli.doctor import examine  # noqa: PLC0415
+
+    parts = {"versions.json": _json(versions())}
+    try:
+        checks = await examine(env, SystemClock())
+        parts["doctor.json"] = _json([check.to_dict() for check in checks])
+    except HandrailError as error:
+        parts["doctor.json"] = _json(error.to_dict())
+    try:
+        parts |= await _about_phone(target, config, env, mask=mask)
+    except HandrailError as error:
+        parts["phone.json"] = _json({"failed": error.to_dict()})
+    return parts
+
+
+def versions() -> dict[str, Any]:
+    """Of everything that takes part."""
+    found = {}
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    system = {"system": platform.system(), "release": platform.release(), "machine": platform.machine()}
+    return {"handrail": __version__, "python": sys.version.split()[0], **system, "packages": found}
+
+
+async def _about_phone(
+    target: DeviceOptions, config: Config, env: Mapping[str, str], *, mask: bool
+) -> dict[str, str]:
+    from handrail.engine.events import Caller  # noqa: PLC0415
+    from handrail.runtime import Runtime  # noqa: PLC0415
+
+    async with (
+        device_from(target, config) as opened,
+        Runtime.open(config, env=env, caller=Caller.at_terminal()) as runtime,
+    ):
+        session = await runtime.session_on(opened.device)
+        seen = await session.get_ui_tree()
+        facts = {"model": session.facts.model, "manufacturer": session.facts.manufacturer}
+        facts |= {"android": session.facts.android_version, "sdk": str(session.facts.sdk)}
+        told = {
+            "look": seen.success,
+            "failure": seen.failure_code,
+            "diagnostics": list(seen.diagnostics or ()),
+        }
+        parts = {"phone.json": _json({**facts, **told, "channels": session.surface.channels()})}
+        if session.looks.last is not None and seen.success:
+            parts["look.json"] = _json(drawn(session.looks.last.screen, mask=mask))
+        runs = SecretRuns()
+        for name in runtime.secrets.names():
+            for value in runtime.secrets.values_of(name):
+                runs.add(name, value)
+        parts |= {name: runs(text) for name, text in parts.items() if name != "phone.json"}
+        return {name: runtime.secrets.redact(text) for name, text in parts.items()} | await _readings(session)
+
+
+async def _readings(session: Session) -> dict[str, str]:
+    """Through the same seam as everything that a phone says: it hides what it must."""
+    from handrail.protocol.traits import Capability  # noqa: PLC0415
+
+    shell: Any = session.surface.capability(Capability.SHELL)
+    found = {}
+    for name, command in READINGS.items():
+        try:
+            output = await shell.script(command)
+            found[f"readings/{name}"] = f"$ {command}\n{output.stdout[:MOST_BYTES]}"
+        except HandrailError as error:
+            found[f"readings/{name}"] = f"$ {command}\n{error.code}: {error.message}"
+    return found
+
+
+def drawn(screen: Screen, *, mask: bool) -> dict[str, Any]:
+    """A look as data: every element with its place in the tree."""
+    hide = masked if mask else str
+    nodes = [
+        {
+            "id": node.id,
+            "class": node.class_name,
+            "resource": node.resource_id,
+            "package": node.package_name,
+            "text": hide(node.text),
+            "description": hide(node.description),
+            "hint": hide(node.hint_text),
+            "state": hide(node.state_description),
+            "bounds": str(node.bounds),
+            "flags": node.flags,
+        }
+        for node in screen.nodes
+    ]
+    size = {"width": screen.width, "height": screen.height, "rotation": screen.rotation}
+    return {**size, "warnings": [hide(one) for one in screen.warnings], "nodes": nodes}
+
+
+def masked(text: str) -> str:
+    """The same shape, without a word: letters are x, digits are 0."""
+    return "".join("0" if one.isdigit() else "x" if one.isalpha() else one for one in text)
+
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|PRIVATE", re.IGNORECASE)
+_TOKEN = re.compile(r"[A-Za-z0-9+/=_\-.]{12,}")
+_ADDRESS = re.compile(r"\b(?!127\.)(?:\d{1,3}\.){3}\d{1,3}\b")
+_HARDWARE = re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
+_MOST_FILE = 1 << 20
+
+
+@dataclass
+class ReportFilter:
+    """Callable: a text as strangers may read it."""
+
+    redaction: Redaction = field(default_factory=Redaction)
+    values: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """What says who somebody is, and what stands for it; the longest first."""
+
+    @classmethod
+    def of(cls, config: Config, env: Mapping[str, str], serials: Sequence[str] = ()) -> ReportFilter:
+        """Values of variables that sound secret, and every token in this home's own files."""
+        made = cls()
+        for name, value in env.items():
+            if _SECRET_NAME.search(name) and len(value) >= 4:
+                made.add(name.removeprefix("HANDRAIL_SECRET_"), value)
+        for name, value in _private_words(config.home):
+            made.add(name, value)
+        phones = [(one, "PHONE") for one in (*serials, *config.devices, config.device or "")]
+        told = [pair for pair in (*_personal(config, env), *phones) if pair[0]]
+        made.names = dict(sorted(told, key=lambda pair: -len(pair[0])))
+        return made
+
+    def add(self, name: str, value: str) -> None:
+        self.redaction.add(name, value)
+        self.values.append(value)
+
+    def __call__(self, text: str) -> str:
+        text = self.redaction(text)
+        for known, instead in self.names.items():
+            text = re.sub(rf"(?<![A-Za-z0-9]){re.escape(known)}(?![A-Za-z0-9])", instead, text)
+        return _HARDWARE.sub("HARDWARE", _ADDRESS.sub("ADDRESS", text))
+
+    def check(self, parts: Mapping[str, str]) -> None:
+        """Nothing is written if anything is left."""
+        for value in self.values:
+            for form in forms_of(value):
+                for name, text in parts.items():
+                    if len(form) >= 4 and form in text and not _is_ours(form):
+                        raise StoreUnusable(
+                            f"{name} would hold a secret; nothing was written",
+                            hint="Tell the makers of Handrail.",
+                        )
+
+
+def _is_ours(form: str) -> bool:
+    """A secret that is a word of the report itself can't be told from it; it tells nothing."""
+    return form in _json(versions())
+
+
+def _private_words(home: Path) -> Iterator[tuple[str, str]]:
+    """Tokens in the files that this home keeps for its owner alone: keys, the desk's tokens, secrets."""
+    for path in [*(home / "config").rglob("*"), *home.glob("*.key"), *home.glob("*key*")]:
+        with suppress(OSError, UnicodeDecodeError):
+            if not path.is_file() or path.stat().st_size > _MOST_FILE or path.suffix == ".toml":
+                continue
+            text = path.read_text(encoding="utf-8")
+            for line in text.splitlines() if path.name == "secrets" else ():
+                name, _, value = line.partition("=")
+                if len(value) >= 4:
+                    yield name.strip(), value
+            for word in set(_TOKEN.findall(text)):
+                yield path.name, word
+
+
+def _personal(config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Who uses this computer, and which phones they have."""
+    from handrail.android.contact.known_phones import KnownPhones  # noqa: PLC0415
+
+    yield str(config.home), "HANDRAIL_HOME"
+    if (home := env.get("HOME", "")) not in ("", "/"):
+        yield home, "~"
+    with suppress(OSError, KeyError, ImportError):
+        if (user := getpass.getuser()) not in ("root", "user"):
+            yield user, "USER"
+    if (host := socket.gethostname()) not in ("", "localhost"):
+        yield host, "COMPUTER"
+    for phone in KnownPhones(config.home).all():
+        yield phone.guid, "PHONE"
+        yield phone.name, "PHONE"
+
+
+def pack(parts: Mapping[str, str]) -> bytes:
+    """One zip; the same parts give the same bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in sorted(parts.items()):
+            archive.writestr(zipfile.ZipInfo(name), text, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _write(place: Path, data: bytes) -> None:
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+    except OSError as error:
+        raise StoreUnusable(
+            f"{place} can't be written: {error.strerror}", hint="Choose another --out."
+        ) from None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(redact_data(value, str), ensure_ascii=False, indent=1)
