@@ -123,7 +123,3 @@ class FlowTrace(CamelModel):
     error: str | None = None
     system_dialogs: tuple[SystemDialog, ...] | None = None
     app_crash_detected: Flag | None = None
-
-
-for _model in (Repeat, Branch, Parallel, Flow):
-    _model.model_rebuild()

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails, from_json
 
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
-from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction
+from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction, one_action
 from handrail.protocol.model import camel
 from handrail.protocol.target import Selector
 
@@ -37,7 +37,7 @@ def read_action(data: str | bytes) -> AnyAction:
 def action_from(value: Any) -> AnyAction:
     """One action from parsed data."""
     try:
-        return _by_its_class(value) or ACTION.validate_python(value)
+        return one_action(value)
     except ValidationError as error:
         raise invalid_action(error, value) from None
 
@@ -45,19 +45,6 @@ def action_from(value: Any) -> AnyAction:
 def read_as(cls: type[A], fields: Mapping[str, Any]) -> A:
     """An action of this class from its fields, in any form that `action_from` understands."""
     return cast("A", action_from({**fields, "type": cls.model_fields["type"].default}))
-
-
-def _by_its_class(value: Any) -> AnyAction | None:
-    """The quick way: nothing but the one class is built. None where the union has to say what is wrong."""
-    cls = (
-        ACTIONS.get(value["type"]) if isinstance(value, dict) and isinstance(value.get("type"), str) else None
-    )
-    if cls is None:
-        return None
-    try:
-        return cast("AnyAction", cls.model_validate(value))
-    except ValidationError:
-        return None
 
 
 def read_json(data: str | bytes) -> Any:
