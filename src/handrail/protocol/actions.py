@@ -64,12 +64,12 @@ def one_action(value: Any) -> AnyAction:
 class _ByItsClass:
     """How a model holds any action: read by `one_action`, described as the union that it is."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:  # noqa: ARG002
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(one_action)
 
     def __get_pydantic_json_schema__(
         self,
-        schema: CoreSchema,  # noqa: ARG002  (pydantic's signature)
+        schema: CoreSchema,
         handler: GetJsonSchemaHandler,
     ) -> JsonSchemaValue:
         return handler(ACTION.core_schema)
