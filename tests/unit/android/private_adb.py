@@ -27,7 +27,7 @@ def private_env(folder: Path) -> dict[str, str]:
         **kept,
         **home,
         "HANDRAIL_HOME": str(folder / "handrail"),
-        "HANDRAIL_NO_DAEMON": "1",  # nothing of it may stay behind
+        "HANDRAIL_NO_DAEMON": "1",  # one would take a command over and end this very process with it
         "ANDROID_ADB_SERVER_PORT": str(free_port()),
     }
 
