@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 
+# Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help venv test test-slow check bench fuzz mutants docs demo serve clean
 
 help:
