@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from tests.driver import promises
 from tests.driver.ways import HELPERS, TRANSPORTS, Way, write_helper_apks
 
 
@@ -53,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every way to a phone: two transports and three helpers; a real phone is behind the adb server.
 
-    Two of the six are quick to run; the whole matrix is a slow test.
+    Two of the six are quick to run; the whole matrix is a slow test. A real phone is asked for everything.
     """
     if "way" not in metafunc.fixturenames:
         return
@@ -62,11 +63,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     helpers = only.args if only else HELPERS
     pairs = [(transport, helper) for transport in transports for helper in helpers]
     quick = pairs[:1] if only else [("direct", "none"), ("direct", "u2")]
+    if device_of(metafunc.config):
+        quick = pairs
     ways = [
         pytest.param(pair, id="-".join(pair), marks=[] if pair in quick else [pytest.mark.slow])
         for pair in pairs
     ]
     metafunc.parametrize("way", ways, indirect=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """With a real phone: a table of promises, to be pasted into an issue."""
+    if (serial := device_of(config)) is not None:
+        port = int(os.environ.get("ANDROID_ADB_SERVER_PORT", "5037"))
+        terminalreporter.section("promises")
+        for line in promises.table(terminalreporter.stats, promises.about(serial, port)):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")
