@@ -1,0 +1,144 @@
+"""A person with a phone: one environment plays the phone behind the stock adb, the other has never seen it.
+
+Nothing is read but what the commands themselves print. The phone has the profile `hardware`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [
+    pytest.mark.timeout(1_500),
+    pytest.mark.skipif(not os.environ.get("HANDRAIL_NEW_USER"), reason="HANDRAIL_NEW_USER=1 builds a venv"),
+]
+MOST_S, MOST_COMMANDS = 300, 3
+
+
+@dataclass
+class Place:
+    """An environment with nothing of this repository's but what pip put there."""
+
+    folder: Path
+    adb_port: int
+
+    @property
+    def bin(self) -> Path:
+        return self.folder / "venv" / "bin"
+
+    @property
+    def env(self) -> dict[str, str]:
+        keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))}
+        home = {"HOME": str(self.folder), "HANDRAIL_HOME": str(self.folder / "home")}
+        path = f"{self.bin}:{os.environ['PATH']}"
+        more = {"ANDROID_ADB_SERVER_PORT": str(self.adb_port), "HANDRAIL_NO_DAEMON": "1"}
+        return {"PATH": path, **home, **more, **keep}
+
+    def install(self, what: Path) -> None:
+        venv.create(self.folder / "venv", with_pip=True)
+        command = [self.bin / "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", what]
+        subprocess.run(command, cwd=self.folder, env=self.env, check=True, timeout=900)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, cwd=self.folder, env=self.env, capture_output=True, text=True, timeout=300
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("clone") / "handrail"
+    subprocess.run(["git", "clone", "--quiet", ROOT, place], check=True)
+    return place
+
+
+@pytest.fixture
+def phone(clone: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """`handrail-sim` with the hardware profile; it asks for the key of whoever connects."""
+    place = Place(tmp_path / "phone", 0)
+    place.folder.mkdir()
+    place.install(clone / "sim")
+    command = [place.bin / "handrail-sim", "--profile", "hardware", "--auth", "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=place.env, cwd=place.folder)
+    with process:
+        yield process
+        process.terminate()
+
+
+@pytest.fixture
+def person(clone: Path, tmp_path: Path) -> Iterator[Place]:
+    place = Place(tmp_path / "person", free_port())
+    place.folder.mkdir()
+    place.install(clone)
+    listed = place.run("pip", "list").stdout
+    assert "handrail-sim" not in listed
+    yield place
+    place.run(*adb(place), "kill-server")
+
+
+def adb(place: Place) -> tuple[str]:
+    [found] = (place.folder / "venv").glob("lib/*/site-packages/adbutils/binaries/adb")
+    return (str(found),)
+
+
+def test_from_connect_to_a_verified_tap_without_reading_anything(
+    phone: subprocess.Popen[str], person: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert phone.stdout is not None
+    address = json.loads(phone.stdout.readline())["connect"]
+    began, commands = time.monotonic(), 1
+    talk = subprocess.Popen(
+        ["handrail", "connect", "--json"],
+        env=person.env,
+        cwd=person.folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        executable=person.bin / "handrail",
+    )
+    with talk:
+        assert talk.stdout is not None
+        said = []
+        for line in talk.stdout:
+            said.append(json.loads(line))
+            if (said[-1]["step"], said[-1]["state"]) == ("phone", "wait"):
+                person.run(*adb(person), "connect", address)  # the cable goes in
+            if said[-1].get("phone_state") == "unauthorized":
+                phone.send_signal(signal.SIGUSR1)  # a person accepts the key
+    assert talk.returncode == 0, said
+    look = next(one for one in said if one["step"] == "look")
+    assert look["channel"] == "u2"
+    next_ = said[-1]
+    commands += 1
+    tapped = person.run(*next_["tap"].split(), "--json")
+    took = time.monotonic() - began
+    envelope = json.loads(tapped.stdout)
+    assert envelope["success"], envelope
+    assert envelope["ui_fingerprint_before"] != envelope["ui_fingerprint_after"]
+    expected = person.run("handrail", "tap", "Create new contact", "--expect", "First name", "--json")
+    after = person.run("handrail", "devices", "--json")
+    [listed] = json.loads(after.stdout)["devices"]
+    helper = person.run(*adb(person), "-s", listed["serial"], "shell", "cat /data/local/tmp/handrail-u2.pid")
+    assert re.fullmatch(r"\d+", helper.stdout.strip())
+    with capsys.disabled():
+        print(f"\nconnect to tap: {took:.1f} s, {commands} commands; a look by helper: {look['ms']} ms")
+        print(f"verified by an expectation: {json.loads(expected.stdout).get('lifecycle_state')}")
+    assert took < MOST_S
+    assert commands <= MOST_COMMANDS
