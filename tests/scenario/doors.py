@@ -300,14 +300,17 @@ async def commands_handed_over(home: Path, _: Sequence[str] = ()) -> AsyncIterat
 def as_words(action: Action) -> list[str]:
     """Everything by option: `tap --target Save --reason …`, objects as JSON."""
     words = [action["type"].replace("_", "-")]
-    positional = POSITIONAL.get(action["type"])
+    positional, last = POSITIONAL.get(action["type"]), list[str]()
     for name, value in action.items():
         written = json.dumps(value) if isinstance(value, dict) else str(value)
         if name == positional:
-            words.append(written)
+            last = ["--", written] if written.startswith("-") else []
+            words += [] if last else [written]
+        elif value is True:
+            words.append(f"--{name.replace('_', '-')}")
         elif name != "type":
             words += [f"--{name.replace('_', '-')}", written]
-    return words
+    return words + last
 
 
 POSITIONAL = {
