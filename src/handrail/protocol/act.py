@@ -1,11 +1,9 @@
 """The base of every action: what each may carry besides its own fields."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from handrail.protocol.model import CamelModel, Model, Name
-from handrail.protocol.target import Expectation
+from handrail.protocol.target import Condition, Expectation, Selector
 from handrail.protocol.traits import ALLOW, Capability, Effect, Pressed, Semantic, Traits
 
 
@@ -22,6 +20,13 @@ class Act(Model):
     """Serial or name of the device; the session's own when absent."""
     expect: Expectation | None = None
     """What should hold afterwards; the action fails when it does not."""
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """The parts that every action has come first: they are then built once and not in each class."""
+        for part in (Selector, Condition):
+            part.model_rebuild()  # nothing is done for one that is complete
+        return super().model_rebuild(**options)
 
     @property
     def effect(self) -> Effect:

@@ -3,8 +3,6 @@
 Seed 004's own helpers stand here too: what is valid content, and to which family an OS action belongs.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError

@@ -1,8 +1,6 @@
 """The 24 OS actions of seed 004: what an agent does on the web desktop."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -204,7 +202,7 @@ class UpdateWindowContent(WindowAct):
     """Change the renderer as well."""
 
     @model_validator(mode="after")
-    def _fits_the_renderer(self) -> UpdateWindowContent:
+    def _fits_the_renderer(self) -> Self:
         if self.renderer and not is_content_update_operation_valid(self.renderer, self.operation):
             raise ValueError(
                 f"{self.operation.op} with this data is not valid for the renderer {self.renderer}"

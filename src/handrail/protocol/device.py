@@ -3,9 +3,7 @@
 The docstrings are the text of tools, CLI help and docs; field docstrings are shown with the fields.
 """
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -90,7 +88,7 @@ class Swipe(Act):
     """How long the finger moves; shorter is a fling."""
 
     @model_validator(mode="after")
-    def _one_form(self) -> Swipe:
+    def _one_form(self) -> Self:
         if (self.from_ is None) != (self.to is None):
             raise ValueError("from and to go together")
         if (self.direction is None) == (self.from_ is None):

@@ -1,8 +1,6 @@
 """Actions that change nothing on the device: reads, waits, expectations, and control of the task."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -264,7 +262,7 @@ class ExpectText(Check):
     """How long it may take."""
 
     @model_validator(mode="after")
-    def _one_comparison(self) -> ExpectText:
+    def _one_comparison(self) -> Self:
         if (self.equals is None) == (self.contains is None):
             raise ValueError("needs exactly one of equals and contains")
         return self
@@ -309,7 +307,7 @@ class ExpectScreen(Check):
     """How long it may take."""
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> ExpectScreen:
+    def _one_of_both(self) -> Self:
         if (self.fingerprint is None) == (self.activity is None):
             raise ValueError("needs exactly one of fingerprint and activity")
         return self

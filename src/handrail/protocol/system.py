@@ -1,9 +1,7 @@
 """Actions that change the device around the app: apps, network, orientation, permissions, shell, scripts."""
 
-from __future__ import annotations
-
 import shlex
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -127,7 +125,7 @@ class SetNetwork(Act):
     """Airplane mode on or off."""
 
     @model_validator(mode="after")
-    def _changes_something(self) -> SetNetwork:
+    def _changes_something(self) -> Self:
         given = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
         if all(value is None for value in given):
             raise ValueError("needs at least one of preset, speed, delay, wifi and airplane_mode")
@@ -235,7 +233,7 @@ class Shell(Act):
     """Let the device's shell interpret the string: pipes, globs, substitution."""
 
     @model_validator(mode="after")
-    def _has_a_command(self) -> Shell:
+    def _has_a_command(self) -> Self:
         if self.raw and not isinstance(self.command, str):
             raise ValueError("raw needs the command as a string")
         if not self.tokens or not self.tokens[0]:
