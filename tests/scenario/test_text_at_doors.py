@@ -38,21 +38,20 @@ Results = dict[str, tuple[str, Any]]
 async def results(name: str, home: Path) -> Results:
     """A fresh phone, and every text after the other into the same field."""
     phone = Phone(clock=SystemClock(), apps=["launcher", "notes"])
-    async with serve([phone], port=0) as [served]:
-        async with DOORS[name](home, [served.address]) as door:
-            first = {"device": served.address, "reason": "I write a note"}
-            assert not (await door.act({"type": "start_app", "package": NOTES, **first})).failed
-            assert not (await door.act({"type": "tap", "target": "New note", **first})).failed
-            found: Results = {}
-            for kind in KINDS:
-                action = {"type": "type_text", "text": NASTY[kind], "target": {"id": "body"}, **first}
-                told = await door.act({**action, "clear": True})
-                phone.catch_up()
-                top = phone.tasks.top
-                assert top is not None
-                code = (told.envelope or {}).get("failure_code")
-                found[kind] = (str(getattr(top, "state", {}).get("body")), code)
-            return found
+    async with serve([phone], port=0) as [served], DOORS[name](home, [served.address]) as door:
+        first = {"device": served.address, "reason": "I write a note"}
+        assert not (await door.act({"type": "start_app", "package": NOTES, **first})).failed
+        assert not (await door.act({"type": "tap", "target": "New note", **first})).failed
+        found: Results = {}
+        for kind in KINDS:
+            action = {"type": "type_text", "text": NASTY[kind], "target": {"id": "body"}, **first}
+            told = await door.act({**action, "clear": True})
+            phone.catch_up()
+            top = phone.tasks.top
+            assert top is not None
+            code = (told.envelope or {}).get("failure_code")
+            found[kind] = (str(getattr(top, "state", {}).get("body")), code)
+        return found
 
 
 @pytest.mark.slow
