@@ -34,14 +34,19 @@ def run(program: str, home: Path, *words: str) -> Done:
     "words",
     [
         ["sim"],
-        ["sim", "--port", "0"],
-        ["demo"],
-        ["eval", "--model", "nothing"],
-        ["serve", "--sim", "1", "--port", "0"],
         ["ui", "--sim"],
-        ["tap", "OK", "--sim"],
-        ["mcp", "--sim"],
-        ["run", str(ROOT / "examples" / "flows"), "--sim"],
+        *(
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in (
+                ["sim", "--port", "0"],
+                ["demo"],
+                ["eval", "--model", "nothing"],
+                ["serve", "--sim", "1", "--port", "0"],
+                ["tap", "OK", "--sim"],
+                ["mcp", "--sim"],
+                ["run", str(ROOT / "examples" / "flows"), "--sim"],
+            )
+        ),
     ],
     ids=" ".join,
 )

@@ -14,7 +14,7 @@ from mcp.client import Client
 from tests.mcp_conformance.door import MODERN, OLDER, text_of
 
 
-@pytest.mark.parametrize("mode", [MODERN, OLDER])
+@pytest.mark.parametrize("mode", [MODERN, pytest.param(OLDER, marks=pytest.mark.slow)])
 def test_the_official_client_lists_and_calls_over_stdio(tmp_path: Path, mode: str) -> None:
     process = StdioServerParameters(
         command=sys.executable,

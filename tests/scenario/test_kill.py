@@ -9,10 +9,10 @@ import pytest
 from tests.fuzz.kill import run
 
 
-def test_three_killed_servers_lose_no_answered_action_of_phone_or_desk(tmp_path: Path) -> None:
-    tally = run(tmp_path, deaths=3, seed=17, most_sec=0.4)
+def test_a_killed_server_loses_no_answered_action_of_phone_or_desk(tmp_path: Path) -> None:
+    tally = run(tmp_path, deaths=1, seed=17, most_sec=0.4)
     assert tally.lost == []
-    assert tally.answered >= 3 * 4
+    assert tally.answered >= 4
     assert tally.windows > 0
 
 

@@ -161,7 +161,10 @@ def begin(process: Any) -> None:
     assert json.loads(process.stdout.readline())["id"] == 4  # so that the wait has been read
 
 
-@pytest.mark.parametrize("end", ["end of input", "SIGINT", "SIGTERM"])
+@pytest.mark.parametrize(
+    "end",
+    ["SIGTERM", *(pytest.param(one, marks=pytest.mark.slow) for one in ("end of input", "SIGINT"))],
+)
 def test_the_program_ends_cleanly_with_what_was_in_flight_journalled_and_the_phone_given_back(
     tmp_path: Path, end: str
 ) -> None:
