@@ -13,7 +13,7 @@ from typing import Any
 from handrail.errors import TargetError
 from handrail.protocol.target import Selector
 from handrail.tree.mention import receiver, touchable
-from handrail.tree.node import Node, Screen
+from handrail.tree.node import PASSWORD, Node, Screen
 from handrail.tree.quote import cut
 from handrail.tree.select import NO_HANDLES, Handles, find, find_all
 from handrail.tree.select.find import distance, related
@@ -244,29 +244,46 @@ _QUARTER = 4  # a title stands in the uppermost one of its window, a passing mes
 
 def landmark(before: Screen, after: Screen) -> dict[str, str] | None:
     """A selector, `{"text": …}` or `{"id": …}`; None where nothing new can be relied on."""
-    seen = visible(after)
-    shown = [
-        node
-        for node in own_nodes(after)
-        if seen[node.order] and not in_list(node) and not _passes(after, node)
-    ]
-    return _by_text(before, after, shown) or _by_id(before, after, shown)
+    return _by_text(before, after) or _by_id(before, after)
 
 
-def _by_text(before: Screen, after: Screen, shown: list[Node]) -> dict[str, str] | None:
+def _by_text(before: Screen, after: Screen) -> dict[str, str] | None:
+    """Words are compared raw first: most taps change a switch and no word, and then nothing is read."""
+    known = set(map(_raw_text, before.nodes))
+    new = [node for node in after.nodes if node.text and _raw_text(node) not in known and lasting_text(node)]
+    if not new:
+        return None
     old = {lasting_text(node) for node in before.nodes}
     often = Counter(map(lasting_text, after.nodes))
-    texts = {node: lasting_text(node) for node in shown}
-    new = [node for node, text in texts.items() if text and text not in old and often[text] == 1]
-    steady = [node for node in new if not has_digits(texts[node])]
+    texts = {node: lasting_text(node) for node in new}
+    only = {node for node, text in texts.items() if text not in old and often[text] == 1}
+    steady = [node for node in _lasting(after, only) if not has_digits(texts[node])]
     return {"text": texts[min(steady, key=_rank)]} if steady else None
 
 
-def _by_id(before: Screen, after: Screen, shown: list[Node]) -> dict[str, str] | None:
+def _raw_text(node: Node) -> tuple[str, str, int]:
+    """All that `lasting_text` looks at."""
+    return node.text, node.role, node.flags & PASSWORD
+
+
+def _by_id(before: Screen, after: Screen) -> dict[str, str] | None:
     old = {node.id_tail for node in before.nodes}
     often = Counter(node.id_tail for node in after.nodes)
-    tails = (tail for node in shown if (tail := lasting_id(node)))
-    return next(({"id": tail} for tail in tails if tail not in old and often[tail] == 1), None)
+    new = {node for node in after.nodes if node.id_tail not in old and often[node.id_tail] == 1}
+    tails = (tail for node in _lasting(after, new) if (tail := lasting_id(node)))
+    return next(({"id": tail} for tail in tails), None)
+
+
+def _lasting(screen: Screen, nodes: set[Node]) -> list[Node]:
+    """Those of the nodes that can be seen and stay, in the order of the screen."""
+    if not nodes:
+        return []
+    seen = visible(screen)
+    return [
+        node
+        for node in own_nodes(screen)
+        if node in nodes and seen[node.order] and not in_list(node) and not _passes(screen, node)
+    ]
 
 
 def _passes(screen: Screen, node: Node) -> bool:

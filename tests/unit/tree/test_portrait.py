@@ -220,6 +220,16 @@ class TestLandmark:
         after = screen(button("Save", 6), node("TextView", text="New contact", box=(0, 0, 500, 150)))
         assert landmark(self.before, after) == {"text": "New contact"}
 
+    def test_words_that_a_field_held_before_are_new_as_a_title(self) -> None:
+        before = screen(node("EditText", text="Ada Lovelace", box=row(3), flags="clickable"))
+        after = screen(node("TextView", text="Ada Lovelace", box=(0, 0, 500, 150)))
+        assert landmark(before, after) == {"text": "Ada Lovelace"}
+
+    def test_a_switch_that_changed_is_no_landmark(self) -> None:
+        off = screen(node("Switch", text="Wi-Fi", box=row(3), flags="clickable checkable"))
+        on = screen(node("Switch", text="Wi-Fi", box=row(3), flags="clickable checkable checked"))
+        assert landmark(off, on) is None
+
     def test_rows_of_a_list_and_texts_that_count_are_no_landmarks(self) -> None:
         rows = node("ListView", settings_row(0, "Ada"), box=(0, 200, 1080, 1600))
         after = screen(node("TextView", text="12 people", box=(0, 0, 500, 150)), rows)

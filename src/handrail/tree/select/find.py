@@ -242,14 +242,21 @@ class Wish:
 
     def _grade_text(self, name: str, node: Node, label_of: LabelOf) -> int | None:
         text = "" if node.flags & PASSWORD else clean(node.text)
-        labels = [clean(node.description), clean(node.hint_text), label_of(node)]
+        labels = (clean(node.description), clean(node.hint_text), label_of(node))
+        said = [one for one in (text, *labels) if one]
+        if not said:  # as most of a screen's nodes are: nothing is ever wanted that is empty
+            return None
         fits = _equals if name == "text" else _contains
         wanted, loose = self.clean[name], self.loose[name]
         if fits(text, wanted):
             return EXACT
-        if any(fits(label, wanted) for label in labels):
-            return BY_LABEL
-        return LOOSE if any(fits(said.casefold(), loose) for said in (text, *labels)) else None
+        for label in labels:
+            if fits(label, wanted):
+                return BY_LABEL
+        for one in said:
+            if fits(one.casefold(), loose):
+                return LOOSE
+        return None
 
     def _grade_other(self, name: str, node: Node) -> int | None:
         said = clean(_OTHER[name](node))
