@@ -8,7 +8,7 @@ from typing import Any
 
 from handrail.dialects.rules import unknown_name
 from handrail.protocol.actions import ACTIONS
-from handrail.protocol.describe import model_tool
+from handrail.protocol.describe import describe_together, model_tool
 
 Tool = Mapping[str, Any]
 """`{name, description, input_schema}`."""
@@ -27,7 +27,9 @@ def kind_of(name: str) -> str:
 
 def tool_schemas(kinds: Iterable[str] = DEFAULT) -> tuple[Tool, ...]:
     """One tool per kind of action, in this order; `InvalidAction` for a kind that does not exist."""
-    return tuple(_tool(kind) for kind in dict.fromkeys(kinds))
+    wanted = list(dict.fromkeys(kinds))
+    describe_together(ACTIONS[kind] for kind in wanted if kind in ACTIONS)
+    return tuple(map(_tool, wanted))
 
 
 def told_as_text(kinds: Iterable[str] = DEFAULT) -> str:

@@ -8,7 +8,7 @@ from handrail.cli.output import print_json, print_table
 from handrail.dialects.rules import unknown_name
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS, json_schema
-from handrail.protocol.describe import describe_alone, summary
+from handrail.protocol.describe import describe, summary
 
 
 @click.command()
@@ -41,7 +41,7 @@ def _schema(names: tuple[str, ...]) -> dict[str, object]:
 
 
 def _print_fields(cls: type[Act]) -> None:
-    described = describe_alone(cls)
+    described = describe(cls)
     click.echo(f"{described.type}: {described.text}")
     rows = [(one.name, one.kind, one.presence, one.text) for one in described.fields]
     print_table(described.type, ("field", "type", "", "meaning"), rows)

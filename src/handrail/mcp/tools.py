@@ -14,7 +14,7 @@ from handrail.dialects.rules import Row, unknown_name
 from handrail.mcp.seeds import SEEDS, seed
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import model_tool, object_of, reason_if
+from handrail.protocol.describe import describe_together, model_tool, object_of, reason_if
 from handrail.protocol.observe import Check
 from handrail.protocol.traits import Effect, Profile, Semantic
 
@@ -66,7 +66,9 @@ def tools(profile: str) -> list[Tool]:
     """The tools of a profile, or of several with commas between them."""
     if other := seed(profile):
         return other.tools()
-    return [native_tool(name) for name in names_of(profile)]
+    names = names_of(profile)
+    describe_together(ACTIONS[name] for name in names if name in ACTIONS)
+    return [native_tool(name) for name in names]
 
 
 def names_of(profile: str) -> list[str]:

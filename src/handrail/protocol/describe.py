@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -50,16 +51,24 @@ def summary(cls: type[Act]) -> str:
     return (cls.__doc__ or "").strip().splitlines()[0]
 
 
+_told: dict[type[Act], Described] = {}
+
+
 def describe(cls: type[Act]) -> Described:
     """The action with its fields; `type` itself is left out."""
-    return _described(cls, _schema()["$defs"][cls.__name__])
+    describe_together([cls])
+    return _told[cls]
 
 
-def describe_alone(cls: type[Act]) -> Described:
-    """The same for whoever asks for one or two actions: the sixty others are not built for it."""
+def describe_together(classes: Iterable[type[Act]]) -> None:
+    """One schema for these: what they share is made once, and the actions nobody asked for are not built."""
     from handrail.protocol.schema import schema_of  # noqa: PLC0415  (a generator that few commands need)
 
-    return _described(cls, schema_of(TypeAdapter(cls), cls.__name__))
+    missing = [cls for cls in classes if cls not in _told]
+    if missing:
+        made = schema_of(TypeAdapter(reduce(or_, missing)), "")
+        for cls in missing:
+            _told[cls] = _described(cls, made if len(missing) == 1 else made["$defs"][cls.__name__])
 
 
 def _described(cls: type[Act], schema: dict[str, Any]) -> Described:

@@ -1,12 +1,14 @@
 """The vocabulary is closed, has the design's names, and checks its numbers."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from handrail.errors import InvalidAction
-from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
-from handrail.protocol.describe import describe, describe_alone
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, json_schema
+from handrail.protocol.describe import describe, kind_of
 from handrail.protocol.device import PressKey
 from handrail.protocol.keys import CODES, KEYS
 from handrail.protocol.read import action_from
@@ -221,6 +223,26 @@ def test_a_command_is_split_into_tokens_once() -> None:
     assert action.tokens == ["am", "start", "-n", "a b"]
 
 
-def test_one_action_is_described_alone_as_among_all() -> None:
+def test_an_action_is_described_alone_as_in_the_whole_vocabulary() -> None:
+    defs = json_schema()["$defs"]
     for cls in ACTIONS.values():
-        assert describe_alone(cls) == describe(cls)
+        whole = defs[cls.__name__]["properties"]
+        told = {one.name: (one.kind, one.text) for one in describe(cls).fields}
+        assert told == {
+            name: (kind_of(one), one.get("description", "")) for name, one in whole.items() if name != "type"
+        }
+
+
+READS_A_FLOW = """
+from handrail.flow.document import loads
+from handrail.protocol.actions import ACTION, ACTIONS
+loads("env: {MS: 5}\\nsteps:\\n- tap: Save\\n- wait: {duration_ms: '${MS}'}")
+print(ACTION.pydantic_complete, sum(cls.__pydantic_complete__ for cls in ACTIONS.values()))
+"""
+
+
+def test_a_flow_builds_only_the_actions_it_has() -> None:
+    told = subprocess.run([sys.executable, "-c", READS_A_FLOW], capture_output=True, text=True, check=True)
+    whole, built = told.stdout.split()
+    assert whole == "False"
+    assert int(built) <= 4
