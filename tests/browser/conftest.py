@@ -1,4 +1,4 @@
-"""One Chromium for each module of tests: starting it costs more than most stories."""
+"""One Chromium for all stories of a worker: starting it costs more than most of them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(skip)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def site() -> Iterator[Site]:
     with served() as one:
         yield one
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Loop, Stage]]:
     loop = Loop()
     context = staged(site, tmp_path_factory.mktemp("home"))
@@ -41,7 +41,7 @@ def browser(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tu
 
 @pytest.fixture
 def play(browser: tuple[Loop, Stage]) -> Play:
-    """Plays a story on the module's browser."""
+    """Plays a story on the browser of all."""
     loop, stage = browser
 
     def run(story: Story) -> None:

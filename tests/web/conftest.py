@@ -23,7 +23,7 @@ def chromium() -> str | None:
     return named or next(filter(None, map(shutil.which, NAMES)), None)
 
 
-@pytest.fixture(scope="module")  # its event loop runs in this thread: it must end before other tests begin
+@pytest.fixture(scope="package")  # its event loop runs in this thread: it must end before other tests begin
 def browser() -> Iterator[Browser]:
     path = chromium()
     if path is None:
