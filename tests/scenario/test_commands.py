@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.unit.cli.test_devices import served_phones
+
 PATIENCE_S = 60
 CONTACTS = "com.google.android.contacts"
 HANDRAIL = [sys.executable, "-m", "handrail.cli.main"]
@@ -63,14 +65,9 @@ class Shell:
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
-    with subprocess.Popen([*HANDRAIL, "sim", "--port", "0"], stdout=subprocess.PIPE, text=True) as phone:
-        assert phone.stdout
-        try:
-            address = json.loads(phone.stdout.readline())["connect"]
-            env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HANDRAIL_HOME": str(tmp_path / "home")}
-            yield Shell(env | {"HANDRAIL_DEVICE": address, "HANDRAIL_NO_DAEMON": "1"})
-        finally:
-            phone.terminate()
+    with served_phones(apps=None) as [one]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "HANDRAIL_HOME": str(tmp_path / "home")}
+        yield Shell(env | {"HANDRAIL_DEVICE": one.address, "HANDRAIL_NO_DAEMON": "1"})
 
 
 @pytest.mark.slow

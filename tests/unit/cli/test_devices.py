@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,14 +41,14 @@ def env(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @contextmanager
-def served_phones(count: int = 1) -> Iterator[list[Served]]:
+def served_phones(count: int = 1, apps: Sequence[str] | None = ("notes",)) -> Iterator[list[Served]]:
     """Phones in a loop of their own, because the command runs one itself."""
     ready, stop = threading.Event(), asyncio.Event()
     found: list[Served] = []
     loop = asyncio.new_event_loop()
 
     async def live() -> None:
-        phones = [Phone(clock=SystemClock(), apps=["notes"]) for _ in range(count)]
+        phones = [Phone(clock=SystemClock(), apps=apps) for _ in range(count)]
         async with serve(phones, port=0) as served:
             found.extend(served)
             ready.set()
