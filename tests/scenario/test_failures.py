@@ -238,6 +238,8 @@ ELSEWHERE = {
     "MODEL_UNAVAILABLE": "tests/unit/agent/test_models_patience.py",
     "POLICY_UNUSABLE": "tests/scenario/test_policy_changes.py",
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
+    "BROWSER_COMMAND_ERROR": "tests/unit/cdp/test_connection.py",
+    "BROWSER_CONNECTION_ERROR": "tests/unit/cdp/test_connection.py",
     "STORE_FULL": "tests/scenario/test_full_disk.py",
     "STORE_UNUSABLE": "tests/unit/desk/test_store.py",
 }
