@@ -8,8 +8,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from contextlib import suppress
-from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,25 +41,6 @@ def pytest_collection_finish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session: pytest.Session) -> None:
-    """Let each worker begin at another module.
-
-    On a new clone every test module is compiled once, with asserts that explain themselves. Workers that
-    begin at the same module would all compile it, and then the next.
-    """
-    worker = getattr(session.config, "workerinput", None)
-    if worker is None:
-        return
-    root = session.config.rootpath
-    folders = [path for path in (root / name for name in session.config.args) if path.is_dir()]
-    files = sorted(file for folder in folders for file in folder.rglob("test_*.py"))
-    start = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
-    for file in files[start:] + files[:start]:
-        with suppress(Exception, pytest.skip.Exception):  # collecting says what is wrong with a module
-            import_module(".".join(file.relative_to(root).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
