@@ -99,8 +99,13 @@ class FirstContact:
         self.server = server_of(config, clock, env)
 
     def run(self) -> None:
-        asyncio.run(self._start_adb())
+        from handrail.android.contact.wireless import check_place  # noqa: PLC0415
+
         options = self.options
+        for given in (options.address, options.pair_with):
+            if given:
+                check_place(given)
+        asyncio.run(self._start_adb())
         if options.pair_with:
             serial = self._by_code(options.pair_with, options.code)
         elif options.wifi:
@@ -192,9 +197,7 @@ class FirstContact:
             self.tell("phone", "now", f"  {line}")
 
     async def _at_address(self, address: str) -> str:
-        from handrail.android.contact.wireless import check_place  # noqa: PLC0415
-
-        await self.server.connect(check_place(address))
+        await self.server.connect(address)
         self.tell("phone", "ok", f"{address} is connected.", serial=address)
         return address
 

@@ -143,8 +143,10 @@ class _Attempt:
             typed = await self._read_back(way)
             if failure is None or typed.arrived:
                 return typed
-            if not failure.details.pop("answered") or typed.after is None:
-                raise failure
+            field = self._before.field
+            is_readable = field is not None and not field.password and typed.after is not None
+            if not failure.details.pop("answered") or not is_readable:
+                raise failure  # of a password a dump may show nothing at all, so nothing is no proof
             self._say(f"text: {way.name}: {failure.message}; the next way is tried")
             if typed.after == typed.before:
                 self._decline(way, failure.message)
