@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -67,6 +68,7 @@ SPECIAL = {
     ("serve",): ("--port", "0"),
     ("desk", "act"): ("toast.show", "id=t", "message=m"),
     ("agent",): ("a task", "--model", "scripted:examples/agent_script.jsonl"),
+    ("bug-report",): ("--out", f"{tempfile.gettempdir()}/handrail-broken-home-{os.getpid()}.zip"),
     ("eval",): ("--list",),
     ("demo",): ("--help",),
 }
