@@ -25,10 +25,17 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import Server, find_adb
 from handrail.adb.shell import Command, Script
+from handrail.android.adb_driver import AdbDriver
+from handrail.android.u2.server import Rpc, release
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.runtime import Runtime
 
 TAP = ["input", "tap", "540", "1200"]
 DUMP = ["uiautomator", "dump", "/dev/tty"]
 BLOCK = 50
+LOOKS = 8
+CONTACTS = "com.google.android.contacts"
 GONE_GOAL_MS = 250.0
 GOALS = {
     "direct": {"adbutils": 40.0, "spawned adb": 6.0},
@@ -58,9 +65,9 @@ class Bench:
 
 
 @contextmanager
-def phones(count: int) -> Iterator[list[str]]:
+def phones(count: int, *more: str) -> Iterator[list[str]]:
     """Addresses of phones in one process."""
-    command = [sys.executable, "-m", "handrail.cli.main", "sim", "--port", "0", "--phones", str(count)]
+    command = [sys.executable, "-m", "handrail_sim", "--port", "0", "--phones", str(count), *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
@@ -231,6 +238,60 @@ async def sleeps(device: AdbDevice) -> bool:
     return (await device.shell.run(["pidof", "sleep"], check=False)).exit_code == 0
 
 
+# looks as a phone on a cable has them
+
+
+async def looks(bench: Bench) -> Figures:
+    """With the profile `hardware`: by helper, what is ours of it, by plain adb; taps with an expectation."""
+    figures: Figures = {
+        name: [] for name in ("helper", "ours of it", "adb", "verified tap", "looks of a tap")
+    }
+    with phones(1, "--profile", "hardware") as (address,), tempfile.TemporaryDirectory() as home:
+        env = {**bench.env, "HANDRAIL_HOME": home}
+        async with Runtime.open(Config.from_env(env), env=env) as runtime:
+            phone, other = await runtime.session(address), link(address)
+            with timed_calls() as calls:
+                for _ in range(LOOKS):
+                    await phone.start_app(CONTACTS)
+                    await other.shell.run(["input", "keyevent", "3"])  # a screen that was not parsed yet
+                    before = len(calls)
+                    took = await timed(phone.looks.look())
+                    figures["helper"].append(took)
+                    figures["ours of it"].append(took - sum(calls[before:]))
+                    await phone.get_ui_tree()
+                    before = len(calls)
+                    tap = phone.tap("Settings", reason="I measure", expect="Network & internet")
+                    figures["verified tap"].append(await timed(tap))
+                    figures["looks of a tap"].append(len(calls) - before - 1)  # one of the calls is the tap
+            await other.close()
+        device = link(address)
+        driver = AdbDriver(device, SystemClock())
+        await release(device)
+        figures["adb"] = [await timed(driver.look()) for _ in range(3)]
+        await driver.close()
+    return figures
+
+
+@contextmanager
+def timed_calls() -> Iterator[list[float]]:
+    """How long each call of the helper takes, as its answers come."""
+    calls: list[float] = []
+    plain = Rpc.call
+
+    async def call(self: Rpc, method: str, *params: object, **options: float) -> object:
+        start = time.perf_counter()
+        try:
+            return await plain(self, method, *params, **options)
+        finally:
+            calls.append((time.perf_counter() - start) * 1000)
+
+    Rpc.call = call
+    try:
+        yield calls
+    finally:
+        Rpc.call = plain
+
+
 # many
 
 
@@ -257,6 +318,7 @@ PARTS: dict[str, tuple[str, Callable[[Bench], Awaitable[Figures]]]] = {
     "pair": ("tap + dump", tap_and_dump),
     "cancel": ("cancelled sleep 30 gone from the phone", cancellation),
     "crowd": ("polled at once", crowd),
+    "looks": ("looks and taps, profile hardware", looks),
 }
 
 
@@ -282,6 +344,13 @@ def verdicts(found: dict[str, Figures]) -> Iterator[str]:
         yield _verdict(
             f"gone after cancel, {name} (ms)", f"<= {GONE_GOAL_MS:g}", max(times), max(times) <= GONE_GOAL_MS
         )
+    if "looks" in found:
+        times = {name: median(values) for name, values in found["looks"].items()}
+        ours = times["ours of it"]
+        yield _verdict("a look by helper beyond its dump (ms)", "<= 3", ours, ours <= 3)
+        for way in ("helper", "adb"):
+            ratio = times["verified tap"] / times[way]
+            yield _verdict(f"a verified tap, in looks by {way}", "<= 2", ratio, ratio <= 2)
     for name, times in found.get("crowd", {}).items():
         rate = 1000 / median(times)
         each = rate * int(name.split(maxsplit=1)[0])

@@ -38,6 +38,9 @@ class BarePhone:
     def catch_up(self) -> None:
         pass
 
+    def debug_prompt_over(self, fingerprint: str) -> None:
+        """There is no screen."""
+
 
 def bare_phone() -> Any:
     """Typed as anything: what it leaves out is what the tests show not to be needed."""

@@ -8,6 +8,8 @@ from itertools import count
 from handrail_sim.adbd.auth import _STRUCT, MODULUS_SIZE, KeyRing, decode_key, verify
 from handrail_sim.adbd.daemon import Adbd
 from handrail_sim.adbd.wire import Auth, Command
+from handrail_sim.clock import ManualClock
+from handrail_sim.phone import Phone
 from tests.bare_phone import bare_phone
 from tests.host import Host, settle
 
@@ -136,6 +138,22 @@ def test_a_denied_host_goes_on_waiting() -> None:
         assert adbd.keys is not None
         adbd.keys.accept()
         assert not await host.packets()
+        adbd.stop()
+
+    asyncio.run(story())
+
+
+def test_the_prompt_goes_from_the_screen_when_its_key_is_accepted_elsewhere() -> None:
+    async def story() -> None:
+        phone, keys = Phone(clock=ManualClock(), apps=["launcher"]), KeyRing()
+        adbd = Adbd(phone, keys=keys)
+        host = Host(adbd)
+        await host.connect()
+        host.send(Command.AUTH, Auth.PUBLIC_KEY, 0, public_key())
+        assert "Allow USB debugging?" in phone.dump()
+        keys.accept()
+        phone.catch_up()
+        assert "Allow USB debugging?" not in phone.dump()
         adbd.stop()
 
     asyncio.run(story())

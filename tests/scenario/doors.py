@@ -265,8 +265,9 @@ class Commands:
 
     async def act(self, action: Action) -> Told:
         pipe = asyncio.subprocess.PIPE
+        words = as_words(action)
         self._running = process = await asyncio.create_subprocess_exec(
-            *HANDRAIL, *as_words(action), "--json", env=self._env, stdout=pipe, stderr=pipe
+            *HANDRAIL, words[0], "--json", *words[1:], env=self._env, stdout=pipe, stderr=pipe
         )
         out, err = await process.communicate()
         assert out, err.decode()

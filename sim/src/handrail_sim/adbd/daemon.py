@@ -49,6 +49,7 @@ class Adbd:
         phone.faults.listeners.append(self._fault_changed)
         if keys is not None:
             keys.on_ask(self._prompt)
+            keys.on_accept(self._accepted)
 
     def connection(self) -> Connection:
         """A protocol for one accepted socket."""
@@ -110,6 +111,11 @@ class Adbd:
     def _prompt(self, key: PublicKey) -> None:
         """Ask on the phone's screen, as Android does."""
         self.phone.debug_prompt(key.fingerprint, lambda yes, always: self._answered(key, yes, always))
+
+    def _accepted(self, keys: list[PublicKey]) -> None:
+        """By whatever means: nobody is asked any more."""
+        for key in keys:
+            self.phone.debug_prompt_over(key.fingerprint)
 
     def _answered(self, key: PublicKey, yes: bool, always: bool) -> None:
         if self.keys is not None:

@@ -153,6 +153,11 @@ class Shown(Android):
         """May this computer debug? answer(allowed, always)."""
         self.dialogs.debug_prompt(fingerprint, answer)
 
+    def debug_prompt_over(self, fingerprint: str) -> None:
+        """Somebody answered elsewhere."""
+        for one in [one for one in self.dialogs.open if one.get("fingerprint") == fingerprint]:
+            self.dialogs.close(one["number"])
+
     def ask_backup(self, answer: Callable[[bool], object]) -> None:
         """May this computer have a copy of all data?"""
         self.dialogs.ask_backup(answer)
