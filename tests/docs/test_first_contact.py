@@ -20,6 +20,8 @@ from pathlib import Path
 
 import pytest
 
+from handrail.android.u2.server import PID
+
 ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.timeout(1_500),
@@ -136,7 +138,7 @@ def test_from_connect_to_a_verified_tap_without_reading_anything(
     assert person.run(*said[-1]["tap"].split()).returncode == 0  # the line that connect gave
     after = person.run("handrail", "devices", "--json")
     [listed] = json.loads(after.stdout)["devices"]
-    helper = person.run(*adb(person), "-s", listed["serial"], "shell", "cat /data/local/tmp/handrail-u2.pid")
+    helper = person.run(*adb(person), "-s", listed["serial"], "shell", f"cat {PID}")
     assert re.fullmatch(r"\d+", helper.stdout.strip())
     with capsys.disabled():
         figures = f"{took:.1f} s, {commands} commands; a look by helper took {look['ms']} ms"
