@@ -22,7 +22,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 
 .venv/ready: pyproject.toml sim/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(INSTALL) --editable ./sim --editable '.[dev,sim]'
+	$(INSTALL) --editable './sim[dev]' --editable '.[dev,sim]'
 	@touch $@
 
 test: venv

@@ -149,6 +149,7 @@ def test_a_screenshot_can_be_stored_on_the_phone() -> None:
 
 
 def test_a_recording_takes_its_time_and_leaves_a_file() -> None:
+    pytest.importorskip("av")
     phone = new_phone()
     assert (
         out("screenrecord --time-limit 2 /sdcard/r.mp4; head -c 8 /sdcard/r.mp4 | tail -c 4", phone=phone)
