@@ -8,7 +8,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors", "places", "terminal"},
     {"owned"},
-    {"asgi_server", "bind", "config", "simulator", "store", "waiting"},
+    {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
     {"protocol", "transparency"},
     {"dialects"},
     {"tree", "adb", "cdp"},

@@ -142,9 +142,15 @@ class Runtime:
             if name not in self._sessions:
                 from handrail.browser.open import open_browser  # noqa: PLC0415 - most runtimes have none
 
-                surface = await open_browser(name, self.config, self.clock, self.env, self._windows())
+                surface = await open_browser(
+                    name, self.config, self.clock, self.env, self._windows(), self.knows_host
+                )
                 await self.session_with(surface)
             return self._sessions[name]
+
+    def knows_host(self, host: str) -> bool:
+        """Whether the owner of the policy has listed it, at this moment."""
+        return self.policy.current().knows(host)
 
     async def session_with(self, surface: Surface) -> Session:
         """A session on a surface that is open already; it is closed with the runtime."""

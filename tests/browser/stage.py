@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,6 +46,8 @@ class Site:
     held: dict[str, threading.Event] = field(default_factory=dict)
     """Paths that are answered when their event is set."""
     asked: list[str] = field(default_factory=list)
+    redirects: dict[str, str] = field(default_factory=dict)
+    """Paths that lead elsewhere."""
 
     @property
     def origin(self) -> str:
@@ -80,6 +82,11 @@ def served() -> Iterator[Site]:
             site.asked.append(self.path)
             if path in site.held:
                 site.held[path].wait(PATIENCE_S)
+            if path in site.redirects:
+                self.send_response(302)
+                self.send_header("location", site.redirects[path])
+                self.end_headers()
+                return
             body = site.pages.get(path)
             self.send_response(200 if body is not None else 404)
             self.send_header("content-type", "text/html; charset=utf-8")
@@ -121,7 +128,7 @@ class Stage:
     async def alone(self) -> None:
         """One empty tab, whatever the last story left."""
         tabs = self.surface.tabs
-        fresh = await tabs.create("about:blank")
+        fresh = await tabs.create()
         for page in [one for one in tabs.pages.values() if one is not fresh]:
             if page.dialog is not None:
                 await page.session.call("Page.handleJavaScriptDialog", {"accept": True})
@@ -162,17 +169,27 @@ def proved(envelope: Envelope) -> bool:
 
 
 @asynccontextmanager
-async def staged(site: Site, home: Path) -> AsyncIterator[Stage]:
-    """A browser of its own, known hosts: loopback by both names."""
+async def staged(
+    site: Site,
+    home: Path,
+    policy: str = 'known_hosts = ["127.0.0.1", "localhost"]\n',
+    before: Callable[[Connection], Awaitable[None]] | None = None,
+) -> AsyncIterator[Stage]:
+    """A browser of its own, known hosts: loopback by both names. `before`: what a person did in it before."""
     config_folder = home / "config"
     config_folder.mkdir(mode=0o700, parents=True)
     home.chmod(0o700)
-    (config_folder / "policy.toml").write_text('known_hosts = ["127.0.0.1", "localhost"]\n')
+    (config_folder / "policy.toml").write_text(policy)
     env = {**os.environ, "HANDRAIL_HOME": str(home)}
     async with Runtime.open(Config.from_env(env), env=env) as runtime:
         browser = await launch(env, home / "profile")
         clock = SystemClock()
-        surface = BrowserSurface("browser:test", Connection(browser.wire, clock), clock, end=browser.close)
+        connection = Connection(browser.wire, clock)
+        if before is not None:
+            await before(connection)
+        surface = BrowserSurface(
+            "browser:test", connection, clock, known=runtime.knows_host, end=browser.close
+        )
         await surface.open()
         session = await runtime.session_with(surface)
         yield Stage(site, home, runtime, session, surface, browser)

@@ -77,7 +77,7 @@ def test_a_frozen_page_is_a_timeout_and_the_browser_goes_on(play: Play) -> None:
         await stage.js("setTimeout(() => { for (;;) {} }, 0); 1")
         with pytest.raises(Timeout):
             await stage.surface.eyes.look()
-        fresh = await stage.surface.tabs.create("about:blank")
+        fresh = await stage.surface.tabs.create()
         await stage.surface.tabs.connection.root.call("Target.closeTarget", {"targetId": page.id})
         await stage.surface.tabs.show(fresh)
         await stage.show("<p>Again")

@@ -120,7 +120,8 @@ def test_a_tab_in_the_back_takes_every_input_at_once_when_it_comes_forward(play:
     async def story(stage: Stage) -> None:
         await stage.show("<button onclick='this.textContent = 1 + +this.textContent'>0</button>", "/first")
         first = stage.surface.tabs.front
-        await stage.surface.tabs.create(stage.site.put("<p>Other", "/other"))
+        page = await stage.surface.tabs.create()
+        await page.session.call("Page.navigate", {"url": stage.site.put("<p>Other", "/other")})
         await stage.surface.tabs.show(first)
         tapped = await stage.tap("0", expect="1")
         assert tapped.success, tapped.to_json()

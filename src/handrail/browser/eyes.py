@@ -14,7 +14,7 @@ from handrail.browser.synthetic import DrawnDialog, crash_screen, dialog_screen
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, HandrailError, TreeParseError
-from handrail.page.rows import PageLook, PageViewport, nodes_of, screen_of
+from handrail.page.rows import OWN_PAGE, OwnPage, PageLook, PageViewport, nodes_of, screen_of
 from handrail.surface.values import Display, Foreground
 from handrail.tree.node import Screen
 from handrail.waiting import first
@@ -47,8 +47,20 @@ class Eyes:
         self._owners: dict[tuple[str, str], str] = {}
 
     async def look(self) -> Screen:
-        await self._tabs.settled()
-        page = self._tabs.front
+        while True:
+            await self._tabs.settled()
+            try:
+                return await self._look(self._tabs.front)
+            except OwnPage:
+                await self._leave(self._tabs.front)
+
+    async def _leave(self, page: WebPage) -> None:
+        """It is Handrail's own: from now on there is no such tab."""
+        self._tabs.hide(page)
+        if not self._tabs.pages:
+            await self._tabs.create()
+
+    async def _look(self, page: WebPage) -> Screen:
         if page.dialog is None and not page.crashed:
             try:
                 looks = await unless_dialog(page, self._read(page))
@@ -116,7 +128,7 @@ class Eyes:
                     asked = f"handrail.over({number}, {json.dumps(inner.points(wanted[owner]))})"
                     told = await page.evaluate(asked, place[1], place[2])
                     found.append((inner_part, owner, inner.covered(told, look)))
-                except (BrowserCommandError, TreeParseError):
+                except (BrowserCommandError, TreeParseError, OwnPage):
                     continue  # it went while it was read
         return found
 
@@ -168,14 +180,17 @@ class Eyes:
         return pressed(self._last[1], x, y) if self._last is not None and y >= self._size[1] else None
 
     async def screenshot(self) -> bytes:
+        """Of a page that is not Handrail's own, before and after the picture was taken."""
         page = self._tabs.front
-        told = await unless_dialog(
-            page,
-            page.session.call(
-                "Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True}, timeout_ms=PICTURE_MS
-            ),
-        )
-        if told is None:
+        told = None
+        if await unless_dialog(page, page.evaluate(OWN_PAGE)) is False:
+            asked = {"format": "png", "optimizeForSpeed": True}
+            told = await unless_dialog(
+                page, page.session.call("Page.captureScreenshot", asked, timeout_ms=PICTURE_MS)
+            )
+            if await unless_dialog(page, page.evaluate(OWN_PAGE)):
+                told = None
+        if told is None or self._tabs.front is not page:
             return _blank(self._size)
         return base64.b64decode(told["data"])
 

@@ -77,6 +77,9 @@ class Keeper:
     async def _forget(self) -> None:
         """Its sessions end with a client: nobody hears what they would go on telling."""
         sessions, self._sessions = self._sessions, set()
+        self._calls += 1
+        with suppress(WireClosed):  # documents would wait for its answer
+            await self._browser.wire.send(b'{"id":%d,"method":"Fetch.disable"}' % self._calls)
         for session in sessions:
             self._calls += 1
             told = b'{"id":%d,"method":"Target.detachFromTarget","params":{"sessionId":"%s"}}'

@@ -17,6 +17,7 @@ from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import CANCEL, FIELD, OK
 from handrail.browser.synthetic import RELOAD as RELOAD_PAGE
 from handrail.browser.tabs import Tabs
+from handrail.browser.wall import refusal
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, ElementNotInteractable, Unsupported
 
@@ -187,6 +188,8 @@ class Mouse:
         told = await page.session.call("Page.getNavigationHistory")
         at = int(told["currentIndex"]) + step
         if 0 <= at < len(told["entries"]):
+            if why := self._tabs.wall.why_never(str(told["entries"][at]["url"])):
+                raise refusal("the page in the history", why)
             page = await self._begin()
             entry = {"entryId": told["entries"][at]["id"]}
             await self._call(page, "Page.navigateToHistoryEntry", entry)

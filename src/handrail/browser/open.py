@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 
 from handrail.browser.keeper import kept
 from handrail.browser.surface import BrowserSurface
+from handrail.browser.wall import Known
 from handrail.cdp.connection import Connection
 from handrail.cdp.wire import PipeWire, SocketWire, Wire
 from handrail.clock import Clock
@@ -18,6 +20,8 @@ from handrail.surface.capabilities import WindowsCapability
 
 DEFAULT = "default"
 SHOWN = "HANDRAIL_BROWSER_SHOWN"
+TABS = "HANDRAIL_BROWSER_TABS"
+"""Patterns of addresses, with spaces between them: the tabs of a running browser that are shown."""
 ASK_S = 5.0
 MOST_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
@@ -29,6 +33,7 @@ async def open_browser(
     clock: Clock,
     env: Mapping[str, str],
     windows: WindowsCapability | None = None,
+    known: Known = lambda _: False,
 ) -> BrowserSurface:
     """One of our own by its name, with a profile that stays; or another one by its address.
 
@@ -37,7 +42,13 @@ async def open_browser(
     _, _, name = device.partition(":")
     wire = await _wire(device, name or DEFAULT, config, clock, env)
     surface = BrowserSurface(
-        device, Connection(wire, clock), clock, windows, is_ours=isinstance(wire, PipeWire)
+        device,
+        Connection(wire, clock),
+        clock,
+        windows,
+        is_ours=isinstance(wire, PipeWire),
+        known=known,
+        shows=_named_tabs(env),
     )
     try:
         await surface.open()
@@ -45,6 +56,11 @@ async def open_browser(
         await surface.close()
         raise
     return surface
+
+
+def _named_tabs(env: Mapping[str, str]) -> Callable[[str], bool]:
+    patterns = env.get(TABS, "").split()
+    return lambda url: any(fnmatchcase(url, one) for one in patterns)
 
 
 async def _wire(device: str, name: str, config: Config, clock: Clock, env: Mapping[str, str]) -> Wire:

@@ -13,6 +13,7 @@ from handrail.browser.page import WebPage
 from handrail.browser.rest import PageRest
 from handrail.browser.tabs import Tabs
 from handrail.browser.typist import PageTypist
+from handrail.browser.wall import Known, Wall, refusal
 from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserConnectionError, InvalidAction, Unsupported
@@ -42,13 +43,18 @@ class BrowserSurface:
         windows: WindowsCapability | None = None,
         *,
         is_ours: bool = True,
+        known: Known = lambda _: False,
+        shows: Callable[[str], bool] = lambda _: False,
         end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`known`: hosts that the owner of the policy has listed. `shows`: the tabs of a browser that is not
+        ours, by address, that a person has named; others are neither listed nor looked at."""
         self.name = name
         self._connection = connection
         self._is_ours = is_ours
         self._end = end
-        self.tabs = Tabs(connection, clock)
+        self.wall = Wall(connection, clock, known)
+        self.tabs = Tabs(connection, clock, self.wall, None if is_ours else shows)
         self.rest = PageRest(self.tabs, clock)
         self.eyes = Eyes(self.tabs, clock)
         mouse = Mouse(self.tabs, self.eyes, self.rest, clock)
@@ -81,6 +87,7 @@ class BrowserSurface:
             version = await root.call("Browser.getVersion")
             if "Headless" in str(version.get("userAgent", "")):
                 self.tabs.size = (WIDTH, HEIGHT)  # its window has bars that nobody sees, and that come and go
+        await self.wall.open()
         await self.tabs.open()
 
     def _refuse_download(self, told: Answer) -> None:
@@ -109,13 +116,15 @@ class BrowserSurface:
             raise BrowserConnectionError("The browser has ended")
 
     def diagnostics(self) -> list[str]:
-        lines, self.tabs.lines = self.tabs.lines, []
+        lines = [*self.tabs.lines, *self.wall.lines]
+        self.tabs.lines, self.wall.lines = [], []
         return lines
 
     def channels(self) -> dict[str, str]:
         return {"look": "script in the page", "input": "mouse and keys by DevTools"}
 
     async def close(self) -> None:
+        await self.wall.close()
         await self.tabs.close()
         await self._connection.close()
         if self._end is not None:
@@ -137,8 +146,10 @@ class _Parts:
         if page is not None and activity is None:
             await self._tabs.show(page)
             return
+        url = _address(package, activity)
+        self._tabs.wall.require(url)
         self._rest.acted()
-        await self._tabs.create(_address(package, activity))
+        await self._go(await self._tabs.create(), url)
 
     async def stop(self, package: str) -> str:
         for page in self._of(package):
@@ -169,8 +180,15 @@ class _Parts:
         return permission
 
     async def open_url(self, url: str) -> str | None:
-        page = self._tabs.front
+        self._tabs.wall.require(url)
         self._rest.acted()
+        await self._go(self._tabs.front, url)
+        return None
+
+    async def _go(self, page: WebPage, url: str) -> None:
+        """Raises `ActionRejected` where it leads to what no agent sees, by a redirect for example."""
+        refused = self._tabs.wall.refused
+        refused.pop(page.main.frame, None)
         told = await unless_dialog(
             page, page.session.call("Page.navigate", {"url": url}, timeout_ms=INPUT_MS * 4)
         )
@@ -180,7 +198,8 @@ class _Parts:
                 hint="Check the address; the page says more.",
                 delivery="delivered",
             )
-        return None
+        if told is not None and (why := refused.pop(page.main.frame, "")):
+            raise refusal(url, why)
 
     def _of(self, package: str) -> list[WebPage]:
         return [page for page in self._tabs.pages.values() if origin_of(page.url) == package]

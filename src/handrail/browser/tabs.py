@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 
 from handrail.browser.page import WebPage
 from handrail.browser.strip import TabTitle
+from handrail.browser.wall import SCHEMES, Wall
 from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
-from handrail.errors import BrowserConnectionError, DeviceError, HandrailError
+from handrail.errors import BrowserCommandError, BrowserConnectionError, DeviceError, HandrailError, Timeout
+from handrail.page.rows import OWN_PAGE
 from handrail.waiting import Background, Deadline, Expired, first
 
 BLANK = "about:blank"
 CLOSE_MS = 3_000.0
+ASK_MS = 2_000.0
+"""For a tab that was there before to say whose it is. One that does not say is not shown."""
 
 
 class Tabs:
     """Attached to every page of the browser; a page that a page opens comes to the front, as browsers do."""
 
-    def __init__(self, connection: Connection, clock: Clock) -> None:
+    def __init__(
+        self, connection: Connection, clock: Clock, wall: Wall, shows: Callable[[str], bool] | None = None
+    ) -> None:
+        """`shows`: which addresses of tabs that others opened are shown; None shows all."""
         self.connection = connection
+        self.wall = wall
+        self._shows = shows
+        wall.is_persons = self.is_persons
+        self._persons: set[str] = set()
+        """Tabs that no agent sees."""
         self._clock = clock
         self.pages: dict[str, WebPage] = {}
         """By target, the oldest first."""
@@ -42,14 +55,16 @@ class Tabs:
         await root.call("Target.setDiscoverTargets", {"discover": True})
         found = (await root.call("Target.getTargets"))["targetInfos"]
         for info in found:
-            if _is_page(info):
-                await self._attach(info)
+            if info["type"] == "page":
+                await self._attach_if_shown(info)
         if not self.pages:
-            await self.create(BLANK)
+            await self.create()
 
     @property
     def front(self) -> WebPage:
         """The page that is worked on. Raises `DeviceError` where there is none."""
+        for one in [one for one in self.pages.values() if self.wall.is_own(one.url)]:
+            self.hide(one)  # it came back from the browser's memory, without a request
         known = [one for one in self._fronts if one in self.pages]
         page = self.pages[known[-1]] if known else next(reversed(self.pages.values()), None)
         if page is None:
@@ -58,10 +73,11 @@ class Tabs:
             )
         return page
 
-    async def create(self, url: str) -> WebPage:
-        """Another tab, in front."""
-        made = await self.connection.root.call("Target.createTarget", {"url": url})
-        return await self._attach({"targetId": made["targetId"], "url": url, "type": "page"})
+    async def create(self) -> WebPage:
+        """Another tab, empty and in front: it is the agent's before it goes anywhere."""
+        made = await self.connection.root.call("Target.createTarget", {"url": BLANK})
+        self._persons.discard(made["targetId"])
+        return await self._attach({"targetId": made["targetId"], "url": BLANK, "type": "page"})
 
     async def show(self, page: WebPage) -> None:
         """Bring it to the front."""
@@ -72,7 +88,7 @@ class Tabs:
         """Close it. Its page may ask before it goes: then its dialog is the screen. The last one stays open,
         empty: a browser without a page ends."""
         if len(self.pages) == 1:
-            await self.create(BLANK)
+            await self.create()
         if page.crashed:
             await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
         else:
@@ -108,15 +124,51 @@ class Tabs:
             return self.pages[target]
         session = self.connection.session(str(told["sessionId"]), target)
         page = self.pages[target] = WebPage(self.connection, session, self._clock, str(info.get("url", "")))
+        session.on("Network.responseReceivedExtraInfo", self.wall.told_address)
         page.title = str(info.get("title", ""))
         self._to_front(target)
         await page.prepare(self.size)
         return page
 
+    # whose a tab is
+
+    def is_persons(self, frame: str) -> bool:
+        """Whether it is the frame of a tab that is not shown."""
+        return frame in self._persons
+
+    def hide(self, page: WebPage) -> None:
+        """It turned out to be none of the agent's business."""
+        self.wall.note_own(page.url)
+        self.pages.pop(page.id, None)
+        self._persons.add(page.id)
+
+    async def _attach_if_shown(self, info: Answer) -> None:
+        """A tab that was there before, by what it says itself."""
+        target = str(info["targetId"])
+        is_shown = self._shows is None or self._shows(str(info.get("url", "")))
+        if not is_shown or not _is_page(info) or self.wall.is_own(str(info["url"])):
+            self._persons.add(target)
+            return
+        try:
+            page = await self._attach(info)
+            if await page.evaluate(OWN_PAGE, timeout_ms=ASK_MS):
+                self.hide(page)
+        except (Timeout, BrowserCommandError):
+            self.pages.pop(target, None)
+            self._persons.add(target)
+            self.lines.append("[tabs] a tab that does not answer is not shown")
+
     def _created(self, told: Answer) -> None:
         info = told["targetInfo"]
-        if _is_page(info) and info["targetId"] not in self.pages:
-            self._tasks.start(self._attach_quietly(info), f"tab {info['targetId']}")
+        target = str(info["targetId"])
+        if info["type"] != "page" or target in self.pages:
+            return
+        # What a page opens is the agent's. What others open is, in a browser that is the agent's.
+        is_ours = info.get("openerId") in self.pages or (self._shows is None and not info.get("openerId"))
+        if _is_page(info) and is_ours:
+            self._tasks.start(self._attach_quietly(info), f"tab {target}")
+        else:
+            self._persons.add(target)
 
     async def _attach_quietly(self, info: Answer) -> None:
         try:
@@ -126,6 +178,7 @@ class Tabs:
             self.lines.append(f"[tabs] a page could not be attached to: {error.message}")
 
     def _destroyed(self, told: Answer) -> None:
+        self._persons.discard(str(told.get("targetId")))
         page = self.pages.pop(str(told.get("targetId")), None)
         if page is not None:
             page.gone.set()
@@ -146,6 +199,5 @@ class Tabs:
 
 def _is_page(info: Answer) -> bool:
     """Not the browser's own pages, nor those of extensions and tools."""
-    return info["type"] == "page" and not str(info.get("url", "")).startswith(
-        ("chrome:", "chrome-extension:", "devtools:", "chrome-untrusted:", "chrome-search:")
-    )
+    scheme = str(info.get("url", "")).partition(":")[0]  # none yet: a page has just been opened
+    return info["type"] == "page" and (not scheme or scheme in SCHEMES or scheme == "chrome-error")

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Send
 
 from handrail.errors import ERRORS, FAMILIES, HandrailError, InvalidAction
+from handrail.hosts import OWN_HEADER
 from handrail.http.origin import HttpRefusal
 from handrail.protocol.read import read_json
 from handrail.store import disk_failure
@@ -34,6 +35,7 @@ DEFAULTS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
     "cache-control": "no-store",
+    OWN_HEADER: "1",
 }
 """For every response that does not say otherwise itself."""
 

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route
 
-from handrail.desk.addresses import host_of, why_private
 from handrail.desk.render import render
+from handrail.hosts import host_of, why_private
 
 MOST_KEPT = 16_000_000
 """Characters of rendered HTML."""

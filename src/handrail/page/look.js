@@ -587,6 +587,7 @@
   };
 
   const look = () => {
+    if (isOwn()) return '{"own": true}';
     const root = document.documentElement;
     const visual = globalThis.visualViewport;
     view = { width: globalThis.innerWidth, height: globalThis.innerHeight };
@@ -618,6 +619,9 @@
     return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
       docs, rows: flatten(page), truncated, unasked, suspects: suspects.length, state: document.readyState });
   };
+
+  // Handrail's own desk tells a program nothing: who drives a browser must not answer its questions.
+  const isOwn = () => !!document.querySelector('meta[name="handrail-desk"]');
 
   // rest
 
@@ -750,7 +754,7 @@
   watch(document);
   globalThis.handrail = {
     token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over,
+    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over, isOwn,
     take: (host, root) => { closed.set(host, root); watch(root); },
     suspects: () => suspects,
     F,

@@ -30,6 +30,10 @@ _ROLES = {
 """From the roles of the web to ours; what is not here is a text if it says something, else a container."""
 
 
+class OwnPage(Exception):
+    """The page is Handrail's own, and is not read."""
+
+
 class Frame(NamedTuple):
     """Where another document is drawn: the corner of its content, its scale and size, in the outer pixels."""
 
@@ -38,6 +42,10 @@ class Frame(NamedTuple):
     scale: float
     width: float
     height: float
+
+
+OWN_PAGE = "handrail.isOwn()"
+"""Whether the page is Handrail's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +77,11 @@ class PageLook:
 
     @classmethod
     def read(cls, text: str) -> PageLook:
-        """Raises `TreeParseError` for anything that is no look."""
+        """Raises `OwnPage`, and `TreeParseError` for anything that is no look."""
         try:
             told = json.loads(text)
+            if told.get("own"):
+                raise OwnPage("The page is Handrail's own, and not shown to an agent")
             width, height, device_scale, zoom, left, top = told["view"]
             return cls(
                 str(told["token"]),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handrail.desk.addresses import check_page, host_of, why_private
+from handrail.desk.addresses import check_page
 from handrail.errors import InvalidAction
+from handrail.hosts import host_of, why_private
 from handrail.http import windows
 from handrail.http.windows import asks_about
 

@@ -30,6 +30,7 @@ class RulesNow(Protocol):
 
     def early(self, subject: Subject) -> Verdict | None: ...
     def decide(self, subject: Subject) -> Verdict: ...
+    def knows(self, host: str) -> bool: ...
     @property
     def script(self) -> ScriptRules: ...
 
@@ -107,6 +108,9 @@ class Stricter:
 
     def decide(self, subject: Subject) -> Verdict:
         return _strictest([policy.decide(subject) for policy in self.policies])
+
+    def knows(self, host: str) -> bool:
+        return all(policy.knows(host) for policy in self.policies)
 
     @property
     def script(self) -> ScriptRules:

@@ -58,6 +58,10 @@ class Policy:
             raise AssertionError(f"a rule left {subject.type} open although its screen was read")
         return verdict
 
+    def knows(self, host: str) -> bool:
+        """Whether a host is listed."""
+        return host in self.known_hosts
+
     def _signed(self, verdict: Verdict | None) -> Verdict | None:
         return verdict and replace(verdict, policy=self.digest)
 
