@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -172,15 +172,17 @@ def proved(envelope: Envelope) -> bool:
 async def staged(
     site: Site,
     home: Path,
-    policy: str = 'known_hosts = ["127.0.0.1", "localhost"]\n',
+    policy: str = 'known_hosts = ["127.0.0.1", "localhost"]\n[secrets]\nPIN = "http://127.0.0.1:*"\n',
     before: Callable[[Connection], Awaitable[None]] | None = None,
+    env: Mapping[str, str] | None = None,
+    knows: Callable[[str], bool] | None = None,
 ) -> AsyncIterator[Stage]:
     """A browser of its own, known hosts: loopback by both names. `before`: what a person did in it before."""
     config_folder = home / "config"
     config_folder.mkdir(mode=0o700, parents=True)
     home.chmod(0o700)
     (config_folder / "policy.toml").write_text(policy)
-    env = {**os.environ, "HANDRAIL_HOME": str(home)}
+    env = {**os.environ, "HANDRAIL_HOME": str(home), **(env or {})}
     async with Runtime.open(Config.from_env(env), env=env) as runtime:
         browser = await launch(env, home / "profile")
         clock = SystemClock()
@@ -188,7 +190,7 @@ async def staged(
         if before is not None:
             await before(connection)
         surface = BrowserSurface(
-            "browser:test", connection, clock, known=runtime.knows_host, end=browser.close
+            "browser:test", connection, clock, known=knows or runtime.knows_host, end=browser.close
         )
         await surface.open()
         session = await runtime.session_with(surface)

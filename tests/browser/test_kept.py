@@ -7,6 +7,7 @@ import os
 import signal
 import stat
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -17,6 +18,9 @@ from handrail.cdp.connection import Connection
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import BrowserConnectionError, InvalidAction
+from handrail.protocol.traits import Capability
+from handrail.surface.capabilities import AppsCapability
+from tests.browser.stage import Site, served
 
 
 def config_of(home: Path) -> tuple[Config, dict[str, str]]:
@@ -34,11 +38,12 @@ async def end(folder: Path) -> None:
 
 
 def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
-    async def story() -> None:
+    async def story(site: Site) -> None:
         config, env = config_of(tmp_path)
         folder = tmp_path / "browsers" / "default"
         first = await open_browser("browser", config, SystemClock(), env)
-        await first.tabs.front.session.call("Page.navigate", {"url": "data:text/html,<button>Kept</button>"})
+        apps = cast("AppsCapability", first.capability(Capability.APPS))
+        await apps.open_url(site.put("<button>Kept</button>"))
         facts = await first.facts()
         await first.close()
         try:
@@ -51,7 +56,8 @@ def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
         finally:
             await end(folder)
 
-    asyncio.run(story())
+    with served() as site:
+        asyncio.run(story(site))
 
 
 def test_two_that_start_it_at_once_get_one_browser(tmp_path: Path) -> None:
@@ -80,14 +86,14 @@ def test_no_debugging_port_is_opened(tmp_path: Path) -> None:
     assert ("--no-sandbox" in words) is (os.geteuid() == 0)
 
 
-def test_a_browser_that_runs_is_attached_to_by_its_address_and_left_running(tmp_path: Path) -> None:
-    async def story() -> None:
+def test_of_a_browser_that_runs_only_named_tabs_are_shown_and_it_is_left_running(tmp_path: Path) -> None:
+    async def story(site: Site) -> None:
         profile = tmp_path / "theirs"
         words = [
             word for word in arguments(find_browser(os.environ), profile, headless=True) if "pipe" not in word
         ]
         process = await asyncio.create_subprocess_exec(
-            *words[:-1], "--remote-debugging-port=0", "data:text/html,<p>Theirs",
+            *words[:-1], "--remote-debugging-port=0", site.put("<p>Theirs"),
             stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         try:
@@ -96,7 +102,13 @@ def test_a_browser_that_runs_is_attached_to_by_its_address_and_left_running(tmp_
                 await asyncio.sleep(0.02)
             port = place.read_text().splitlines()[0]
             config, env = config_of(tmp_path / "home")
-            surface = await open_browser(f"browser:127.0.0.1:{port}", config, SystemClock(), env)
+            device = f"browser:127.0.0.1:{port}"
+            surface = await open_browser(device, config, SystemClock(), env)
+            assert "Theirs" not in [node.text for node in (await surface.eyes.look()).nodes]
+            assert [page.url for page in surface.tabs.pages.values()] == ["about:blank"]
+            await surface.close()
+            named = {**env, "HANDRAIL_BROWSER_TABS": f"{site.origin}/*"}
+            surface = await open_browser(device, config, SystemClock(), named)
             async with asyncio.timeout(10):
                 while "Theirs" not in [node.text for node in (await surface.eyes.look()).nodes]:
                     await asyncio.sleep(0.02)
@@ -106,7 +118,8 @@ def test_a_browser_that_runs_is_attached_to_by_its_address_and_left_running(tmp_
             os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
 
-    asyncio.run(story())
+    with served() as site:
+        asyncio.run(story(site))
 
 
 @pytest.mark.parametrize("name", ["browser:..", "browser:a/b", "browser:-x", "browser:a b"])

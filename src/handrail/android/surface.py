@@ -131,7 +131,8 @@ class _Parts:
 
     # text
 
-    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
+        del into  # a phone does not tell whose field it is in the moment of typing
         return await self._driver.type_text(text, blind=blind)
 
     async def require_way(self, text: str) -> None:

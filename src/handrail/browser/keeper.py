@@ -29,6 +29,11 @@ IDLE_MS = 15 * 60_000.0
 START_MS = 20_000.0
 POLL_MS = 20.0
 _ATTACHED = re.compile(rb'"method":"Target\.attachedToTarget","params":\{"sessionId":"(\w+)"')
+_LEFT_ON = (
+    b'"method":"Fetch.disable"',
+    b'"method":"Target.setAutoAttach","params":{"autoAttach":false,"waitForDebuggerOnStart":false}',
+)
+"""Documents and new tabs would wait for an answer of a client that has gone."""
 _LATE = 1 << 40
 """Numbers of the keeper's own calls, beyond those of any client."""
 
@@ -77,9 +82,10 @@ class Keeper:
     async def _forget(self) -> None:
         """Its sessions end with a client: nobody hears what they would go on telling."""
         sessions, self._sessions = self._sessions, set()
-        self._calls += 1
-        with suppress(WireClosed):  # documents would wait for its answer
-            await self._browser.wire.send(b'{"id":%d,"method":"Fetch.disable"}' % self._calls)
+        for method in _LEFT_ON:
+            self._calls += 1
+            with suppress(WireClosed):
+                await self._browser.wire.send(b'{"id":%d,%s}' % (self._calls, method))
         for session in sessions:
             self._calls += 1
             told = b'{"id":%d,"method":"Target.detachFromTarget","params":{"sessionId":"%s"}}'

@@ -9,7 +9,7 @@ from contextlib import suppress
 from handrail.browser.page import WebPage
 from handrail.browser.strip import TabTitle
 from handrail.browser.wall import SCHEMES, Wall
-from handrail.cdp.connection import Answer, Connection
+from handrail.cdp.connection import Answer, CdpSession, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, BrowserConnectionError, DeviceError, HandrailError, Timeout
 from handrail.page.rows import OWN_PAGE
@@ -17,6 +17,13 @@ from handrail.waiting import Background, Deadline, Expired, first
 
 BLANK = "about:blank"
 CLOSE_MS = 3_000.0
+HOLD_NEW = {
+    "autoAttach": True,
+    "waitForDebuggerOnStart": True,
+    "flatten": True,
+    "filter": [{"type": "page"}],
+}
+"""A pop-up starts when it is listened to."""
 ASK_MS = 2_000.0
 """For a tab that was there before to say whose it is. One that does not say is not shown."""
 
@@ -42,6 +49,9 @@ class Tabs:
         self.size: tuple[int, int] | None = None
         """Of every page, where nobody sees the window; None leaves it to the window."""
         self._tasks = Background()
+        self._releases = Background()
+        self._holding: set[str] = set()
+        """Tabs that have not begun yet."""
         self._ready = asyncio.Event()
         self.lines: list[str] = []
         """For diagnostics."""
@@ -52,7 +62,9 @@ class Tabs:
         root.on("Target.targetCreated", self._created)
         root.on("Target.targetDestroyed", self._destroyed)
         root.on("Target.targetInfoChanged", self._changed)
+        root.on("Target.attachedToTarget", self._held)
         await root.call("Target.setDiscoverTargets", {"discover": True})
+        await root.call("Target.setAutoAttach", HOLD_NEW)
         found = (await root.call("Target.getTargets"))["targetInfos"]
         for info in found:
             if info["type"] == "page":
@@ -130,6 +142,27 @@ class Tabs:
         await page.prepare(self.size)
         return page
 
+    def _held(self, told: Answer) -> None:
+        """A new tab goes nowhere before it is listened to; this session holds it until then."""
+        target = str(told["targetInfo"]["targetId"])
+        if not told.get("waitingForDebugger") or target in self._holding:
+            return  # it is there already, or this is the session by which it is listened to
+        self._holding.add(target)
+        session = self.connection.session(str(told["sessionId"]), target)
+        self._releases.start(self._release(session), f"release of {session.target_id}")
+
+    async def _release(self, session: CdpSession) -> None:
+        """Listened to first, then let go: the browser takes both in this order, whenever it answers."""
+        session.on("Network.responseReceivedExtraInfo", self.wall.told_address)
+        with suppress(HandrailError):
+            await asyncio.gather(
+                session.call("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+                session.call("Runtime.runIfWaitingForDebugger"),
+            )
+            await self.settled()  # the tab has a session of its own now, which hears the same
+            await self.connection.root.call("Target.detachFromTarget", {"sessionId": session.id})
+        self._holding.discard(session.target_id)
+
     # whose a tab is
 
     def is_persons(self, frame: str) -> bool:
@@ -195,6 +228,7 @@ class Tabs:
         for page in list(self.pages.values()):
             await page.close()
         await self._tasks.close()
+        await self._releases.close()
 
 
 def _is_page(info: Answer) -> bool:

@@ -16,7 +16,7 @@ from handrail.browser.page import PagePart, WebPage
 from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import FIELD
 from handrail.browser.tabs import Tabs
-from handrail.errors import ElementNotInteractable
+from handrail.errors import ActionRejected, ElementNotInteractable
 from handrail.surface.values import SetControl, Typed
 
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
@@ -38,13 +38,16 @@ class PageTypist:
     async def require_way(self, text: str) -> None:
         """A browser's field takes every character, or its own rules say afterwards what became of it."""
 
-    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
         page = self._tabs.front
         if page.dialog is not None:
             return self._into_prompt(page, text, keep=True)
         place, told = await self._aim(page)
         text = self.reads_back_as(text)
-        way = await self._insert(page, place, told, text)
+        if into is None:
+            way = await self._insert(page, place, told, text)
+        else:
+            way = await self._insert_into(page, place, text, into)
         if blind:
             return Typed(way, None, None, None, is_hidden=True)
         return await self._read_back(page, place, told, text, way)
@@ -68,6 +71,19 @@ class PageTypist:
                 await self._keys(page, key_events(typed_key(character)))
             return "keys"
         return "insert"
+
+    async def _insert_into(self, page: WebPage, place: Place, text: str, origin: str) -> str:
+        """Compared and inserted in one task of the page: nothing can move the focus in between."""
+        self._rest.acted()
+        await page.mark()
+        asked = f"handrail.insertInto({json.dumps(text)}, {json.dumps(origin)})"
+        if await self._eval(page, place, asked) is not True:
+            raise ActionRejected(
+                f"The field with the focus is not one of {origin} any more, so nothing was typed",
+                hint="Look again, and give `target`.",
+                delivery="not_delivered",
+            )
+        return "script"
 
     async def _read_back(
         self, page: WebPage, place: Place, told: Mapping[str, Any], text: str, way: str

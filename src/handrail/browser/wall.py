@@ -144,7 +144,7 @@ class Wall:
         space = self._spaces.get(str(told.get("networkId", "")))
         if space:
             return space in _SPACES
-        try:  # the browser told nobody: a pop-up that is younger than our session on it
+        try:  # the browser told nobody: it had the answer already, or a worker of the page gave it
             async with Deadline(self._clock, LOOKUP_MS):
                 found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except (OSError, Expired):

@@ -86,8 +86,9 @@ class Permit:
             await self._ask(stage, subject, verdict, lambda: self._named(stage), next(iter(marks), None))
         run.rule = verdict.rule
         run.permitted |= set(_names(subject.touched or ()))
-        if subject.url_host:
-            self._hosts.add(subject.url_host)
+        if subject.url_origin:
+            self._hosts.add(subject.url_origin)
+        self._now_known(subject, verdict)
 
     def _decided(self, run: Run, subject: Subject) -> Verdict:
         """What policy says at this moment. Raises `ActionRejected` where it denies."""
@@ -150,6 +151,12 @@ class Permit:
             run.before = stage.looks.last
             await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt), _mark(stage, felt))
         run.permitted |= set(_names(subject.touched or ()))
+        self._now_known(subject, verdict)
+
+    def _now_known(self, subject: Subject, verdict: Verdict) -> None:
+        """A yes to a place that was new holds for it as long as the session lasts."""
+        if verdict.kind == "ask" and verdict.about is not None:
+            self._hosts |= set(subject.places)
 
     def _felt(self, stage: Stage, felt: Felt) -> list[Resolved]:
         screen, label_of = _judged(stage, sure(stage.looks.last))

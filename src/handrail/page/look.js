@@ -457,8 +457,11 @@
     drop(row);
   };
 
+  // Whose a document is: of one that was written without an address, whoever wrote it.
+  const placeOf = (doc) => doc.location.origin !== 'null' ? doc.location.origin : doc.defaultView?.origin ?? 'null';
+
   const walk = (doc, parent, at) => {
-    const { origin, protocol } = doc.location;
+    const { protocol } = doc.location, origin = placeOf(doc);
     // A document that a page has written itself, without an address, is that page's own.
     docs.push(origin !== 'null' ? origin : protocol === 'about:' && parent.doc !== undefined && parent.role === 'frame' ? docs[parent.doc] : protocol);
     const body = doc.body || doc.documentElement, before = mayBarren;
@@ -711,6 +714,12 @@
     el.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
     el.dispatchEvent(new Event('change', { bubbles: true }));
   };
+  // For what belongs to one site alone: whose field it is, and the text, in one task.
+  const insertInto = (text, origin) => {
+    const el = focused();
+    if (!document.hasFocus() || !field || el !== field.el || !isField(el) || placeOf(el.ownerDocument) !== origin) return false;
+    return el.ownerDocument.execCommand('insertText', false, text);
+  };
   const putField = (text) => { if (field) put(field.el, text); };
 
   // Controls that have a value of their own: lists to choose from, sliders, dates. Null for others.
@@ -754,7 +763,7 @@
   watch(document);
   globalThis.handrail = {
     token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over, isOwn,
+    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over, isOwn, insertInto,
     take: (host, root) => { closed.set(host, root); watch(root); },
     suspects: () => suspects,
     F,

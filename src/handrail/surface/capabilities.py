@@ -83,8 +83,11 @@ class KeysCapability(Protocol):
 class TextCapability(Protocol):
     """Text into the field that has the focus, with what the field said before and after."""
 
-    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
         """At its cursor: the first way that can and whose result reads back.
+
+        `into`: the app whose field was looked at. A surface that can tell, in the very moment in which the
+        text is inserted, that the field with the focus is another app's, inserts nothing.
 
         `blind`: by the first way that can, and nothing is read back. What is done, told and how long it takes
         does not depend on what the field holds.

@@ -243,25 +243,27 @@ class Gate:
         verdict = self.policy.current().decide(subject)
         if verdict.kind != "ask" or verdict.remember in ("never", "time"):
             return verdict
-        answer = self._answer(subject, verdict.remember, asker)
+        kind, context = verdict.about or (subject.type, subject.context)
+        answer = self._answer(kind, context, verdict.remember, asker)
         if answer is None:
             return verdict
         word = "allowed" if answer else "denied"
-        return replace(verdict, kind="allow" if answer else "deny", why=f"{word} before: {subject.context}")
+        return replace(verdict, kind="allow" if answer else "deny", why=f"{word} before: {context}")
 
     def remember(
         self, subject: Subject, verdict: Verdict, span: Span, *, allow: bool, asker: str = ""
     ) -> Span:
         """Keep an answer to the engine's own question; how long it is kept, which the rule limits."""
         kept = SPANS[min(SPANS.index(span), SPANS.index(verdict.remember))]
+        kind, context = verdict.about or (subject.type, subject.context)
         if kept == "always" and self._permissions is not None:
-            self._permissions.remember(subject.type, subject.context, allow=allow)
+            self._permissions.remember(kind, context, allow=allow)
         elif kept in ("session", "always"):
-            self._session[asker, subject.type, subject.context] = allow
+            self._session[asker, kind, context] = allow
         return kept
 
-    def _answer(self, subject: Subject, longest: Span, asker: str) -> bool | None:
-        answer = self._session.get((asker, subject.type, subject.context))
+    def _answer(self, kind: str, context: str, longest: Span, asker: str) -> bool | None:
+        answer = self._session.get((asker, kind, context))
         if answer is None and longest == "always" and self._permissions is not None:
-            return self._permissions.lookup(subject.type, subject.context)
+            return self._permissions.lookup(kind, context)
         return answer

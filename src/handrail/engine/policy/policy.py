@@ -5,14 +5,15 @@ Nothing on a screen and nothing that a model says can change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from handrail.engine.policy.grave import what_it_does
 from handrail.engine.policy.read import Document, ScriptRules, read_policy
 from handrail.engine.policy.rule import Rule
-from handrail.engine.policy.subject import Subject, Verdict
+from handrail.engine.policy.subject import Subject, Verdict, host_of
+from handrail.engine.policy.values import Patterns
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.device import TypeText
@@ -27,6 +28,8 @@ class Policy:
 
     rules: tuple[Rule, ...] = ()
     known_hosts: frozenset[str] = frozenset()
+    secrets: Mapping[str, Patterns] = field(default_factory=dict)
+    """Which apps may be given a secret. One that is not listed here asks before it goes to an address."""
     script: ScriptRules = field(default_factory=ScriptRules)
     digest: str = "defaults"
     """SHA-256 of the file's bytes, for the journal."""
@@ -38,7 +41,8 @@ class Policy:
 
     @classmethod
     def of(cls, document: Document, digest: str = "") -> Policy:
-        return cls(tuple(document.rules), frozenset(document.known_hosts), document.script, digest)
+        hosts = frozenset(document.known_hosts)
+        return cls(tuple(document.rules), hosts, document.secrets, document.script, digest)
 
     def current(self) -> Policy:
         """Rules that were read once stay as they are; those of a home change (`live.py`)."""
@@ -46,14 +50,15 @@ class Policy:
 
     def early(self, subject: Subject) -> Verdict | None:
         """What is certain before any screen is read; never another verdict than `decide` gives later."""
-        unread = replace(subject, touched=None)
-        return self._signed(_first(self.rules, self._with_hosts(unread)))
+        unread = self._with_lists(replace(subject, touched=None))
+        return self._signed(self._strays(unread) or _first(self.rules, unread))
 
     def decide(self, subject: Subject) -> Verdict:
         """The verdict on an act whose element is known."""
         if subject.touched is None:
             raise ValueError("policy decides on what was resolved; Subject.of(resolved=…) got None")
-        verdict = self._signed(_first(self.rules, self._with_hosts(subject)))
+        subject = self._with_lists(subject)
+        verdict = self._signed(self._strays(subject) or _first(self.rules, subject))
         if verdict is None:
             raise AssertionError(f"a rule left {subject.type} open although its screen was read")
         return verdict
@@ -65,8 +70,26 @@ class Policy:
     def _signed(self, verdict: Verdict | None) -> Verdict | None:
         return verdict and replace(verdict, policy=self.digest)
 
-    def _with_hosts(self, subject: Subject) -> Subject:
-        return replace(subject, known_hosts=subject.known_hosts | self.known_hosts)
+    def _with_lists(self, subject: Subject) -> Subject:
+        hosts = subject.known_hosts | self.known_hosts
+        return replace(subject, known_hosts=hosts, bound=frozenset(self.secrets))
+
+    def _strays(self, subject: Subject) -> Verdict | None:
+        """A denial that no rule can lift: a secret would leave the apps that it belongs to.
+
+        It is typed into them and goes no other way: what lies in a clipboard can be pasted anywhere.
+        """
+        if not self.secrets:
+            return None
+        for name in subject.secrets:
+            home = self.secrets.get(name)
+            if home is None or (isinstance(subject.action, TypeText) and subject.touched is None):
+                continue
+            seen = [one.package for one in subject.touched or ()]
+            if not isinstance(subject.action, TypeText) or not all(map(home.fits, seen)):
+                said = ", ".join(map(str, home.plain()))
+                return Verdict("deny", "secrets", f"${{secret:{name}}} is typed into {said} and nowhere else")
+        return None
 
 
 def _first(rules: Sequence[Rule], subject: Subject) -> Verdict | None:
@@ -92,8 +115,12 @@ class Special:
     about: Callable[[Subject], str] = lambda _: ""
     """What exactly it is this time."""
 
+    key: Callable[[Subject], tuple[str, str] | None] = lambda _: None
+    """What an answer is remembered for, where that is not the act itself."""
+
     def says(self, subject: Subject) -> Verdict:
         verdict = _verdict(self.ruling, f"built-in: {self.name}", subject)
+        verdict = replace(verdict, about=self.key(subject))
         about = self.about(subject)
         return replace(verdict, why=f"{about}; {verdict.why}") if about else verdict
 
@@ -149,7 +176,31 @@ def _is_bare_password(subject: Subject) -> bool | None:
 
 
 def _is_new_host(subject: Subject) -> bool:
-    return not subject.url_host or subject.url_host not in subject.known_hosts
+    known = {subject.url_host, subject.url_origin} & subject.known_hosts
+    return not subject.url_host or not known
+
+
+def _is_new_place(subject: Subject) -> bool | None:
+    if subject.new_places:
+        return True
+    return None if subject.touched is None and subject.action.presses is not Pressed.NOTHING else False
+
+
+def _which_places(subject: Subject) -> str:
+    return ", ".join(subject.new_places)
+
+
+def _place_key(subject: Subject) -> tuple[str, str] | None:
+    """The same answer as to an address that is opened: one yes for one host."""
+    hosts = {host_of(one) for one in subject.new_places}
+    host = hosts.pop() if len(hosts) == 1 else ""
+    return (OpenUrl.model_fields["type"].default, host) if host and not host.endswith(":") else None
+
+
+def _is_loose_secret(subject: Subject) -> bool | None:
+    if set(subject.secrets) <= subject.bound:
+        return False
+    return None if subject.touched is None else bool(subject.places)
 
 
 def _writes(subject: Subject) -> bool:
@@ -175,6 +226,25 @@ SPECIAL: tuple[Special, ...] = (
         _is(TypeText),
         Ruling("ask", "ask", "a password in plain text; keep it as a secret and write ${secret:NAME}"),
         _is_bare_password,
+    ),
+    Special(
+        "a secret without a home",
+        "of a `${secret:…}` that `[secrets]` does not bind, into an app that is an address",
+        _is(TypeText),
+        Ruling("ask", "ask", "policy does not say where this secret belongs; list it under [secrets]"),
+        _is_loose_secret,
+    ),
+    Special(
+        "a new place",
+        "in an app that is an address and was not allowed before",
+        lambda cls: (
+            cls.traits.presses not in (Pressed.NOTHING, Pressed.UNKNOWN)
+            or (cls.traits.leaves_app and "package" in cls.model_fields)
+        ),
+        Ruling("ask", "ask", "nobody has allowed this address yet", "always"),
+        _is_new_place,
+        _which_places,
+        _place_key,
     ),
     Special(
         "a new host",

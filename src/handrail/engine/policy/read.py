@@ -13,7 +13,7 @@ from typing import Any, NoReturn, get_args
 from handrail.engine.policy.parts import PARTS
 from handrail.engine.policy.rule import Rule
 from handrail.engine.policy.subject import SPANS, Kind
-from handrail.engine.policy.values import check_word, read_texts
+from handrail.engine.policy.values import Patterns, check_word, read_texts
 from handrail.errors import InvalidAction, PolicyUnusable
 from handrail.owned import open_plain
 from handrail.protocol.read import nearest
@@ -38,6 +38,8 @@ class Document:
 
     rules: list[Rule] = field(default_factory=list)
     known_hosts: list[str] = field(default_factory=list)
+    secrets: dict[str, Patterns] = field(default_factory=dict)
+    """Which apps may be given a secret, by its name in capitals."""
     script: ScriptRules = field(default_factory=ScriptRules)
 
 
@@ -88,7 +90,7 @@ class _Reading:
             ) from None
 
     def document(self) -> Document:
-        self._only(self._data, ("rule", "known_hosts", "script"), "")
+        self._only(self._data, ("rule", "known_hosts", "secrets", "script"), "")
         rules = self._data.get("rule", [])
         if not isinstance(rules, list) or not all(isinstance(one, dict) for one in rules):
             self._bad("rule", "rules are written as [[rule]] tables")
@@ -99,8 +101,21 @@ class _Reading:
         return Document(
             [self._rule(one, at, line) for at, (one, line) in enumerate(zip(rules, lines, strict=True))],
             self._texts(self._data, "known_hosts", "known_hosts"),
+            self._secrets(),
             self._script(),
         )
+
+    def _secrets(self) -> dict[str, Patterns]:
+        table = self._data.get("secrets", {})
+        if not isinstance(table, dict):
+            self._bad("secrets", 'is a table: [secrets], then NAME = "https://bank.example"')
+        found = {}
+        for name, value in table.items():
+            try:
+                found[name.upper()] = Patterns.read(value)
+            except ValueError as error:
+                self._bad(f"secrets.{name}", str(error))
+        return found
 
     def _script(self) -> ScriptRules:
         table = self._data.get("script", {})

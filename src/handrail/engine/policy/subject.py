@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Literal
 from urllib.parse import urlsplit
 
+from handrail.engine.redaction import PLACEHOLDER
 from handrail.errors import ActionRejected
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
@@ -40,6 +41,9 @@ class Subject:
     caller: Caller
     at: datetime
     known_hosts: frozenset[str] = frozenset()
+    """Hosts, and whole origins that were allowed before."""
+    bound: frozenset[str] = frozenset()
+    """Secrets, by name in capitals, that say themselves where they may go."""
 
     @classmethod
     def of(
@@ -97,9 +101,37 @@ class Subject:
         return isinstance(self.action, TypeText) and _SECRETS.fullmatch(self.action.text) is not None
 
     @property
+    def secrets(self) -> list[str]:
+        """The names of those that the action would fill in, in capitals."""
+        found = PLACEHOLDER.findall(self.action.model_dump_json(exclude={"reason"}))
+        return list(dict.fromkeys(name.upper() for name in found))
+
+    @property
+    def places(self) -> list[str]:
+        """Apps that are named by an address, unlike installed ones: where it leads, or what it touches."""
+        traits = self.action.traits
+        if traits.leaves_app and self.named_package:
+            return [self.named_package] if ":" in self.named_package else []
+        if self.action.presses is Pressed.NOTHING:
+            return []
+        # An empty page without an origin has no elements.
+        found = (one.package for one in self.touched or () if one.role or "://" in one.package)
+        return list(dict.fromkeys(one for one in found if ":" in one))
+
+    @property
+    def new_places(self) -> list[str]:
+        """Those that nobody has allowed yet."""
+        known = self.known_hosts
+        return [one for one in self.places if one not in known and host_of(one) not in known]
+
+    @property
     def url_host(self) -> str:
         """The web host of an open_url, `tel:` for other schemes, '' for what is none or could mislead."""
         return host_of(self.action.url) if isinstance(self.action, OpenUrl) else ""
+
+    @property
+    def url_origin(self) -> str:
+        return origin_of(self.action.url) if isinstance(self.action, OpenUrl) else ""
 
     @property
     def context(self) -> str:
@@ -150,6 +182,17 @@ def host_of(url: str) -> str:
     except ValueError:
         return ""
     return host.rstrip(".") if re.fullmatch(r"[A-Za-z0-9.:-]+", host) else ""
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of a web address, as an app is named by it; '' for others."""
+    if not (host := host_of(url)) or host.endswith(":"):
+        return ""
+    parts = urlsplit(url)
+    standard = {"http": 80, "https": 443}[parts.scheme]
+    shown = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port not in (None, standard) else ""
+    return f"{parts.scheme}://{shown}{port}".lower()
 
 
 def _digest(text: str) -> str:
@@ -277,6 +320,8 @@ class Verdict:
     remember: Span = "never"
     policy: str = ""
     """Which rules they were: the digest of their file, or "defaults"."""
+    about: tuple[str, str] | None = None
+    """What an answer is remembered for, action and context, where that is not the act itself."""
 
     def rejection(self) -> ActionRejected:
         """The failure of an act that this verdict denies."""

@@ -294,7 +294,8 @@ class DeviceSecrets:
             if node is not None:
                 field = await self._taint(node, names[0], await _activity(ask_front))
                 self._contents[field.key] = text if not blind else self._contents.get(field.key, text)
-        typed = await typist.type_text(text, blind=blind)
+        into = node.package_name or None if names and node is not None else None
+        typed = await typist.type_text(text, blind=blind, into=into)
         if blind:
             return Typed(typed.way, None, None, None, is_hidden=True)
         if names:

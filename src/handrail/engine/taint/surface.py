@@ -176,10 +176,10 @@ def _digest(png: bytes) -> bytes:
 class GuardedText(Guarded):
     """Typing: the field that takes a secret is known before it is sent."""
 
-    async def type_text(self, text: str, *, blind: bool = False) -> Typed:
+    async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
         here = self._here
         if not here.must_watch(text):
-            typed: Typed = await self._inner.type_text(text, blind=blind)
+            typed: Typed = await self._inner.type_text(text, blind=blind, into=into)
             return typed
         await here.refresh()
         return await self._told(here.type_text(self._inner, text, self._front))
