@@ -19,6 +19,7 @@ from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.errors import BrowserConnectionError, InvalidAction
 from handrail.protocol.traits import Capability
+from handrail.runtime import Runtime
 from handrail.surface.capabilities import AppsCapability
 from tests.browser.stage import Site, served
 
@@ -140,3 +141,35 @@ def test_a_browser_that_is_not_there_is_named(tmp_path: Path) -> None:
         find_browser({"CHROME_BIN": "no-such-browser", "PATH": os.environ["PATH"]})
     with pytest.raises(BrowserConnectionError, match="No browser was found"):
         find_browser({"PATH": str(tmp_path)})
+
+
+@pytest.mark.slow
+def test_a_browser_that_runs_is_entered_with_one_yes_that_names_its_profile(tmp_path: Path) -> None:
+    async def story() -> None:
+        profile = tmp_path / "theirs"
+        words = arguments(find_browser(os.environ), profile, headless=True)
+        process = await asyncio.create_subprocess_exec(
+            *[word for word in words if "pipe" not in word], "--remote-debugging-port=0",
+            stderr=asyncio.subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        try:
+            place = profile / "DevToolsActivePort"
+            while not place.exists() or "\n" not in place.read_text():
+                await asyncio.sleep(0.02)
+            config, env = config_of(tmp_path / "home")
+            async with Runtime.open(config, env=env) as runtime:
+                session = await runtime.session(f"browser:127.0.0.1:{place.read_text().splitlines()[0]}")
+                for approve in (False, True):
+                    doing = asyncio.create_task(session.run({"type": "get_ui_tree"}, reason="I look"))
+                    while not (pending := await runtime.approvals.pending()):
+                        assert not doing.done(), (await doing).to_json()
+                        await asyncio.sleep(0.01)
+                    assert str(profile) in pending[0].request.instruction
+                    await runtime.approvals.answer(pending[0].id, approve, by="owner")
+                    assert (await doing).success is approve
+                assert (await session.run({"type": "get_ui_tree"}, reason="I look")).success
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+    asyncio.run(story())

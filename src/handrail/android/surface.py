@@ -44,6 +44,7 @@ class AndroidSurface:
     """One phone. `windows` is the desk beside it, where there is one."""
 
     is_exclusive = True
+    entry = ""
 
     def __init__(
         self, device: AdbDevice, driver: Driver, clock: Clock, windows: WindowsCapability | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,7 @@ from handrail.browser.typist import PageTypist
 from handrail.browser.wall import Known, Wall, refusal
 from handrail.cdp.connection import Answer, Connection
 from handrail.clock import Clock
-from handrail.errors import BrowserConnectionError, InvalidAction, Unsupported
+from handrail.errors import BrowserCommandError, BrowserConnectionError, InvalidAction, Unsupported
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import WindowsCapability
 from handrail.surface.values import Facts, LastWords, NetworkChange, Told
@@ -74,6 +75,7 @@ class BrowserSurface:
         if windows is not None:
             self._filled[Capability.WINDOWS] = windows
         self._version = ""
+        self.entry = ""
 
     async def open(self) -> None:
         """Attach to the pages that are there.
@@ -87,8 +89,22 @@ class BrowserSurface:
             version = await root.call("Browser.getVersion")
             if "Headless" in str(version.get("userAgent", "")):
                 self.tabs.size = (WIDTH, HEIGHT)  # its window has bars that nobody sees, and that come and go
+        else:
+            self.entry = await self._whose()
         await self.wall.open()
         await self.tabs.open()
+
+    async def _whose(self) -> str:
+        """What its person is asked, with the profile that an agent would have."""
+        root = self._connection.root
+        version = await root.call("Browser.getVersion")
+        try:
+            words = str((await root.call("SystemInfo.getInfo")).get("commandLine", ""))
+        except BrowserCommandError:
+            words = ""
+        named = re.search(r"--user-data-dir=(\"[^\"]*\"|\S+)", words)
+        profile = named[1].strip('"') if named else "the one it always has"
+        return f"Let an agent into {version.get('product', 'the browser')} at {self.name}, profile {profile}"
 
     def _refuse_download(self, told: Answer) -> None:
         name = str(told.get("suggestedFilename", ""))[:120]

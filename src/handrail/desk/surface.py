@@ -16,6 +16,7 @@ class DeskSurface:
 
     name = "desk"
     is_exclusive = False
+    entry = ""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk

@@ -106,6 +106,7 @@ async def _prepare(stage: Stage, permit: Permit) -> None:
     run = stage.run
     with run.phase("permit"):
         permit.early(run)
+        await permit.enter(stage)
     if run.action.traits.needs is not None:
         stage.surface.capability(run.action.traits.needs)
     await _resolve(stage)

@@ -67,6 +67,8 @@ class Permit:
         self._session = session
         self._hosts: set[str] = set()
         self._typed = 0
+        self._is_in = False
+        """Whether the person whose surface it is has let us in."""
 
     def early(self, run: Run) -> None:
         """Refuse what no screen can make right, before one is read."""
@@ -74,6 +76,32 @@ class Permit:
         if verdict is not None and verdict.kind == "deny":
             run.policy = verdict.policy
             raise verdict.rejection()
+
+    async def enter(self, stage: Stage) -> None:
+        """A surface may be somebody's own: they are asked once, before anything is read or done there."""
+        run, asks = stage.run, stage.surface.entry
+        if not asks or self._is_in:
+            return
+        request = Request.of(
+            run.action,
+            kind="policy",
+            device=self._device,
+            fingerprint=asks,
+            instruction=self._redact(f"{asks}?"),
+            reason=run.action.reason or "",
+            why="it is a person's own, with all its logins; a yes holds until the session ends",
+            door=run.caller.door,
+            asked_by=run.caller.id,
+            asker=self._asker(run),
+        )
+        async with self._questions.put(run, request) as hear:
+            async with stage.turn.yielded():
+                answer = await hear()
+            self._questions.note(run, answer)
+            if not answer.approved:
+                raise answer.rejection()
+            await self._approvals.consume(answer.id, request.digest, request.asker)
+        self._is_in = True
 
     async def decide(self, stage: Stage) -> None:
         """Allow, refuse, or ask and wait."""

@@ -234,6 +234,10 @@ class Surface(Protocol):
     def is_exclusive(self) -> bool:
         """One action at a time, by one holder. False: everybody acts side by side."""
 
+    @property
+    def entry(self) -> str:
+        """What a person is asked, once in a session, before anything is read or done; '' for nothing."""
+
     def capability(self, which: Capability) -> object:
         """What fills the Protocol of this capability. Raises `Unsupported` with the reason."""
 

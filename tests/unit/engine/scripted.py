@@ -26,6 +26,7 @@ class ScriptedSurface:
 
     name = "scripted"
     is_exclusive = True
+    entry = ""
     app: Any = None
     """What the app's framework tells, where there is one."""
 

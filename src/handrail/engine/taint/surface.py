@@ -35,6 +35,7 @@ class GuardedSurface:
         """The surface itself. Nothing that it says may be told."""
         self.name = inner.name
         self.is_exclusive = inner.is_exclusive
+        self.entry = inner.entry
         self.here = here
         self._guarded: dict[Capability, object] = {}
 
