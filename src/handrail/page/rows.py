@@ -80,7 +80,7 @@ class PageLook:
         """Raises `OwnPage`, and `TreeParseError` for anything that is no look."""
         try:
             told = json.loads(text)
-            if told.get("own"):
+            if isinstance(told, dict) and told.get("own"):
                 raise OwnPage("The page is Handrail's own, and not shown to an agent")
             width, height, device_scale, zoom, left, top = told["view"]
             return cls(
