@@ -1,4 +1,4 @@
-"""`handrail eval`: how many tasks a model solves on simulated phones. Checked by the phones' state."""
+"""`handrail eval`: how many tasks a model solves, on simulated phones or web pages. Their state decides."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 import signal
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -21,8 +21,7 @@ from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.agent.model import AgentModel
-    from handrail.cli.evaluation.result import Evaluation
-    from handrail.cli.evaluation.task import EvalTask
+    from handrail.cli.evaluation.result import Evaluation, TaskResult
     from handrail.clock import Clock
 
 MOST_JOBS = 64
@@ -33,6 +32,7 @@ RESULT = "result.json"
 class EvaluateOptions:
     """The command line."""
 
+    suite: str
     tasks: tuple[str, ...]
     model: str
     base_url: str | None
@@ -40,6 +40,7 @@ class EvaluateOptions:
     see: bool | None
     jobs: int | None
     seed: int
+    seeds: int
     max_steps: int | None
     out: Path | None
     fail_under: float | None
@@ -48,6 +49,13 @@ class EvaluateOptions:
 
 
 @click.command("eval")
+@click.option(
+    "--suite",
+    type=click.Choice(["phone", "miniwob"]),
+    default="phone",
+    show_default=True,
+    help="Our own tasks on simulated phones, or MiniWoB++ in a browser.",
+)
 @click.option(
     "--tasks",
     multiple=True,
@@ -81,6 +89,13 @@ class EvaluateOptions:
     help="Other codes, names and phones for the same tasks.",
 )
 @click.option(
+    "--seeds",
+    type=click.IntRange(1, 1_000),
+    default=1,
+    show_default=True,
+    help="So many seeds, from --seed on; every task is run with each.",
+)
+@click.option(
     "--max-steps", type=click.IntRange(1), metavar="N", help="Instead of the budget of every single task."
 )
 @click.option(
@@ -98,23 +113,81 @@ class EvaluateOptions:
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
 def evaluate(**given: Any) -> None:
-    """Measure a model on tasks, each on a new simulated phone of its own.
+    """Measure a model on tasks, each on a new simulated phone of its own, or on web pages in a browser.
 
     Ends with 0 when all tasks were run, however many were solved; 1 below --fail-under; 2 for bad input;
     130 when it was stopped, with what was done until then.
     """
-    from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
-
     options = EvaluateOptions(**given)
     words = [word.strip() for one in options.tasks for word in one.split(",") if word.strip()]
-    tasks = load_tasks(words, options.seed)
+    suite = _wob_suite(words, options) if options.suite == "miniwob" else _phone_suite(words, options)
     if options.listed:
-        _print_list(tasks, as_json=options.as_json)
+        _print_list(suite.tasks, as_json=options.as_json)
         return
-    sys.exit(asyncio.run(_main(tasks, options)))
+    sys.exit(asyncio.run(_main(suite, options)))
 
 
-def _print_list(tasks: Sequence[EvalTask], *, as_json: bool) -> None:
+class SuiteTask(Protocol):
+    """What every suite's tasks have."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+
+
+Opener = Callable[[Any], "AgentModel"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationSuite:
+    """Tasks, who solves them by a program, and what runs them."""
+
+    tasks: Sequence[SuiteTask]
+    reference: Opener
+    run: Callable[[Opener, Clock, int, Callable[[TaskResult], None]], Awaitable[None]]
+    usual_jobs: int
+
+
+def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
+    from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
+    from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
+    from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.simulator import need_simulator  # noqa: PLC0415
+
+    if options.seeds > 1:
+        raise InvalidAction(
+            "--seeds is for miniwob", path="seeds", hint="Run the phones' tasks once for each --seed."
+        )
+    tasks = load_tasks(words, options.seed)
+
+    async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
+        need_simulator()
+        await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
+
+    return EvaluationSuite(tasks, lambda task: Reference(task.reference), run, USUAL_JOBS)
+
+
+def _wob_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
+    from handrail.cli.evaluation.miniwob.kinds import TAGS, solver_of  # noqa: PLC0415
+    from handrail.cli.evaluation.miniwob.run import USUAL_JOBS, WobPlan, run_wob  # noqa: PLC0415
+    from handrail.cli.evaluation.miniwob.site import load_wob_tasks  # noqa: PLC0415
+
+    tasks = load_wob_tasks(words, range(options.seed, options.seed + options.seeds), TAGS)
+
+    async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
+        await run_wob(tasks, WobPlan(opener, clock, options.out, options.max_steps), jobs, done)
+
+    return EvaluationSuite(tasks, solver_of, run, USUAL_JOBS)
+
+
+def _print_list(tasks: Sequence[SuiteTask], *, as_json: bool) -> None:
     if as_json:
         print_json(
             [{"id": one.id, "title": one.title, "tags": one.tags, "steps": one.steps} for one in tasks]
@@ -124,17 +197,15 @@ def _print_list(tasks: Sequence[EvalTask], *, as_json: bool) -> None:
     print_table(f"{len(tasks)} tasks", ("task", "title", "tags", "steps at most"), rows)
 
 
-async def _main(tasks: Sequence[EvalTask], options: EvaluateOptions) -> int:
+async def _main(suite: EvaluationSuite, options: EvaluateOptions) -> int:
     """Everything that can be wrong with the input is said before a phone is made."""
     from handrail.clock import SystemClock  # noqa: PLC0415
-    from handrail.simulator import need_simulator  # noqa: PLC0415
 
-    need_simulator()
     clock = SystemClock()
-    opener = _opener(options, clock)
-    await opener(tasks[0]).close()
+    opener = _opener(suite, options, clock)
+    await opener(suite.tasks[0]).close()
     _claim(options.out)
-    ran, is_stopped = await _measure(tasks, options, opener, clock)
+    ran, is_stopped = await _measure(suite, options, opener, clock)
     _publish(ran, options)
     if is_stopped:
         return FAMILIES["cancelled"].exit_code
@@ -143,28 +214,26 @@ async def _main(tasks: Sequence[EvalTask], options: EvaluateOptions) -> int:
 
 
 async def _measure(
-    tasks: Sequence[EvalTask],
-    options: EvaluateOptions,
-    opener: Callable[[EvalTask], AgentModel],
-    clock: Clock,
+    suite: EvaluationSuite, options: EvaluateOptions, opener: Opener, clock: Clock
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.result import Evaluation, EvaluationProgress, TaskResult  # noqa: PLC0415
-    from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.cli.evaluation.result import Evaluation, EvaluationProgress  # noqa: PLC0415
 
-    jobs = min(options.jobs or USUAL_JOBS, len(tasks))
-    results: dict[str, TaskResult] = {}
+    tasks = suite.tasks
+    jobs = min(options.jobs or suite.usual_jobs, len(tasks))
+    results: dict[tuple[str, int], TaskResult] = {}
     began, is_stopped = clock.monotonic_ms(), False
     with _stopped_by_sigterm(), EvaluationProgress(len(tasks), options.model) as progress:
 
         def done(one: TaskResult) -> None:
-            results[one.id] = one
+            results[one.id, one.seed] = one
             progress.done(one)
 
         try:
-            await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
+            await suite.run(opener, clock, jobs, done)
         except asyncio.CancelledError:  # what was done until then is still worth telling
             is_stopped = True
-    ordered = tuple(results[task.id] for task in tasks if task.id in results)
+    keys = [(task.id, task.seed) for task in tasks]
+    ordered = tuple(results[key] for key in keys if key in results)
     took = clock.monotonic_ms() - began
     return Evaluation(options.model, options.seed, len(tasks), ordered, took, jobs), is_stopped
 
@@ -181,14 +250,13 @@ def _stopped_by_sigterm() -> Iterator[None]:
         loop.remove_signal_handler(signal.SIGTERM)
 
 
-def _opener(options: EvaluateOptions, clock: Clock) -> Callable[[EvalTask], AgentModel]:
+def _opener(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> Opener:
     """A model of its own for every task: nothing is carried over from one to the next."""
     from handrail.agent.models import open_model  # noqa: PLC0415
-    from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
 
-    def opened(task: EvalTask) -> AgentModel:
+    def opened(task: SuiteTask) -> AgentModel:
         if options.model == "reference":
-            return Reference(task.reference)
+            return suite.reference(task)
         return open_model(
             _random(task, options.seed) if options.model == "random" else options.model,
             env=os.environ,
@@ -201,9 +269,9 @@ def _opener(options: EvaluateOptions, clock: Clock) -> Callable[[EvalTask], Agen
     return opened
 
 
-def _random(task: EvalTask, seed: int) -> str:
+def _random(task: SuiteTask, seed: int) -> str:
     """Other taps in every task, the same in every run."""
-    return f"random:{zlib.crc32(f'{seed} {task.id}'.encode()) % 1_000_000}"
+    return f"random:{zlib.crc32(f'{seed} {task.seed} {task.id}'.encode()) % 1_000_000}"
 
 
 def _claim(out: Path | None) -> None:

@@ -40,6 +40,7 @@ class TaskResult:
     tags: tuple[str, ...]
     answer: str = ""
     report: str | None = None
+    seed: int = 1
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "ms": round(self.ms, 1), "tags": list(self.tags)}
@@ -150,8 +151,11 @@ class EvaluationProgress:
 
 def print_tables(ran: Evaluation) -> None:
     """Tasks, then tags, then one line for all."""
-    header = ("task", "", "steps", "tokens", "time", "ended", "why not")
-    print_table("Tasks", header, [_row(one) for one in ran.results])
+    if len({one.id for one in ran.results}) < len(ran.results):
+        _print_by_task(ran)
+    else:
+        header = ("task", "", "steps", "tokens", "time", "ended", "why not")
+        print_table("Tasks", header, [_row(one) for one in ran.results])
     click.echo()
     print_table(
         "Tags",
@@ -160,6 +164,25 @@ def print_tables(ran: Evaluation) -> None:
     )
     click.echo()
     click.echo(_last_line(ran))
+
+
+def _print_by_task(ran: Evaluation) -> None:
+    """One row for all seeds of a task."""
+    rows = []
+    for name in dict.fromkeys(one.id for one in ran.results):
+        some = [one for one in ran.results if one.id == name]
+        total = sums(some)
+        why = next((f"seed {one.seed}: {cut(clean(one.why), _WHY)}" for one in some if not one.success), "")
+        rows.append(
+            (
+                name,
+                f"{total['success']}/{total['tasks']}",
+                str(total["steps"]),
+                _seconds(total["median_ms"]),
+                why,
+            )
+        )
+    print_table("Tasks", ("task", "solved", "steps", "median", "why not"), rows)
 
 
 def _row(one: TaskResult) -> tuple[str, ...]:

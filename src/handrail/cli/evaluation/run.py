@@ -117,7 +117,9 @@ async def _settled(
 
 def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
     why = f"{error.code}: {error.message}"
-    return TaskResult(task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags)
+    return TaskResult(
+        task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags, seed=task.seed
+    )
 
 
 def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
@@ -138,6 +140,7 @@ def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -
         tags=task.tags,
         answer=evidence.answer,
         report=str(ran.folder / REPORT) if ran.folder else None,
+        seed=task.seed,
     )
 
 
