@@ -156,3 +156,34 @@ def test_a_picture_has_the_marks_of_what_can_be_tapped(play: Play) -> None:
         assert (taken.details["width"], taken.details["currentApp"]) == (1280, stage.site.origin)
 
     play(story)
+
+
+ICONS = """
+<style>
+  .trash, .plain { display: inline-block; width: 14px; height: 14px;
+    background: url("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=") }
+</style>
+<ul><li style="cursor: pointer">Letter from Ada <span class=trash></span></li></ul>
+<a class=next>Next</a> <a name=here>A heading</a>
+<button>Send <span class=plain></span></button>
+<script>
+  log = [];
+  for (const name of ['trash', 'next'])
+    document.querySelector('.' + name).addEventListener('click', () => log.push(name));
+</script>
+"""
+
+
+def test_an_icon_drawn_by_style_and_an_anchor_for_scripts_can_be_pressed(play: Play) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.show(ICONS)
+        text = await stage.ui()
+        refs = {line.split(maxsplit=1)[1]: line.split()[0] for line in text.splitlines() if "@" in line}
+        assert "#trash" in refs, text
+        assert "plain" not in text, "a picture in a button is the button's"
+        assert '"A heading"' in text, "a place to jump to is a text"
+        assert (await stage.act("tap", target={"ref": refs["#trash"]})).success
+        assert (await stage.act("tap", target={"ref": refs["Next"]})).success
+        assert await stage.js("log") == ["trash", "next"]
+
+    play(story)

@@ -328,9 +328,19 @@
           || (kid.tagName === 'LABEL' && kid.control) || !isWriting(kid, depth + 1)) return false;
       if (kid.tagName !== 'BR' && kid.tagName !== 'WBR' && getComputedStyle(kid).cursor === 'pointer'
           && getComputedStyle(el).cursor !== 'pointer') return false;
+      if (!kid.firstChild && isIcon(kid, getComputedStyle(kid))) return false;
     }
     return true;
   };
+
+  // An anchor that leads nowhere is there for a script; one with a name is a place to jump to.
+  const isForScripts = (el) => !el.hasAttribute('href') && !el.hasAttribute('name') && !!el.textContent.trim() && !hasControls(el);
+
+  const isSmall = (rect) => rect.width >= 6 && rect.height >= 6 && rect.width <= 48 && rect.height <= 48;
+
+  // A small picture drawn by style alone: a bin, a star, a heart. Nobody draws one for a reader of texts.
+  const isIcon = (el, style) => !el.firstChild && el.classList.length > 0 && isSmall(el.getBoundingClientRect()) && !el.closest('button,a[href],label,[role=button],[aria-hidden="true"]')
+    && (style.content.includes('url(') || style.backgroundImage.includes('url(') || style.maskImage.includes('url('));
 
   const cut = (clip, box) => ({ l: Math.max(clip?.l ?? -1e9, box.x), t: Math.max(clip?.t ?? -1e9, box.y),
     r: Math.min(clip?.r ?? 1e9, box.x + box.w), b: Math.min(clip?.b ?? 1e9, box.y + box.h) });
@@ -394,7 +404,7 @@
       row.scroll = [el.scrollLeft, el.scrollTop];
       row.keep = true;
     }
-    if (!row.acts && (el.hasAttribute('onclick') || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
+    if (!row.acts && (el.hasAttribute('onclick') || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
         || (el.tabIndex >= 0 && el.hasAttribute('tabindex') && !(row.flags & F.SCROLLABLE)))) {
       row.flags |= F.CLICKABLE;
       row.acts = true;
@@ -569,6 +579,13 @@
       text: '', desc: '', hint: '', state: '', pane: '', tip: '', at: around.at, acts: true, cover: '', point: null }, around);
   };
 
+  // What has no words is often called by its class: `trash`, `fa-heart`.
+  const classOf = (row) => {
+    if (!row.acts || row.role || row.text || row.desc || row.hint || row.tip || row.kids.length) return '';
+    const able = [...row.el.classList].filter((one) => /^[A-Za-z][A-Za-z_-]{2,30}$/.test(one));
+    return able.sort((one, other) => other.length - one.length)[0] || '';
+  };
+
   const ridOf = (el) => {
     const id = el.getAttribute('data-testid') || el.getAttribute('data-test-id') || el.id || '';
     return /^[\w.$-]{1,60}$/.test(id) && !/\d{4,}|^r\d|^:r/.test(id) ? id : '';
@@ -581,7 +598,7 @@
       const cover = row.cover === undefined ? null : row.cover === '' || row.cover === 'clipped' ? row.cover : row.coverId || 'clipped';
       flat.push([row.id, parent, row.tag, row.role, row.flags, Math.round(box.x), Math.round(box.y),
         Math.round(box.x + box.w), Math.round(box.y + box.h), row.text, row.desc, row.hint, row.state, row.pane, row.tip,
-        row.el ? ridOf(row.el) : '', row.doc, cover, row.point ?? null, row.scroll ?? null,
+        row.el ? ridOf(row.el) || classOf(row) : '', row.doc, cover, row.point ?? null, row.scroll ?? null,
         row.foreign ? [row.inner.x, row.inner.y, row.inner.k, row.inner.w, row.inner.h] : null]);
       for (const kid of row.kids) put(kid, at);
     };
