@@ -31,8 +31,6 @@ LOAD_MS = 15_000.0
 NO_LIMIT_MS = 2_147_483_647
 """The longest time that a page's timer can count: the episode ends by what is done alone."""
 POLICY = """
-known_hosts = ["127.0.0.1"]
-
 [[rule]]
 name = "the task's own pages"
 app = "{origin}"
@@ -81,7 +79,9 @@ class WobStage:
     async def begin(self, task: WobTask) -> WobTask:
         """The task with the page's words. The harness's own elements are not shown."""
         page = self._surface.tabs.front
-        await page.session.call("Page.navigate", {"url": f"{self._origin}/{PACKAGE}/{task.id}.html"})
+        url = f"{self._origin}/{PACKAGE}/{task.id}.html"
+        self._surface.wall.require(url)  # this origin of the machine, and no other
+        await page.session.call("Page.navigate", {"url": url})
         await self._until(_LOADED % json.dumps(f"/{task.id}.html"))
         await self._script(_BEGIN % (NO_LIMIT_MS, json.dumps(str(task.seed))))
         await self._until("WOB_TASK_READY")

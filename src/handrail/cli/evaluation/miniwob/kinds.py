@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from handrail.cli.evaluation.miniwob import kinds_lists as lists
 from handrail.cli.evaluation.miniwob import kinds_press as press
 from handrail.cli.evaluation.miniwob import kinds_write as writing
 from handrail.cli.evaluation.miniwob.site import WobTask
@@ -43,7 +44,6 @@ KINDS = (
     WobKind("press by number", press.press_by_number, "find-greatest buy-ticket"),
     WobKind("mark each", press.mark_each, "odd-or-even"),
     WobKind("watch a number", press.watch_a_number, "generate-number stock-market"),
-    WobKind("scroll, then press", press.scroll_then_press, "scroll-text-2 sign-agreement"),
     WobKind(
         "fill fields", writing.fill_fields,
         "enter-text enter-text-2 enter-password login-user-popup", "enter-text-dynamic login-user",
@@ -64,6 +64,8 @@ KINDS = (
     ),
     WobKind("complete", writing.complete, "use-autocomplete", "use-autocomplete-nodelay"),
     WobKind("search form", writing.search_form, "multi-layouts", "multi-orderings"),
+    WobKind("mark mail", lists.mark_mail, "email-inbox-delete", "email-inbox-important"),
+    WobKind("act on posts", lists.act_on_posts, "social-media-some", "social-media-all"),
     WobKind("tick and write", writing.tick_and_write, "form-sequence-2"),
 )  # fmt: skip
 BY_PAGE = {page: kind for kind in KINDS for page in kind.all}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, key, put, scroll, tap, wait
+from handrail.cli.evaluation.miniwob.solver import Solution, put, tap, wait
 
 _IN_ORDER = re.compile(r'button ([A-Z]+)|wait (\d+) seconds|"([^"]+)"')
 _SAME = {"x": "Close"}
@@ -160,16 +160,3 @@ def _fits(number: float, found: re.Match[str] | None, parity: re.Match[str] | No
     if found is not None:
         return number < float(found[2]) if found[1] == "less" else number > float(found[2])
     return parity is not None and (number % 2 == 1) == (parity[1] == "odd")
-
-
-def scroll_then_press(goal: str, screen: SeenScreen) -> Solution:
-    """To the end of a text, then the button that the goal names."""
-    field = screen.of("f")[0]
-    if "bottom" in goal or "top" in goal:
-        screen = yield tap(field)
-        for _ in range(6):
-            screen = yield key("page_down" if "bottom" in goal else "page_up")
-    elif "disabled" in field.tail or "agree" in goal.lower():
-        for _ in range(8):
-            screen = yield scroll(field)
-    yield from submit(screen)

@@ -176,6 +176,8 @@ def pick_date(goal: str, screen: SeenScreen) -> Solution:
             break
         screen = yield tap(needed(screen.named("Prev" if at > year * 12 + month else "Next"), "Next"))
     screen = yield tap(needed(screen.named(str(day)), str(day)))
+    while screen.named("Submit") is None:  # the calendar is still over it
+        screen = yield wait(200)
     yield from submit(screen)
 
 
