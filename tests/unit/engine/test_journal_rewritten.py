@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -204,3 +205,16 @@ def test_a_witness_that_is_away_delays_nothing_and_is_told_later(home: Path, dis
     disk.mkdir()
     witnessed(home, disk)
     assert WitnessState.read(home, str(disk)) == WitnessState(str(disk), 24, ManualClock().now_ms())
+
+
+def test_two_who_write_down_what_a_witness_said_at_once_do_not_take_each_others_file(tmp_path: Path) -> None:
+    """The background and a command of the same home: each wrote `witness.next` and renamed it."""
+
+    def write(size: int) -> None:
+        for _ in range(100):
+            WitnessState("disk", size).write(tmp_path)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))  # raises what a thread raised
+    assert [path.name for path in tmp_path.iterdir()] == ["witness.json"]
+    assert WitnessState.read(tmp_path, "disk").size in range(4)

@@ -53,7 +53,7 @@ class WitnessState:
 
     def write(self, home: Path) -> None:
         path = _state_path(home)
-        fresh = path.with_suffix(".next")
+        fresh = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")  # others write theirs meanwhile
         fresh.touch(0o600)
         fresh.write_text(json.dumps(asdict(self)))
         fresh.replace(path)
