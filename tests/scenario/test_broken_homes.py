@@ -94,7 +94,9 @@ def test_every_command_is_tried() -> None:
 QUICK = ("approvals", "devices", "journal", "press-key", "run")
 
 
-@pytest.mark.parametrize("name", ["a file that is no database", "a full disk"])
+@pytest.mark.parametrize(
+    "name", ["a file that is no database", pytest.param("a full disk", marks=pytest.mark.slow)]
+)
 def test_a_command_on_a_broken_home_ends_with_a_code_and_a_hint(
     tmp_path: Path, device: str, name: str
 ) -> None:
