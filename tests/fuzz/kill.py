@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -131,12 +131,15 @@ class Servers:
 
     def __init__(self) -> None:
         command = [sys.executable, str(Path(__file__)), "--nursery"]
-        self._parent = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        pipe = subprocess.PIPE
+        self._parent = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, process_group=0)
 
     def __enter__(self) -> Servers:
         return self
 
     def __exit__(self, *_: object) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._parent.pid, signal.SIGKILL)  # a test that was cut short leaves a server alive
         self._parent.communicate()
 
     def _line(self) -> str:

@@ -79,6 +79,7 @@ def flow(folder: Path, name: str, steps: str, head: str = f"app: {SETTINGS}") ->
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_every_example_passes(tmp_path: Path) -> None:
     done = handrail(
         tmp_path, "run", "--sim", EXAMPLES, "--exclude-tags", "approval", "--json",

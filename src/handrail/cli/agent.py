@@ -131,7 +131,8 @@ def _folder(options: AgentOptions, config: Config) -> Path:
     if options.resume is None:
         return new_folder(config.runs, SystemClock())
     given = Path(options.resume).expanduser()
-    return (config.runs / options.resume if len(given.parts) == 1 and not given.exists() else given).resolve()
+    is_name = len(given.parts) == 1 and not os.path.lexists(given)
+    return Path(os.path.realpath(config.runs / options.resume if is_name else given))
 
 
 def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:

@@ -36,7 +36,7 @@ def daemon() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(as_json: bool) -> None:
     """Say whether one runs for this home, and since when."""
-    told = running(Config.from_env(os.environ).home.resolve())
+    told = running(_home())
     if as_json:
         print_json(told)
     elif told["running"]:
@@ -51,7 +51,7 @@ def status(as_json: bool) -> None:
 @daemon.command()
 def stop() -> None:
     """End it. Commands that run are finished; the next one starts a new resident process."""
-    home = Config.from_env(os.environ).home.resolve()
+    home = _home()
     process = _listening(home)
     if process is None:
         click.echo("None runs for this home.")
@@ -64,6 +64,11 @@ def stop() -> None:
             raise HandrailError(f"Process {process} does not end", hint=f"kill -9 {process}")
         time.sleep(0.01)
     click.echo(f"Stopped process {process}.")
+
+
+def _home() -> Path:
+    """As the client spells it. A link that leads to itself stays as it is, and nobody listens there."""
+    return Path(os.path.realpath(Config.from_env(os.environ).home))
 
 
 def running(home: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from handrail.flow.document import FlowDocument, load
 from handrail.flow.lint import every_draft, lint, own_names, uses
 from handrail.flow.nodes import Fields, Mark, Scalar
 from handrail.flow.problems import Problem
+from handrail.flow.select_flows import real_path
 from handrail.flow.shorthand import StepDraft
 from handrail.protocol.read import nearest
 
@@ -54,9 +55,9 @@ def check(paths: Sequence[Path], outside: Iterable[str] = ()) -> list[Checked]:
     files, given = FlowFiles(), frozenset(outside)
     read = {path: _read(path, files) for path in paths}
     called = {
-        call.file.resolve() for one in read.values() if isinstance(one, FlowDocument) for call in calls(one)
+        real_path(call.file) for one in read.values() if isinstance(one, FlowDocument) for call in calls(one)
     }
-    return [_checked(path, one, files, given, path.resolve() in called) for path, one in read.items()]
+    return [_checked(path, one, files, given, real_path(path) in called) for path, one in read.items()]
 
 
 def _is_flow(path: Path, folder: Path) -> bool:
@@ -128,7 +129,7 @@ class FlowFiles:
     known: dict[Path, FlowDocument | None] = field(default_factory=dict)
 
     def read(self, path: Path) -> FlowDocument | None:
-        path = path.resolve()
+        path = real_path(path)
         if path not in self.known:
             try:
                 self.known[path] = load(path)
@@ -137,7 +138,7 @@ class FlowFiles:
         return self.known[path]
 
     def put(self, path: Path, document: FlowDocument | None) -> None:
-        self.known[path.resolve()] = document
+        self.known[real_path(path)] = document
 
 
 def calls(document: FlowDocument) -> Iterator[FlowCall]:
@@ -198,7 +199,7 @@ def _mismatch(call: FlowCall, called: FlowDocument, outside: frozenset[str]) -> 
 
 def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
     """The way from the called file back to the calling one, if there is one."""
-    start, goal = call.file.resolve(), call.caller.resolve()
+    start, goal = real_path(call.file), real_path(call.caller)
     ways: list[list[Path]] = [[goal, start]]
     seen = {start}
     while ways:
@@ -207,7 +208,7 @@ def _circle(call: FlowCall, files: FlowFiles) -> list[Path]:
             return way
         document = files.read(way[-1])
         for further in calls(document) if document else ():
-            file = further.file.resolve()
+            file = real_path(further.file)
             if file == goal or file not in seen:
                 seen.add(file)
                 ways.append([*way, file])

@@ -13,6 +13,7 @@ from typing import Any
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load
 from handrail.flow.places import Place
+from handrail.flow.select_flows import real_path
 from handrail.protocol.act import Act
 from handrail.protocol.device import TypeText
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step, Steps
@@ -61,7 +62,7 @@ class FlowPlan:
 def plan(document: FlowDocument, env: Mapping[str, str]) -> FlowPlan:
     """Raises `InvalidAction` with file and line."""
     bound = document.bind(env)
-    chain = (bound.path.resolve(),) if bound.path else ()
+    chain = (real_path(bound.path),) if bound.path else ()
     return FlowPlan(bound, _Planner(bound, env, chain).steps(bound.flow.steps, ()))
 
 
@@ -124,7 +125,7 @@ class _Planner:
     def _other(self, step: RunFlow, at: At) -> tuple[PlannedStep, ...]:
         """The steps of another file. It is told the command line's variables and its own, not ours."""
         folder = self._document.path.parent if self._document.path else Path()
-        path = (folder / step.file).resolve()
+        path = real_path(folder / step.file)
         if path in self._chain:
             ring = " → ".join(one.name for one in (*self._chain, path))
             raise self._wrong(at, f"{step.file} runs itself: {ring}", "Take one run_flow out of the ring.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ T = TypeVar("T")
 
 SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+
+
+def real_path(path: Path) -> Path:
+    """Behind all links. One that leads to itself stays as it is; `Path.resolve` raises there."""
+    return Path(os.path.realpath(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,7 @@ def find_flows(paths: Sequence[Path]) -> list[Path]:
         if not path.exists():
             raise InvalidAction(f"{path} does not exist", hint="Give a flow or a folder of flows.", path="")
         for file in _below(path) if path.is_dir() else [path]:
-            found.setdefault(file.resolve(), file)
+            found.setdefault(real_path(file), file)
     return [found[file] for file in sorted(found)]
 
 

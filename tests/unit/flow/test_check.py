@@ -177,3 +177,12 @@ def test_a_good_file_is_said_to_be_good(tmp_path: Path) -> None:
 def test_nothing_to_check_is_an_error(tmp_path: Path) -> None:
     assert run(str(tmp_path)).exit_code != 0
     assert run(str(tmp_path / "none.yaml")).exit_code == 2
+
+
+def test_a_link_that_leads_to_itself_is_told_like_a_missing_file(tmp_path: Path) -> None:
+    circle = tmp_path / "circle.yaml"
+    circle.symlink_to(circle)
+    [caller] = put(tmp_path, caller="steps:\n  - run_flow: circle.yaml")
+    told = run(str(circle), str(caller))
+    assert told.exit_code == 2
+    assert "Too many levels of symbolic links" in told.output

@@ -129,7 +129,7 @@ class PermissionsFile:
 
     def _replace(self, answers: Answers) -> None:
         words = {key: "allow" if answers[key] else "deny" for key in sorted(answers)}
-        target = self.path.resolve()  # a link stays a link
+        target = Path(os.path.realpath(self.path))  # a link stays a link
         handle, name = tempfile.mkstemp(prefix=".permissions-", dir=target.parent)  # mode 0600
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
