@@ -55,6 +55,9 @@ VARIABLES: tuple[Variable, ...] = (
     ),
     Variable("CHROME_BIN", "the browser that `--device browser` starts", "Chromium or Chrome on the PATH"),
     Variable("HANDRAIL_BROWSER_SHOWN", "1: a browser that is started has a window"),
+    Variable(
+        "HANDRAIL_BROWSER_TABS", "tabs of a running browser that are shown: patterns of addresses", "none"
+    ),
     Variable("ANDROID_HOME", "the Android SDK", also="ANDROID_SDK_ROOT"),
     Variable("ANDROID_USER_HOME", "folder of the key that phones are shown", "`~/.android`"),
     Variable("ADB_VENDOR_KEYS", "further key files, separated by colons"),
