@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from handrail.adb.device import AdbDevice
 from handrail.android.choose import open_device, pick
 from handrail.android.discovery import Listing, discover
+from handrail.android.facts import ask_facts
 from handrail.android.routing import Helper, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
@@ -40,7 +41,8 @@ from handrail.errors import Unsupported
 from handrail.protocol.traits import Capability
 from handrail.store import Store
 from handrail.surface.capabilities import Surface, WindowsCapability
-from handrail.surface.values import is_browser
+from handrail.surface.values import Facts, is_browser
+from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk
@@ -56,7 +58,7 @@ class Runtime:
         self.caller = caller
         self.policy = LivePolicy(config.home, config.policy, clock)
         self.permissions = Permissions(config.permissions)
-        self.secrets = Secrets(env, config.secrets, system_keyring())
+        self.secrets = Secrets(env, config.secrets, system_keyring)
         self.store = Store(config.db)
         self.approvals = Approvals(
             self.store, clock, keep_secret=self._keep_secret, redact=self.secrets.redact
@@ -154,12 +156,17 @@ class Runtime:
 
     async def session_with(self, surface: Surface) -> Session:
         """A session on a surface that is open already; it is closed with the runtime."""
-        try:
-            session = await Session.open(surface, self._parts, self._gate(), caller=self.caller)
-        except BaseException:
-            await surface.close()
-            raise
-        self._sessions[surface.name] = session
+
+        async def opened() -> tuple[Surface, Facts | None]:
+            try:
+                return surface, await surface.facts()
+            except BaseException:
+                await surface.close()
+                raise
+
+        name = surface.name
+        session = await Session.open(name, opened(), self._parts, self._gate(), caller=self.caller)
+        self._sessions[name] = session
         return session
 
     def attach_desk(self, desk: Desk) -> Session:
@@ -191,11 +198,16 @@ class Runtime:
             return self._sessions[device.serial]
 
     async def _open(self, device: AdbDevice, helper: Helper | None) -> Session:
-        helper = helper or self.config.helper
+        chosen: Helper = helper or self.config.helper
+
+        async def opened() -> tuple[Surface, Facts]:
+            # A round trip each: the phone is asked what it is while its helper is knocked at.
+            async with beside(ask_facts(device, self.clock), f"facts of {device.serial}") as facts:
+                driver = await connect(device, clock=self.clock, helper=chosen, env=self.env)
+                return AndroidSurface(device, driver, self.clock, self._windows()), await facts
+
         try:
-            driver = await connect(device, clock=self.clock, helper=helper, env=self.env)
-            surface = AndroidSurface(device, driver, self.clock, self._windows())
-            return await Session.open(surface, self._parts, self._gate(), caller=self.caller)
+            return await Session.open(device.serial, opened(), self._parts, self._gate(), caller=self.caller)
         except BaseException:
             await device.close()
             raise
@@ -214,10 +226,15 @@ class Runtime:
 
     async def close(self) -> None:
         """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
-        desk = [self.session_on_desk] if self.session_on_desk else []
         async with AsyncExitStack() as ends:
             ends.callback(self.store.close)
             ends.push_async_callback(self.journal.close)
+            await self.close_sessions()
+
+    async def close_sessions(self) -> None:
+        """Refs are kept and devices are free when this returns: whoever comes next waits for nobody."""
+        desk = [self.session_on_desk] if self.session_on_desk else []
+        async with AsyncExitStack() as ends:
             for session in [*desk, *self._sessions.values()]:
                 ends.push_async_callback(session.close)
             self._sessions.clear()

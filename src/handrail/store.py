@@ -149,19 +149,30 @@ class Store:
         self.path = path
         self._db = connect(path)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="handrail-store")
+        self._is_used = False
         self.committer: Callable[[Companion], None] | None = None
         """Who takes companions into its own commits. The journal does, where there is one."""
 
     def prepare(self, part: str, steps: Sequence[str]) -> None:
         """Tables of one part, before anything else is done with them."""
-        self._worker.submit(migrate, self._db, part, steps).result()
+        if self._is_used:
+            self._worker.submit(migrate, self._db, part, steps).result()
+        else:  # nobody else has the connection yet
+            migrate(self._db, part, steps)
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        self._is_used = True
         return await asyncio.get_running_loop().run_in_executor(self._worker, self._look, work)
 
-    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """`work` in one transaction: all of it or nothing, durable when this returns."""
-        return await asyncio.get_running_loop().run_in_executor(self._worker, self._transact, work)
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
+        """`work` in one transaction: all of it or nothing. It survives any process's end at once.
+
+        `durable`: a power cut, too. Otherwise that comes with the next durable commit of anybody, so what
+        only counts while processes live, or is followed by a sealed answer, does not wait for the disk.
+        """
+        self._is_used = True
+        transact = self._transact if durable else self._transact_soon
+        return await asyncio.get_running_loop().run_in_executor(self._worker, transact, work)
 
     def _look(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with reading(self._db):
@@ -172,6 +183,7 @@ class Store:
         if self.committer is not None:
             self.committer(companion)
         else:
+            self._is_used = True
             self._worker.submit(self._keep, companion)
 
     def _keep(self, companion: Companion) -> None:
@@ -185,6 +197,14 @@ class Store:
     def _transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with transaction(self._db):
             return work(self._db)
+
+    def _transact_soon(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        # NORMAL, not OFF: commits stay in order, and a checkpoint still waits for the disk.
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        try:
+            return self._transact(work)
+        finally:
+            self._db.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
         self._worker.submit(self._db.close).result()

@@ -155,6 +155,7 @@ def test_a_secret_of_one_client_is_nowhere_for_the_next(tmp_path: Path) -> None:
             second = await place.command("type-text", "${secret:WORD}")
             assert second.returncode != 0
             assert "WORD" in second.stderr
+            await until(lambda: len(processes_of(tmp_path)) == 2)  # the children that answered have ended
             for process in processes_of(tmp_path):
                 assert secret.encode() not in memory(process)
                 assert b"HANDRAIL_SECRET" not in Path(f"/proc/{process}/environ").read_bytes()

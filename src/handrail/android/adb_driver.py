@@ -12,7 +12,7 @@ from handrail.adb.shell import DeviceShell
 from handrail.android import input as touch
 from handrail.android.asleep import told_if_dark
 from handrail.android.display import read_display
-from handrail.android.facts import read_facts
+from handrail.android.facts import ask_facts
 from handrail.android.fallbacks import collect_fallbacks
 from handrail.android.foreground import read_foreground
 from handrail.android.input import read_again
@@ -49,7 +49,7 @@ class AdbDriver:
         self._typist = Typist(self.shell, self.look, clock)
 
     async def facts(self) -> Facts:
-        return await read_again(lambda left: read_facts(self.shell, self.serial, left), self._clock)
+        return await ask_facts(self.device, self._clock)
 
     async def display(self) -> Display:
         return await read_again(lambda left: read_display(self.shell, left), self._clock)

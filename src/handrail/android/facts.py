@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell, Script
+from handrail.android.input import read_again
+from handrail.clock import Clock
 from handrail.errors import AdbCommandError
 from handrail.surface.values import Facts
 
@@ -12,6 +15,11 @@ FACTS_COMMAND = Script(
     "cat /proc/sys/kernel/random/boot_id 2>/dev/null || settings get global boot_count"
 )
 """Where SELinux hides the kernel's boot id, Android's own count of boots is as good."""
+
+
+async def ask_facts(device: AdbDevice, clock: Clock) -> Facts:
+    """Ask the phone; again where that may help."""
+    return await read_again(lambda left: read_facts(device.shell, device.serial, left), clock)
 
 
 async def read_facts(shell: DeviceShell, serial: str, timeout_ms: float) -> Facts:

@@ -11,6 +11,7 @@ import gc
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ _FORMS = {
 _LONGEST = 30  # characters of words to choose from that stand beside an option's name
 
 
+@cache
 def command_for(name: str) -> click.Command:
     """The command of an action, by its name in the index."""
     action = ACTION_COMMANDS[name]

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
 from handrail.errors import InvalidAction
+
+on_answer: list[Callable[[int], None]] = []
+"""Told the exit code once an answer is given and nothing that is left to do can change it."""
 
 
 def print_json(value: Any) -> None:

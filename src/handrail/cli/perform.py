@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import os
 import re
 import signal
@@ -17,12 +18,12 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from handrail.cli.options import DeviceOptions, device_from
-from handrail.cli.output import print_json
+from handrail.cli.output import on_answer, print_json
 from handrail.config import Config
 from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, InvalidAction
@@ -30,37 +31,49 @@ from handrail.local.client import LocalDoor, Replied
 from handrail.local.wire import socket_path
 from handrail.waiting import Background
 
-if TYPE_CHECKING:
-    pass
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: Path | None) -> int:
     """Do it; the exit code."""
+    codes: list[int] = []
+
+    def tell(envelope: dict[str, Any], text: str) -> None:
+        speak(envelope, text, as_json=as_json, out=out)
+        codes.append(_exit_code(envelope))
+        for one in on_answer:
+            one(codes[0])
+
     try:
         check_out(out)
-        envelope, text = asyncio.run(_perform(data, target))
-        speak(envelope, text, as_json=as_json, out=out)
+        asyncio.run(_perform(data, target, tell))
     except HandrailError as error:
+        if codes:
+            logging.getLogger(__name__).warning("after the answer: %s", error)
+            return codes[0]
         if not as_json:
             raise
         print_json(as_answer(data["type"], error))
         return error.exits.exit_code
-    return _exit_code(envelope)
+    return codes[0]
 
 
-async def _perform(data: dict[str, Any], target: DeviceOptions) -> tuple[dict[str, Any], str]:
-    """The envelope as data, and as text: from the Handrail that runs already, else from one of our own."""
+Tell = Callable[[dict[str, Any], str], None]
+"""Takes the envelope as data, and as text."""
+
+
+async def _perform(data: dict[str, Any], target: DeviceOptions, tell: Tell) -> None:
+    """The answer comes from the Handrail that runs already, else from one of our own."""
     config, caller = Config.from_env(os.environ), Caller.at_terminal()
     if (told := await by_running_server(data, target, config, caller, os.environ)) is not None:
-        return told.envelope, told.text
-    return await _by_ourselves(data, target, config, caller)
+        tell(told.envelope, told.text)
+    else:
+        await _by_ourselves(data, target, config, caller, tell)
 
 
 async def _by_ourselves(
-    data: dict[str, Any], target: DeviceOptions, config: Config, caller: Caller
-) -> tuple[dict[str, Any], str]:
+    data: dict[str, Any], target: DeviceOptions, config: Config, caller: Caller, tell: Tell
+) -> None:
     # Half of the time of a command goes into these imports; a running server saves them.
     from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
     from handrail.engine.answer import answer_text  # noqa: PLC0415
@@ -78,7 +91,9 @@ async def _by_ourselves(
         async with _stopped_by_signals(session.stop):
             envelope = await session.run(action)
         screen = runtime.secrets.redact(session.looks.registry.text)
-        return envelope.to_dict(), answer_text(action, envelope, screen)
+        text = answer_text(action, envelope, screen)
+        await runtime.close_sessions()  # the next command finds the refs and a free phone
+        tell(envelope.to_dict(), text)
 
 
 def _exit_code(envelope: dict[str, Any]) -> int:

@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import NoReturn
@@ -37,8 +38,8 @@ _HANDED_ON_S = 2.0
 MOST_CHILDREN = 64
 _BREATH_S = 0.1
 """A child that waits that long for its command makes itself ready meanwhile."""
-_POPULATE_WRITE = 23
-"""MADV_POPULATE_WRITE of Linux 5.14. Older kernels refuse it, and nothing is lost but some milliseconds."""
+_POPULATE_READ, _POPULATE_WRITE = 22, 23
+"""MADV_POPULATE_… of Linux 5.14. Older kernels refuse them, and nothing is lost but some milliseconds."""
 TAKEN = b"\xff"
 """A child has a command now. No signal has this number: their numbers come by the same pipe."""
 
@@ -63,7 +64,7 @@ class ResidentProcess:
             self._running.add(child)
             line.close()
         else:
-            work_for(line, self._process, is_current=True)
+            work_for(line, self._process, is_current=lambda: True)
 
     def listen(self, listener: socket) -> None:
         """Until it is stopped, replaced, not used for long, or its home is gone."""
@@ -102,7 +103,7 @@ class ResidentProcess:
                     os.write(parent[1], TAKEN)
                     for one in (listener.detach(), alive, *parent):
                         os.close(one)
-                    work_for(line, self._process, is_current=code_marks() == self._code)
+                    work_for(line, self._process, is_current=partial(are_current, self._code))
         os._exit(0)
 
     def _is_at_home(self) -> bool:
@@ -140,6 +141,14 @@ def code_marks() -> dict[str, int]:
     return marks
 
 
+def are_current(marks: dict[str, int]) -> bool:
+    """Whether those files are as they were. Somebody waits for this."""
+    try:
+        return all(os.stat(file).st_mtime_ns == mark for file, mark in marks.items())
+    except OSError:
+        return False
+
+
 def _is_ours(module: str) -> bool:
     return module.partition(".")[0] in ("handrail", "handrail_sim")
 
@@ -156,10 +165,16 @@ def own_pages() -> None:
     """Copy what a child shares with its parent while nobody waits: at a touch, each page costs more."""
     libc = ctypes.CDLL(None)
     for line in Path("/proc/self/maps").read_text(encoding="utf-8").splitlines():
-        place, mode, _, _, _, *name = line.split()
-        if mode == "rw-p" and (not name or name == ["[heap]"]):
-            start, end = (int(one, 16) for one in place.split("-"))
-            libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), _POPULATE_WRITE)
+        place, mode, _, _, _, *name = line.split(maxsplit=5)
+        is_code = bool(name) and (".so" in name[0] or name[0] == os.path.realpath(sys.executable))
+        if mode == "rw-p" and (not name or name[0] == "[heap]" or is_code):
+            wish = _POPULATE_WRITE
+        elif is_code:
+            wish = _POPULATE_READ  # it is shared, but a fork begins without the tables of its pages
+        else:
+            continue
+        start, end = (int(one, 16) for one in place.split("-"))
+        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(end - start), wish)
 
 
 def warm() -> None:
@@ -180,6 +195,11 @@ def prime() -> None:
     from pydantic import BaseModel  # noqa: PLC0415
 
     import handrail.android  # noqa: PLC0415
+    from handrail.cli.action_commands import command_for  # noqa: PLC0415
+    from handrail.cli.index import ACTION_COMMANDS  # noqa: PLC0415
+
+    for name in ACTION_COMMANDS:
+        command_for(name)
 
     for found in pkgutil.walk_packages(handrail.android.__path__, "handrail.android."):
         with suppress(ImportError):  # of what is not installed

@@ -38,6 +38,7 @@ from handrail.cli.hand_over import (
     our_interpreter,
     peer,
 )
+from handrail.cli.output import on_answer
 from handrail.terminal import sit_for
 
 _TOLD_S = 5.0
@@ -66,7 +67,7 @@ class Handed:
     """As they arrived: the folder, then those of `numbers`."""
 
 
-def work_for(line: socket, parent: int, *, is_current: bool) -> NoReturn:
+def work_for(line: socket, parent: int, *, is_current: Callable[[], bool]) -> NoReturn:
     """Never returns: the process ends here, whatever happens."""
     code = 1
     try:
@@ -82,12 +83,12 @@ def work_for(line: socket, parent: int, *, is_current: bool) -> NoReturn:
         os._exit(code)
 
 
-def _work(line: socket, parent: int, is_current: bool) -> int:
+def _work(line: socket, parent: int, is_current: Callable[[], bool]) -> int:
     client, user, _ = peer(line)
     if user != os.getuid():
         return 0
     told = _receive(line)
-    if told.code != our_code() or not is_current:
+    if told.code != our_code() or not is_current():
         if os.getppid() == parent:  # and not whoever took over the orphans
             os.kill(parent, signal.SIGTERM)
         line.sendall(OTHER_CODE)
@@ -101,9 +102,11 @@ def _work(line: socket, parent: int, is_current: bool) -> int:
     if line.recv(1) != GO:
         return 0
     line.settimeout(None)
-    threading.Thread(target=_die_with, args=(line,), daemon=True).start()
+    end = _End(line, told.numbers)
+    threading.Thread(target=end.come_with_client, daemon=True).start()
+    on_answer.append(end.tell)
     code = _run()
-    line.sendall(ENDED + bytes([code]))
+    end.tell(code)
     return code
 
 
@@ -259,14 +262,35 @@ def _open_streams(streams: list[list[str]], line: socket) -> None:
         setattr(sys, f"__{name}__", text)
 
 
-def _die_with(line: socket) -> None:
-    """A client that was killed can't say so: its end of the line does."""
-    with suppress(OSError):
-        while line.recv(1):
-            pass
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_FOLLOWED_S)
-    os.kill(os.getpid(), signal.SIGKILL)
+class _End:
+    """Of the command: the client is let go with its answer, and what is left to close is closed later."""
+
+    def __init__(self, line: socket, numbers: list[int]) -> None:
+        self._line = line
+        self._numbers = numbers
+        self._is_told = False
+
+    def tell(self, code: int) -> None:
+        """The first one counts. The client's files are let go: a pipe's reader waits for the last writer."""
+        if self._is_told:
+            return
+        code = _flushed(code)
+        self._is_told = True
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in self._numbers:
+            os.dup2(nowhere, number)
+        self._line.sendall(ENDED + bytes([code & 0xFF]))
+
+    def come_with_client(self) -> None:
+        """One that was killed can't say so: its end of the line does."""
+        with suppress(OSError):
+            while self._line.recv(1):
+                pass
+        if self._is_told:
+            return
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_FOLLOWED_S)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _run() -> int:
@@ -280,7 +304,7 @@ def _run() -> int:
     except BaseException:
         sys.excepthook(*sys.exc_info())
         code = 1
-    return _flushed(code if isinstance(code, int) else int(code is not None)) & 0xFF
+    return code if isinstance(code, int) else int(code is not None)
 
 
 def _flushed(code: int) -> int:

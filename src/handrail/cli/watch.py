@@ -70,7 +70,7 @@ async def _news(opened: Opened, config: Config, every_ms: int) -> AsyncIterator[
     driver = await connect(opened.device, clock=clock, helper="none", env=os.environ)
     config.make_home()
     journal, store = Journal.open(config.home, clock), Store(config.db)
-    secrets = Secrets(os.environ, config.secrets, system_keyring())
+    secrets = Secrets(os.environ, config.secrets, system_keyring)
     surface = AndroidSurface(opened.device, driver, clock)
     boot_id = (await surface.facts()).boot_id
     guarded = GuardedSurface.of(surface, Taints(store), secrets, boot_id)

@@ -176,13 +176,14 @@ class Leases:
             done = db.execute("UPDATE leases SET until_ms = ? WHERE token = ?", (until, lease.token))
             return None if done.rowcount else _rows(db, lease.device)
 
-        rows = await self._store.write(work)
+        rows = await self._store.write(work, durable=_outlives(lease.ttl_ms))
         if rows is not None:
             others = (_busy(_held(row)) for row in rows if not self._over(row))
             raise next(others, _lost(lease))
 
     async def release(self, lease: Lease) -> None:
-        await self._store.write(lambda db: db.execute("DELETE FROM leases WHERE token = ?", (lease.token,)))
+        order = "DELETE FROM leases WHERE token = ?"
+        await self._store.write(lambda db: db.execute(order, (lease.token,)), durable=_outlives(lease.ttl_ms))
 
     async def _take(self, device: str, holder: Holder, rank: int, ttl_ms: int | None) -> Lease:
         now = self._clock.now_ms()
@@ -198,7 +199,7 @@ class Leases:
             _insert(db, rank, lease)
 
         try:
-            await self._store.write(work)
+            await self._store.write(work, durable=_outlives(ttl_ms))
         except asyncio.CancelledError:
             await self.release(lease)  # the store's thread may have written it already
             raise
@@ -226,6 +227,11 @@ class Leases:
     def _expired(self, row: sqlite3.Row) -> bool:
         until: int | None = row["until_ms"]
         return until is not None and until <= self._clock.now_ms()
+
+
+def _outlives(ttl_ms: int | None) -> bool:
+    """Whether it has to be there after a power cut: one that ends by time has no process then."""
+    return ttl_ms is None
 
 
 def _rows(db: sqlite3.Connection, device: str) -> list[sqlite3.Row]:

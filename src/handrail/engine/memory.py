@@ -6,10 +6,12 @@ the device at the same time: each process takes its numbers from a block that th
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -73,20 +75,32 @@ class Memory:
 
     async def load(self, device: str, boot_id: str) -> Known:
         """Where the last session stopped, after a boot only its numbers; with a block of new ones."""
-        row = await self._store.write(lambda db: _open(db, device))
-        refs = _refs(row, device)
-        if row["boot_id"] != boot_id:
-            refs.clear()
-        if row["ceiling"] is None:
-            return Known(refs, row["revision"], row["signature"], _first_ceiling(row))
-        # Its process died, or works on: whatever it showed since it last saved is not known here.
-        refs.floor = row["ceiling"]
-        return Known(refs, refs.floor, "", refs.floor + BLOCK)
+        return known_from(await self.take(device), boot_id)
+
+    async def take(self, device: str) -> sqlite3.Row:
+        """A block of numbers, and what is kept of the device, as `known_from` reads it.
+
+        Every answer that shows one of them is sealed later, and durably: this does not wait for the disk.
+        """
+        return await self._store.write(lambda db: _open(db, device), durable=False)
+
+    @asynccontextmanager
+    async def taking(self, device: str) -> AsyncIterator[asyncio.Task[sqlite3.Row]]:
+        """Take a block while the device is opened. A block that fails leaves everything as it was."""
+        taking = asyncio.create_task(self.take(device), name=f"numbers for {device}")
+        try:
+            yield taking
+        except BaseException:
+            await asyncio.wait({taking})
+            if not taking.cancelled() and taking.exception() is None:
+                row = taking.result()
+                await self._store.write(lambda db: _give_back(db, row), durable=False)
+            raise
 
     async def extend(self, device: str, known: Known, revision: int) -> int:
         """Another block; the revision to go on with. A block that others came to have is jumped over."""
         ceiling = known.ceiling
-        stored = await self._store.write(lambda db: _extend(db, device))
+        stored = await self._store.write(lambda db: _extend(db, device), durable=False)
         if stored != ceiling:
             known.refs.floor = stored
         known.ceiling = stored + BLOCK
@@ -103,7 +117,20 @@ class Memory:
             "refs": text, "floor": known.refs.floor, "ceiling": known.ceiling,
             "highest": max(known.refs.highest, known.revision),
         }  # fmt: skip
-        await self._store.write(lambda db: _save(db, values, last=last))
+        # Without it the next session jumps over the block that was taken, and no ref means anything else.
+        await self._store.write(lambda db: _save(db, values, last=last), durable=False)
+
+
+def known_from(row: sqlite3.Row, boot_id: str) -> Known:
+    """Where the last session stopped, after a boot only its numbers."""
+    refs = _refs(row, row["device"])
+    if row["boot_id"] != boot_id:
+        refs.clear()
+    if row["ceiling"] is None:
+        return Known(refs, row["revision"], row["signature"], _first_ceiling(row))
+    # Its process died, or works on: whatever it showed since it last saved is not known here.
+    refs.floor = row["ceiling"]
+    return Known(refs, refs.floor, "", refs.floor + BLOCK)
 
 
 def _refs(row: sqlite3.Row, device: str) -> Refs:
@@ -121,9 +148,18 @@ def _open(db: sqlite3.Connection, device: str) -> sqlite3.Row:
     """The row as it was, after a block was taken."""
     db.execute("INSERT OR IGNORE INTO known_screens (device) VALUES (?)", (device,))
     row: sqlite3.Row = db.execute("SELECT * FROM known_screens WHERE device = ?", (device,)).fetchone()
-    taken = _first_ceiling(row) if row["ceiling"] is None else row["ceiling"] + BLOCK
-    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (taken, device))
+    db.execute("UPDATE known_screens SET ceiling = ? WHERE device = ?", (_taken(row), device))
     return row
+
+
+def _give_back(db: sqlite3.Connection, row: sqlite3.Row) -> None:
+    """Nobody was shown a number of the block. Where others took one after it, it stays taken."""
+    order = "UPDATE known_screens SET ceiling = ? WHERE device = ? AND ceiling = ?"
+    db.execute(order, (row["ceiling"], row["device"], _taken(row)))
+
+
+def _taken(row: sqlite3.Row) -> int:
+    return _first_ceiling(row) if row["ceiling"] is None else int(row["ceiling"]) + BLOCK
 
 
 def _first_ceiling(row: sqlite3.Row) -> int:

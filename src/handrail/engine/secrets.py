@@ -11,7 +11,7 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,8 +56,12 @@ class Secrets:
     """What may be filled in, and what must not be seen. Every value known here is redacted, used or not."""
 
     def __init__(
-        self, env: Mapping[str, str], file: Path | None = None, keyring: Keyring | None = None
+        self,
+        env: Mapping[str, str],
+        file: Path | None = None,
+        keyring: Callable[[], Keyring | None] = lambda: None,
     ) -> None:
+        """`keyring` is asked for when a secret is found nowhere else: its package takes long to import."""
         self._env = {key.removeprefix(PREFIX): env[key] for key in env if key.startswith(PREFIX) and env[key]}
         self._keyring = keyring
         self._added: dict[str, str] = {}
@@ -148,7 +152,8 @@ class Secrets:
             for spelling in (name, name.upper()):
                 if spelling in source:
                     return source[spelling]
-        return self._keyring.get_password(SERVICE, name) if self._keyring else None
+        keyring = self._keyring()
+        return keyring.get_password(SERVICE, name) if keyring else None
 
 
 def _missing(name: str, what: str, known: list[str]) -> InvalidAction:

@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,7 @@ from handrail.engine.journal import Journal
 from handrail.engine.leases import Held, Leases
 from handrail.engine.lifecycle import failed, live
 from handrail.engine.look.looks import Looks
-from handrail.engine.memory import Known, Memory, Refs
+from handrail.engine.memory import Known, Memory, Refs, known_from
 from handrail.engine.permit import Permit
 from handrail.engine.policy.permissions import Gate
 from handrail.engine.queue import Queue, Turn, Work
@@ -106,11 +106,24 @@ class Session(ShortForms):
         self._saving: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, surface: Surface, parts: Parts, gate: Gate, *, caller: Caller) -> Session:
-        """Goes on where the last session on this device stopped."""
-        facts = await surface.facts()
-        known = await parts.memory.load(surface.name, facts.boot_id) if facts else Known(Refs())
-        return cls(surface, parts, gate, known, facts, caller=caller)
+    async def open(
+        cls,
+        name: str,
+        opening: Awaitable[tuple[Surface, Facts | None]],
+        parts: Parts,
+        gate: Gate,
+        *,
+        caller: Caller,
+    ) -> Session:
+        """Goes on where the last session on this device stopped. Closes the surface where that fails."""
+        async with parts.memory.taking(name) as taken:
+            surface, facts = await opening
+            try:
+                known = known_from(await taken, facts.boot_id) if facts else Known(Refs())
+                return cls(surface, parts, gate, known, facts, caller=caller)
+            except BaseException:
+                await surface.close()
+                raise
 
     @property
     def facts(self) -> Facts:

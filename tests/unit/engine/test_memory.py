@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from handrail.engine.memory import BLOCK, Known, Memory
 from handrail.engine.secrets import Secrets
@@ -134,3 +137,51 @@ def test_refs_of_another_version_are_dropped_and_their_numbers_kept(tmp_path: Pa
         assert shown(after, "Save", "Cancel").isdisjoint(given)
 
     with_memory(tmp_path, work)
+
+
+def test_a_device_that_does_not_open_costs_no_numbers(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        first = await memory.load(DEVICE, BOOT)
+        assert shown(first, "Save", "Cancel") == {"@b1", "@b2"}
+        await memory.save(DEVICE, BOOT, first, same, last=True)
+        for _ in range(3):
+            with suppress(ConnectionError):
+                async with memory.taking(DEVICE):
+                    raise ConnectionError
+        again = await memory.load(DEVICE, BOOT)
+        assert (again.revision, again.ceiling) == (first.revision, first.ceiling + 2)
+        assert shown(again, "Save", "Cancel", "Help") == {"@b1", "@b2", "@b3"}
+
+    with_memory(tmp_path, work)
+
+
+def test_numbers_that_others_took_meanwhile_stay_theirs(tmp_path: Path) -> None:
+    async def work(memory: Memory) -> None:
+        with suppress(ConnectionError):
+            async with memory.taking(DEVICE) as taken:
+                await taken
+                other = await memory.load(DEVICE, BOOT)
+                raise ConnectionError
+        third = await memory.load(DEVICE, BOOT)
+        assert third.refs.floor >= other.ceiling
+
+    with_memory(tmp_path, work)
+
+
+def test_what_need_not_outlive_a_power_cut_is_seen_by_others_at_once(tmp_path: Path) -> None:
+    async def run() -> None:
+        one, two = Store(tmp_path / "handrail.db"), Store(tmp_path / "handrail.db")
+        try:
+            one.prepare("words", ("CREATE TABLE words (word TEXT)",))
+            say = "INSERT INTO words VALUES ('soon')"
+            await one.write(lambda db: db.execute(say), durable=False)
+            assert [row[0] for row in await two.read(lambda db: db.execute("SELECT * FROM words").fetchall())]
+            with pytest.raises(ZeroDivisionError):
+                await one.write(lambda _: 1 // 0, durable=False)
+            # FULL again, also after a failure: the next durable write waits for the disk.
+            assert await one.read(lambda db: db.execute("PRAGMA synchronous").fetchone()[0]) == 2
+        finally:
+            one.close()
+            two.close()
+
+    asyncio.run(run())

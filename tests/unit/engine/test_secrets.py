@@ -42,7 +42,7 @@ def test_the_file_and_the_keyring_come_after_the_environment(tmp_path: Path) -> 
     file = tmp_path / "secrets"
     file.write_text("# mine\n\nPIN=in the file = with signs\nMAIL=mail-word\n")
     file.chmod(0o600)
-    secrets = Secrets({"HANDRAIL_SECRET_MAIL": "from-env"}, file, Ring())
+    secrets = Secrets({"HANDRAIL_SECRET_MAIL": "from-env"}, file, Ring)
     assert secrets.fill("${secret:PIN}").text == "in the file = with signs"
     assert secrets.fill("${secret:MAIL}").text == "from-env"
     assert secrets.fill("${secret:RING}").text == "from-the-ring"
@@ -172,7 +172,7 @@ def test_the_optional_keyring_may_be_absent(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_an_installed_keyring_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", Ring())  # type: ignore[arg-type]
-    secrets = Secrets({}, keyring=system_keyring())
+    secrets = Secrets({}, keyring=system_keyring)
     assert secrets.redact("from-the-ring") == "from-the-ring", "a keyring can't be listed"
     assert secrets.fill("${secret:RING}").text == "from-the-ring"
     assert secrets.redact("from-the-ring") == "${secret:RING}"
