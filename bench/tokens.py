@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from bench.doors import HANDRAIL, MARK, Mcp, adb_server, end_descendants, phone, their_place  # noqa: E402
 
-from handrail.mcp.server import INSTRUCTIONS, listed  # noqa: E402
+from handrail.mcp.greeting import INSTRUCTIONS  # noqa: E402
+from handrail.mcp.server import listed  # noqa: E402
 from handrail.mcp.tools import PROFILES, tools  # noqa: E402
 
 GOALS = {"core": 2_400}

@@ -20,7 +20,8 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from handrail.mcp import http
-from handrail.mcp.server import DATA, ENVELOPE, INSTRUCTIONS, build
+from handrail.mcp.greeting import INSTRUCTIONS
+from handrail.mcp.server import DATA, ENVELOPE, build
 from handrail.protocol.envelope import Envelope
 from tests.scenario.test_mcp_answers import CONTACTS, Door, door
 from tests.scenario.world import play

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from handrail.local.desk import LocalDesk
     from handrail.mcp.state import DoorState
+    from handrail.mcp.stdio import ClientPipes
 
 PORT = 8421
 
@@ -75,6 +76,32 @@ def mcp(**given: Any) -> None:
 
 async def _main(options: McpOptions) -> None:
     from handrail.bind import check_bind  # noqa: PLC0415
+    from handrail.clock import SystemClock  # noqa: PLC0415
+    from handrail.mcp.greeting import Greeter  # noqa: PLC0415
+    from handrail.mcp.stdio import client_pipes  # noqa: PLC0415
+
+    greeter = Greeter(options.profile)  # a slip of the pen is told before anything is opened
+    if options.http:
+        check_bind(options.host, options.token)
+        await _open(options, None)
+        return
+    async with client_pipes(greeter) as client:
+        if client is not None:
+            await client.greeted(SystemClock())
+            await asyncio.to_thread(_import)
+        await _open(options, client)
+
+
+def _import() -> None:
+    """What takes a second, in a thread: a client that has more first words is answered meanwhile."""
+    import mcp.server.stdio  # noqa: F401, PLC0415
+
+    import handrail.local.server  # noqa: PLC0415
+    import handrail.mcp.server  # noqa: PLC0415
+    import handrail.runtime  # noqa: F401, PLC0415
+
+
+async def _open(options: McpOptions, client: ClientPipes | None) -> None:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.local.desk import LocalDesk  # noqa: PLC0415
@@ -83,9 +110,6 @@ async def _main(options: McpOptions) -> None:
     from handrail.mcp.tools import tools  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
 
-    tools(options.profile)  # a slip of the pen is told before anything is opened
-    if options.http:
-        check_bind(options.host, options.token)
     config = Config.from_env(os.environ)
     async with AsyncExitStack() as stack:
         # A simulated phone is there from the start and until the end; a real one may come later.
@@ -102,7 +126,7 @@ async def _main(options: McpOptions) -> None:
         if "desk" in (tool.name for tool in tools(options.profile)):
             stack.push_async_callback(_leave, desk, state)
         await stack.enter_async_context(serve_local(runtime))
-        await _serve(options, state, stack)
+        await _serve(options, state, stack, client)
 
 
 async def _leave(desk: LocalDesk, state: DoorState) -> None:
@@ -111,7 +135,9 @@ async def _leave(desk: LocalDesk, state: DoorState) -> None:
         await desk.left(caller)
 
 
-async def _serve(options: McpOptions, state: DoorState, stack: AsyncExitStack) -> None:
+async def _serve(
+    options: McpOptions, state: DoorState, stack: AsyncExitStack, client: ClientPipes | None
+) -> None:
     from handrail.mcp.approvals import Attendant  # noqa: PLC0415
     from handrail.mcp.server import build  # noqa: PLC0415
 
@@ -121,7 +147,7 @@ async def _serve(options: McpOptions, state: DoorState, stack: AsyncExitStack) -
     if not options.http:
         from handrail.mcp import stdio  # noqa: PLC0415
 
-        await stdio.serve(server)
+        await stdio.serve(server, client)
         return
     from handrail.mcp import http  # noqa: PLC0415
 
