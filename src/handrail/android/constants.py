@@ -29,7 +29,9 @@ LARGE_DUMP_BYTES = 300_000
 SCREENSHOT_LIMIT_BYTES = 64 << 20
 """A noisy 4K picture as PNG stays below."""
 DOUBLE_TAP_GAP_MS = 100
-"""Android takes two taps for one double tap when 40 to 300 ms lie between them."""
+"""Android takes two taps for one double tap when 40 to 300 ms lie between them; commands start unevenly."""
+CHANNEL_DOUBLE_TAP_GAP_MS = 50
+"""The same by a channel, whose touches start at once: the way to the phone only adds to it."""
 LONG_PRESS_TIMEOUT_MS = 500
 """How long `input draganddrop` holds before it moves; the duration that it is given includes the hold."""
 LOGCAT_LINES = 200

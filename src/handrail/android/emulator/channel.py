@@ -10,7 +10,7 @@ from math import cos, radians, sin
 
 from handrail.android.channel import Channel
 from handrail.android.constants import (
-    DOUBLE_TAP_GAP_MS,
+    CHANNEL_DOUBLE_TAP_GAP_MS,
     GRPC_FRAMES_PER_SEC,
     GRPC_PRESSURE,
     GRPC_RPC_TIMEOUT_MS,
@@ -80,7 +80,7 @@ class EmulatorChannel(Channel):
     async def double_tap(self, x: int, y: int) -> None:
         await self._play([((x, y),)])
         try:
-            await self._clock.sleep_ms(DOUBLE_TAP_GAP_MS)
+            await self._clock.sleep_ms(CHANNEL_DOUBLE_TAP_GAP_MS)
             await self._play([((x, y),)])
         except HandrailError as error:
             error.details["delivery"] = "unknown"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import DeviceShell
 from handrail.android.channel import Channel
-from handrail.android.constants import DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
+from handrail.android.constants import CHANNEL_DOUBLE_TAP_GAP_MS, HELPER_STARTUP_TIMEOUT_MS, READ_DEADLINE_MS
 from handrail.android.display import read_display
 from handrail.android.helper.client import HelperClient
 from handrail.android.helper.ensure import HelperHandle, Say, ensure_helper
@@ -55,7 +55,7 @@ class HelperChannel(Channel):
     async def double_tap(self, x: int, y: int) -> None:
         await self.client.tap(x, y)
         try:
-            await self._clock.sleep_ms(DOUBLE_TAP_GAP_MS)
+            await self._clock.sleep_ms(CHANNEL_DOUBLE_TAP_GAP_MS)
             await self.client.tap(x, y)
         except HandrailError as error:
             error.details["delivery"] = "unknown"
