@@ -16,6 +16,7 @@ OUTSIDE = {
     "protocol/": "the vocabulary itself",
     "dialects/": "what other designs call the actions",
     "cli/index.py": "generated",
+    "cli/vocabulary.py": "generated",
     "engine/short_forms.py": "generated",
 }
 LISTED = {

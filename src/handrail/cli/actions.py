@@ -5,10 +5,7 @@ from __future__ import annotations
 import click
 
 from handrail.cli.output import print_json, print_table
-from handrail.dialects.rules import unknown_name
-from handrail.protocol.act import Act
-from handrail.protocol.actions import ACTIONS, json_schema
-from handrail.protocol.describe import describe, summary
+from handrail.cli.vocabulary import VOCABULARY
 
 
 @click.command()
@@ -17,20 +14,24 @@ from handrail.protocol.describe import describe, summary
 def actions(names: tuple[str, ...], as_json: bool) -> None:
     """Show every action, or the fields of the actions named."""
     for name in names:
-        if name not in ACTIONS:
-            raise unknown_name(name, ACTIONS)
+        if name not in VOCABULARY:
+            from handrail.dialects.rules import unknown_name  # noqa: PLC0415  (the models themselves)
+
+            raise unknown_name(name, VOCABULARY)
     if as_json:
         print_json(_schema(names))
     elif names:
         for name in names:
-            _print_fields(ACTIONS[name])
+            _print_fields(name)
     else:
-        rows = [(name, cls.traits.effect, cls.traits.semantic, summary(cls)) for name, cls in ACTIONS.items()]
+        rows = [(name, one.effect, one.semantic, one.text) for name, one in VOCABULARY.items()]
         print_table(f"{len(rows)} actions", ("type", "effect", "semantic", "what it does"), rows)
 
 
 def _schema(names: tuple[str, ...]) -> dict[str, object]:
     """The whole document, or the same with only the named actions to choose from."""
+    from handrail.protocol.actions import ACTIONS, json_schema  # noqa: PLC0415
+
     schema = json_schema()
     if names:
         wanted = {f"#/$defs/{ACTIONS[name].__name__}" for name in names}
@@ -40,9 +41,8 @@ def _schema(names: tuple[str, ...]) -> dict[str, object]:
     return schema
 
 
-def _print_fields(cls: type[Act]) -> None:
-    described = describe(cls)
-    click.echo(f"{described.type}: {described.text}")
-    rows = [(one.name, one.kind, one.presence, one.text) for one in described.fields]
-    print_table(described.type, ("field", "type", "", "meaning"), rows)
-    click.echo(f"example: {described.example}\n")
+def _print_fields(name: str) -> None:
+    told = VOCABULARY[name]
+    click.echo(f"{name}: {told.text}")
+    print_table(name, ("field", "type", "", "meaning"), told.fields)
+    click.echo(f"example: {told.example}\n")
