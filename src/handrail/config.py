@@ -5,7 +5,6 @@ Reads the mapping that it is given, and touches no disk before it is asked to.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -273,6 +272,8 @@ def warnings(env: Mapping[str, str]) -> list[str]:
 
 def _unknown(name: str, known: list[str]) -> str:
     """The common start would make every name look near to every other."""
+    import difflib  # noqa: PLC0415  (for slips of the pen)
+
     tails = {one.removeprefix("HANDRAIL_"): one for one in known}
     near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
     return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")
@@ -295,9 +296,7 @@ def _witness(text: str) -> str | None:
         good = place.scheme in ("http", "https") and place.hostname and (place.port or 1) in PORTS
     except ValueError:
         good = False
-    return (
-        text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address such as https://host:8430")
-    )
+    return text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
 
 
 def _address(text: str) -> str:
@@ -376,13 +375,17 @@ def _bad(name: str, value: str, wanted: str) -> NoReturn:
 
 
 Transport = Literal["usb", "tcp", "emulator"]
-
 _EMULATOR = re.compile(r"emulator-(\d+)")
 _PAIRED = "._adb-tls-connect._tcp"
 """How adb names a phone that it found on the network by itself."""
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 EMULATED = range(5555, 5586, 2)
 """ADB ports of emulators on this machine; the console is one below and names the emulator."""
+
+
+def is_browser(name: str) -> bool:
+    """Whether a device's name means a browser: `browser`, `browser:NAME`, `browser:ADDRESS`."""
+    return name.partition(":")[0] == "browser"
 
 
 def transport(serial: str) -> Transport:

@@ -12,6 +12,7 @@ import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from handrail.adb.device import AdbDevice
@@ -21,7 +22,7 @@ from handrail.android.facts import ask_facts
 from handrail.android.routing import Helper, connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config
+from handrail.config import Config, is_browser
 from handrail.engine.approval import Approvals, Notify
 from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
@@ -32,8 +33,6 @@ from handrail.engine.leases import Leases
 from handrail.engine.memory import Known, Memory, Refs
 from handrail.engine.policy.live import LivePolicy
 from handrail.engine.policy.permissions import Gate, Permissions
-from handrail.engine.script import ScriptExecutor
-from handrail.engine.script.allow import DEFAULT
 from handrail.engine.secrets import Secrets, system_keyring
 from handrail.engine.session import Parts, Session
 from handrail.engine.taint.store import Taints
@@ -41,11 +40,12 @@ from handrail.errors import Unsupported
 from handrail.protocol.traits import Capability
 from handrail.store import Store
 from handrail.surface.capabilities import Surface, WindowsCapability
-from handrail.surface.values import Facts, is_browser
+from handrail.surface.values import Facts
 from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from handrail.desk.desk import Desk
+    from handrail.engine.script import ScriptExecutor
 
 
 class Runtime:
@@ -73,12 +73,7 @@ class Runtime:
             journal=self.journal,
             approvals=self.approvals,
             secrets=self.secrets,
-            scripts=ScriptExecutor(
-                config.runs,
-                allow=lambda: (*DEFAULT, *self.policy.current().script.allow),
-                clock=clock,
-                env=env,
-            ),
+            scripts=cache(self._script_executor),
             script_shell=lambda: self.policy.current().script.shell,
             leases=self.leases,
             memory=Memory(self.store),
@@ -114,6 +109,13 @@ class Runtime:
             yield runtime
         finally:
             await runtime.close()
+
+    def _script_executor(self) -> ScriptExecutor:
+        from handrail.engine.script import ScriptExecutor  # noqa: PLC0415 - most runtimes run none
+        from handrail.engine.script.allow import DEFAULT  # noqa: PLC0415
+
+        allow = lambda: (*DEFAULT, *self.policy.current().script.allow)  # noqa: E731
+        return ScriptExecutor(self.config.runs, allow=allow, clock=self.clock, env=self.env)
 
     def _keep_secret(self, name: str, value: str) -> str:
         self.secrets.add(name, value)

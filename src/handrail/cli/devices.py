@@ -14,9 +14,8 @@ import click
 
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, iso_time
-from handrail.config import Config, canonical, host_port
+from handrail.config import Config, canonical, host_port, is_browser
 from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
-from handrail.surface.values import is_browser
 
 if TYPE_CHECKING:
     from handrail.android.discovery import Found

@@ -18,18 +18,19 @@ import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from handrail.cli.options import DeviceOptions, device_from
 from handrail.cli.output import on_answer, print_json
-from handrail.config import Config
-from handrail.engine.events import Caller
+from handrail.config import Config, is_browser
 from handrail.errors import ERRORS, HandrailError, InvalidAction
-from handrail.local.client import LocalDoor, Replied
-from handrail.local.wire import socket_path
+from handrail.places import socket_file
 from handrail.waiting import Background
+
+if TYPE_CHECKING:
+    from handrail.local.client import Replied
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -64,28 +65,28 @@ Tell = Callable[[dict[str, Any], str], None]
 
 async def _perform(data: dict[str, Any], target: DeviceOptions, tell: Tell) -> None:
     """The answer comes from the Handrail that runs already, else from one of our own."""
-    config, caller = Config.from_env(os.environ), Caller.at_terminal()
-    if (told := await by_running_server(data, target, config, caller, os.environ)) is not None:
+    config = Config.from_env(os.environ)
+    if (told := await by_running_server(data, target, config, os.environ)) is not None:
         tell(told.envelope, told.text)
     else:
-        await _by_ourselves(data, target, config, caller, tell)
+        await _by_ourselves(data, target, config, tell)
 
 
-async def _by_ourselves(
-    data: dict[str, Any], target: DeviceOptions, config: Config, caller: Caller, tell: Tell
-) -> None:
-    # Half of the time of a command goes into these imports; a running server saves them.
-    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
-    from handrail.engine.answer import answer_text  # noqa: PLC0415
+async def _by_ourselves(data: dict[str, Any], target: DeviceOptions, config: Config, tell: Tell) -> None:
     from handrail.protocol.read import action_from  # noqa: PLC0415
-    from handrail.runtime import Runtime  # noqa: PLC0415
-    from handrail.surface.values import is_browser  # noqa: PLC0415
 
     action = action_from(data)
     async with AsyncExitStack() as ends:
         is_phone = target.sim or not is_browser(target.device or config.device or "")
         opened = await ends.enter_async_context(device_from(target, config)) if is_phone else None
-        runtime = await ends.enter_async_context(Runtime.open(config, caller=caller))
+        # Half of the time of a command goes into these imports. The phone is there by now, or it is told
+        # that it is not.
+        from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
+        from handrail.engine.answer import answer_text  # noqa: PLC0415
+        from handrail.engine.events import Caller  # noqa: PLC0415
+        from handrail.runtime import Runtime  # noqa: PLC0415
+
+        runtime = await ends.enter_async_context(Runtime.open(config, caller=Caller.at_terminal()))
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
         session = await (runtime.session_on(opened.device) if opened else runtime.session(target.device))
         async with _stopped_by_signals(session.stop):
@@ -133,11 +134,19 @@ _OWN_SECRET = re.compile(r"\$\{secret:(\w+)\}")
 
 
 async def by_running_server(
-    action: Mapping[str, Any], target: DeviceOptions, config: Config, caller: Caller, env: Mapping[str, str]
+    action: Mapping[str, Any],
+    target: DeviceOptions,
+    config: Config,
+    env: Mapping[str, str],
 ) -> Replied | None:
     """None: there is no server, or it does not work on this phone, or it can't know what is needed."""
-    if target.sim or not socket_path(config.home).exists() or _needs_own_secret(action, env):
+    is_served = os.path.exists(socket_file(str(config.home), "local"))
+    if target.sim or not is_served or _needs_own_secret(action, env):
         return None
+    from handrail.engine.events import Caller  # noqa: PLC0415
+    from handrail.local.client import LocalDoor  # noqa: PLC0415
+
+    caller = Caller.at_terminal()
     door = await LocalDoor.open(config.home)
     if door is None:
         return None

@@ -158,7 +158,7 @@ class Stage:
     looks: Looks
     clock: Clock
     secrets: Secrets
-    scripts: ScriptExecutor
+    scripts: Callable[[], ScriptExecutor]
     ask_person: Callable[[RequestHumanAuth], Awaitable[Answer]]
     turn: Turn
     guard: PressGuard

@@ -57,7 +57,7 @@ class Parts:
     journal: Journal
     approvals: Approvals
     secrets: Secrets
-    scripts: ScriptExecutor
+    scripts: Callable[[], ScriptExecutor]
     leases: Leases
     memory: Memory
     stops: Stops

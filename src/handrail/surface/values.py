@@ -139,12 +139,3 @@ class LastWords:
 
     summary: str
     lines: tuple[str, ...]
-
-
-BROWSER = "browser"
-
-
-def is_browser(name: str) -> bool:
-    """Whether a device's name means a browser: `browser`, `browser:NAME`, `browser:ADDRESS`."""
-    kind, _, _ = name.partition(":")
-    return kind == BROWSER

@@ -67,7 +67,7 @@ async def on_device(stage: Stage, action: Shell) -> Outcome:
 async def on_host(stage: Stage, action: RunScript) -> Outcome:
     """Within the executor's limits; a refused run leaves its evidence too."""
     async with stage.run.dispatching():
-        result = await stage.scripts.run(
+        result = await stage.scripts().run(
             action.script, action.timeout_sec, shell=stage.script_shell(), secrets=stage.secrets
         )
     stage.run.details |= result.to_dict()
