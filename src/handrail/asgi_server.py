@@ -39,7 +39,12 @@ class DoorServer(uvicorn.Server):
 
 def door_server(app: ASGIApp, **options: Any) -> DoorServer:
     """`options` are uvicorn's."""
-    shared = {"log_level": "warning", "server_header": False, "h11_max_incomplete_event_size": MOST_HEAD}
+    shared = {
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "h11_max_incomplete_event_size": MOST_HEAD,
+    }
     logging.getLogger("uvicorn.error").addFilter(_is_ours)
     return DoorServer(uvicorn.Config(PlainHeads(app), http=BoundedProtocol, **{**shared, **options}))
 

@@ -26,7 +26,7 @@ from handrail.engine.approval import Approvals, AskedApproval
 from handrail.errors import ActionRejected, HandrailError
 from handrail.mcp.answer import ToolAnswer
 from handrail.mcp.client import Client, Decision, Ticker, decision_of, request_of
-from handrail.waiting import Background, beside, first, wait_for_end
+from handrail.waiting import Background, Deadline, Expired, beside, first
 
 PATIENCE_MS = 45_000.0
 """How long a call waits for an answer from elsewhere; many clients give a call up after a minute."""
@@ -50,7 +50,7 @@ class Attendant:
         async def tell(one: AskedApproval, token: str | None) -> None:
             questions = QUESTIONS.get()
             if questions is not None:
-                questions.put_nowait(Asked(one, secrets.token_urlsafe(32)))
+                questions.put(Asked(one, secrets.token_urlsafe(32)))
             if earlier is not None:
                 await earlier(one, token)
 
@@ -88,7 +88,7 @@ class Attendant:
         return call
 
     def _start(self, params: CallToolRequestParams, key: str, work: Work, client: Client) -> WaitingCall:
-        questions: asyncio.Queue[Asked] = asyncio.Queue()
+        questions = CallQuestions(asyncio.get_running_loop())
         ticker = Ticker(params.name, self._clock) if client.wants_progress else None
 
         async def run() -> ToolAnswer:
@@ -148,10 +148,12 @@ class Attendant:
 
     async def _next(self, call: WaitingCall) -> Asked | None:
         """Its next question; None at its end, or when this request has waited long enough."""
-        getting, _ = await first(
-            call.questions.get(), wait_for_end(self._clock, call.task, self._patience_ms)
-        )
-        return None if getting.cancelled() else getting.result()
+        if not call.questions.asked:
+            with suppress(Expired):
+                async with Deadline(self._clock, self._patience_ms):
+                    ends: set[asyncio.Future[Any]] = {call.task, call.questions.bell}
+                    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        return call.questions.take()
 
     async def _open_question(self, call: WaitingCall) -> Asked | None:
         """The one that the call waits for now, if it does."""
@@ -240,7 +242,7 @@ class WaitingCall:
 
     key: str
     task: asyncio.Task[ToolAnswer]
-    questions: asyncio.Queue[Asked]
+    questions: CallQuestions
     ticker: Ticker | None
     open: Asked | None = None
     """The last question that was asked."""
@@ -252,7 +254,29 @@ class WaitingCall:
         return self.open is not None and hmac.compare_digest(self.open.state.encode(), state.encode())
 
 
-QUESTIONS: ContextVar[asyncio.Queue[Asked] | None] = ContextVar("questions", default=None)
+class CallQuestions:
+    """What a call asked and nobody has taken up yet. Most ask nothing, so the bell is no task."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.asked: list[Asked] = []
+        self.bell: asyncio.Future[None] = loop.create_future()
+
+    def put(self, one: Asked) -> None:
+        self.asked.append(one)
+        if not self.bell.done():
+            self.bell.set_result(None)
+
+    def take(self) -> Asked | None:
+        """The oldest one, if there is any."""
+        if not self.asked:
+            return None
+        if len(self.asked) == 1:
+            self.bell = self._loop.create_future()
+        return self.asked.pop(0)
+
+
+QUESTIONS: ContextVar[CallQuestions | None] = ContextVar("questions", default=None)
 """Set in a call's task and inherited by every task below it, the engine's included."""
 
 

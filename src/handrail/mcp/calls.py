@@ -9,6 +9,7 @@ import json
 import logging
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from handrail.android.discovery import Found
@@ -77,8 +78,13 @@ def _object(arguments: Any) -> dict[str, Any]:
     return arguments
 
 
+@cache
+def _tools(profile: str) -> dict[str, Tool]:
+    return {tool.name: tool for tool in tools(profile)}
+
+
 def _tool(profile: str, name: str) -> Tool:
-    known = {tool.name: tool for tool in tools(profile)}
+    known = _tools(profile)
     if name in known:
         return known[name]
     elsewhere = next((other for other, names in PROFILES.items() if name in names), None)

@@ -35,7 +35,7 @@ ENVELOPE, DATA = "handrail/envelope", "handrail/data"
 """Keys of `_meta`: the whole envelope, or the data of an answer that has none."""
 
 Context = ServerRequestContext[Any, Any]
-ToolReply = types.CallToolResult | types.InputRequiredResult
+ToolReply = dict[str, Any] | types.InputRequiredResult
 
 
 def build(state: DoorState, *, structured: bool = False, attend: Attendant | None = None) -> Server[Any]:
@@ -71,16 +71,18 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
     ) -> types.ReadResourceResult:
         return await _read(state, ctx, str(params.uri))
 
-    return Server(
+    server: Server[Any] = Server(
         NAME,
         version=__version__,
         instructions=instructions(state.profile),
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
     )
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    server.middleware.clear()  # telemetry: nobody here listens to it, and every call would pay for it
+    return server
 
 
 def listed(tool: Tool) -> types.Tool:
@@ -88,22 +90,22 @@ def listed(tool: Tool) -> types.Tool:
     return types.Tool.model_validate(tool.to_dict())
 
 
-def result_of(answer: ToolAnswer, *, structured: bool = False) -> types.CallToolResult:
-    """One text block and the pictures. Clients that see structured content hide both, so it goes alone."""
-    content: list[types.ContentBlock] = [
-        types.TextContent(type="text", text=text) for text in (answer.text, *answer.more) if text
-    ]
-    content += [types.ImageContent(type="image", data=one, mime_type="image/png") for one in answer.images]
+def result_of(answer: ToolAnswer, *, structured: bool = False) -> dict[str, Any]:
+    """One text block and the pictures. Clients that see structured content hide both, so it goes alone.
+
+    Plain data: the library checks and writes it once more by the client's version of the protocol anyway.
+    """
+    content = [{"type": "text", "text": text} for text in (answer.text, *answer.more) if text]
+    content += [{"type": "image", "data": one, "mimeType": "image/png"} for one in answer.images]
+    result: dict[str, Any] = {"content": content, "isError": answer.is_error, "resultType": "complete"}
     if answer.envelope is not None:
-        meta = {ENVELOPE: data_of(answer.envelope)}
-    else:
-        meta = {DATA: answer.structured} if answer.structured is not None else {}
-    return types.CallToolResult(
-        content=content,
-        is_error=answer.is_error,
-        structured_content=answer.structured if structured and not answer.images else None,
-        _meta=meta or None,
-    )
+        told = answer.structured or {}
+        result["_meta"] = {ENVELOPE: told if "action_id" in told else data_of(answer.envelope)}
+    elif answer.structured is not None:
+        result["_meta"] = {DATA: answer.structured}
+    if structured and not answer.images and answer.structured is not None:
+        result["structuredContent"] = answer.structured
+    return result
 
 
 def _resource(one: Offer) -> types.Resource:
