@@ -31,6 +31,7 @@ SMALL: dict[str, str] = {
     "system/calls.py": "pure: callbacks as data",
     "system/cell.py": "stands between phones, not inside one",
     "system/logs.py": "plain data that the shell reads",
+    "system/web_engine.py": "what the phone asks of an engine that it does not know",
     "system/manifest.py": "class attributes, which packages read before an app runs",
 }
 """Files under forty lines, each with its reason."""

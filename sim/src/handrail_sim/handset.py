@@ -15,6 +15,7 @@ from handrail_sim.input.ime import Ime
 from handrail_sim.input.touch import Touch
 from handrail_sim.screen.shown import Shown
 from handrail_sim.system.display import Display
+from handrail_sim.view.hit import drawn_around
 from handrail_sim.view.view import View
 from handrail_sim.view.windows import Window
 
@@ -97,6 +98,8 @@ class Handset(Shown):
         """ACTION_SET_TEXT on a field: all of it is replaced; no keyboard needed."""
         self.catch_up()
         window = self.screen.window_of(view)
+        if (away := drawn_around(view)) is not None:
+            return away.set_text(view, text)
         if window is None or not view.editable or not view.enabled:
             return False
         for _ in range(self.chances()):

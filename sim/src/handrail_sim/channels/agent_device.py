@@ -140,6 +140,7 @@ class Helper:
         facts, body = {"ok": "true"}, b""
         try:
             if verb == "snapshot":
+                await self.phone.refresh_web()
                 facts, body = await self.snapshot()
             elif verb == "gesture":
                 facts = await self.gesture(payload)

@@ -116,6 +116,7 @@ class Helper:
         }
 
     async def _tree(self, request: Request) -> dict[str, Any]:
+        await self.phone.refresh_web()
         compact = request.query.get("compact") in ("1", "true")
         root = active_root(self.phone, compressed=compact)
         if root is None:

@@ -95,6 +95,7 @@ class Server:
     async def _dump(self, params: dict[str, Any]) -> dict[str, Any]:
         """Every window from the top down; the keyboard only when all is asked for."""
         await self._wait(float(params.get("waitUntilIdle", 0)))
+        await self.phone.refresh_web()
         full = bool(params.get("full"))
         windows = [one for one in reversed(self.phone.windows()) if full or one.type != "ime"]
         return {"hierarchy": [describe(tree(window)) for window in windows]}

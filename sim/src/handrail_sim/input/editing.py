@@ -9,9 +9,11 @@ from handrail_sim.view import metrics
 from handrail_sim.view.memory import name_of
 from handrail_sim.view.reuse import forget_written
 from handrail_sim.view.units import edges
-from handrail_sim.view.view import View
+from handrail_sim.view.view import Drawn, View
 from handrail_sim.view.windows import Window
 
+ENTER, DELETE, FORWARD_DELETE = 66, 67, 112
+"""Keys that stand for an edit where somebody else has the field."""
 ALLOWED = {"number": "0123456789", "decimal": "0123456789.", "phone": "0123456789+*#-() ,;N./"}
 
 
@@ -28,6 +30,12 @@ class Editing:
         if window is None or view is None or not view.editable or not view.enabled:
             return None
         return window, view
+
+    def away(self) -> Drawn | None:
+        """Who takes the keys, where the inside of the focused view is drawn elsewhere."""
+        window = self.phone.focused_window()
+        view = window.focused_view() if window is not None else None
+        return view.drawn if view is not None else None
 
     def has_lines(self) -> bool:
         """A field of several lines has the focus."""
@@ -105,6 +113,9 @@ class Editing:
 
     def insert(self, text: str) -> bool:
         """Type: replaces the selection, or goes in at the cursor. False without a field."""
+        if (away := self.away()) is not None:
+            away.insert(text)
+            return True
         found = self.field()
         if found is None:
             return False
@@ -124,6 +135,8 @@ class Editing:
 
     def delete(self, forward: bool = False) -> bool:
         """Backspace, or forward delete: the selection if there is one."""
+        if (away := self.away()) is not None:
+            return away.key(FORWARD_DELETE if forward else DELETE, 0)
         found = self.field()
         if found is None:
             return False
@@ -202,6 +215,8 @@ class Editing:
 
     def submit(self) -> bool:
         """The keyboard's action key: the app's own doing, or the next field, or the keyboard goes."""
+        if (away := self.away()) is not None:
+            return away.key(ENTER, 0)
         found = self.field()
         if found is None:
             return False

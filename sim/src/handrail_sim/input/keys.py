@@ -71,6 +71,9 @@ def press(phone: Shown, editing: Editing, code: int, *, held: bool = False, meta
         return
     if _system(phone, code) or _is_blocked(phone):
         return
+    away = editing.away()
+    if away is not None and away.key(code, meta):
+        return
     if _text(phone, editing, code, meta):
         return
     top = phone.tasks.top

@@ -35,7 +35,9 @@ class Touch:
         self.window: Window | None = None
         self.target: View | None = None
         self.name = ""
-        self.mode = ""  # press, scroll, slide, drag, multi, swipe, held (long press done), outside, caught
+        self.mode = (
+            ""  # press, scroll, slide, drag, multi, swipe, held (long press done), outside, caught, away
+        )
         self.scroller = ""  # the name of what scrolls under the finger
         self.sideways = False
         self.start = (0.0, 0.0)
@@ -59,6 +61,9 @@ class Touch:
 
     def _down(self, x: float, y: float, finger: int) -> None:
         self.fingers[finger] = (x, y)
+        if len(self.fingers) > 1 and self.mode == "away":
+            self._send_away("down", x, y, finger)
+            return
         if len(self.fingers) > 1:
             self._second()
             return
@@ -77,6 +82,11 @@ class Touch:
             self.mode = "outside"
             return
         self.target = hit(self.window.root, x, y)
+        if self.target is not None and self.target.drawn is not None:
+            self.mode, self.name = "away", name_of(self.target)
+            self._editing.focus(self.window, self.name, keyboard=False)
+            self._send_away("down", x, y, finger)
+            return
         self._begin()
 
     def _begin(self) -> None:
@@ -139,6 +149,9 @@ class Touch:
     def _move(self, x: float, y: float, finger: int) -> None:
         before = self.fingers[finger]
         self.fingers[finger] = (x, y)
+        if self.mode == "away":
+            self._send_away("move", x, y, finger)
+            return
         if self.mode == "multi":
             self._pinch()
             return
@@ -248,6 +261,9 @@ class Touch:
 
     def _up(self, x: float, y: float, finger: int) -> None:
         del self.fingers[finger]
+        if self.mode == "away":
+            self._send_away("up", x, y, finger)
+            return
         if self.fingers:
             return
         self._drop_timer()
@@ -322,8 +338,17 @@ class Touch:
             return 0.0, 0.0
         return (x - first[1]) / elapsed, (y - first[2]) / elapsed
 
+    def _send_away(self, action: str, x: float, y: float, finger: int) -> None:
+        """To whoever draws the inside of the view under the finger."""
+        target = self._current()
+        if target is not None and target.drawn is not None:
+            target.drawn.touch(action, x - target.x, y - target.y, finger)
+
     def cancel(self) -> None:
         self._drop_timer()
+        if self.mode == "away":
+            for finger, (x, y) in self.fingers.items():
+                self._send_away("cancel", x, y, finger)
         if self.target is not None:
             self.target.pressed = False
         self.fingers.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
 
 from PIL import Image, ImageDraw
@@ -13,6 +14,7 @@ from handrail_sim.paint.palette import RGBA
 from handrail_sim.paint.scene import (
     Arc,
     Box,
+    Drawing,
     Fill,
     Line,
     Picture,
@@ -176,6 +178,16 @@ class Canvas:
         mask = masks.rounded(width, height, radius).crop(window) if radius > 0 else None
         self.image.paste(picture, part, mask)
 
+    def _drawing(self, shape: Drawing) -> None:
+        part = overlap(shape.box, self._clip)
+        if is_empty(part):
+            return
+        left, top, right, bottom = shape.box
+        picture = Image.open(BytesIO(shape.source.png)).convert("RGB").resize((right - left, bottom - top))
+        if shape.light < 1:
+            picture = picture.point([round(value * shape.light) for value in range(256)] * 3)
+        self.image.paste(picture.crop((part[0] - left, part[1] - top, part[2] - left, part[3] - top)), part)
+
 
 def _corner_places(box: Box, radius: int) -> tuple[tuple[int, int], ...]:
     left, top, right, bottom = box
@@ -213,4 +225,5 @@ _PAINTERS: dict[type, Callable[[Canvas, Any], None]] = {
     Run: Canvas._run,
     Sign: Canvas._sign,
     Picture: Canvas._picture,
+    Drawing: Canvas._drawing,
 }

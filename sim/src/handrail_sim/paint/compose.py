@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from handrail_sim.paint import controls, media, palette, surfaces, words
 from handrail_sim.paint.pen import Pen
-from handrail_sim.paint.scene import ALL, TOP, Box, Fill, Picture, Scene, dimmed, is_empty, overlap
+from handrail_sim.paint.scene import ALL, TOP, Box, Drawing, Fill, Picture, Scene, dimmed, is_empty, overlap
 from handrail_sim.paint.thumbnail import Reduction
 from handrail_sim.view.units import Units
 from handrail_sim.view.view import View
@@ -154,6 +154,8 @@ def view(pen: Pen, shown: View) -> None:
             _sheet(pen, shown, radius)
         elif style.background and style.kind not in _OWN_GROUND:
             pen.ground(shown.bounds, style.background, radius, ALL)
+        if shown.pixels is not None:
+            pen.add(Drawing(shown.pixels, shown.bounds))
         painter = PAINTERS.get(style.kind or _kind_of(shown))
         if painter is not None:
             painter(pen, shown)

@@ -5,7 +5,7 @@ A scene is made in the event loop and painted in a thread, so a picture never sh
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from handrail_sim.paint.palette import RGBA
 
@@ -93,12 +93,20 @@ class Picture(NamedTuple):
     light: float = 1.0
 
 
-Shape = Fill | Stroke | Shadow | Line | Arc | Run | Sign | Picture
+class Drawing(NamedTuple):
+    """Pixels that something else has drawn: `source.png`, stretched over the box."""
+
+    source: Any
+    box: Box
+    light: float = 1.0
+
+
+Shape = Fill | Stroke | Shadow | Line | Arc | Run | Sign | Picture | Drawing
 
 
 def dimmed(shape: Shape, light: float) -> Shape:
     """The shape under a black veil. Blending is linear, so dimming every shape dims the whole picture."""
-    if isinstance(shape, Picture):
+    if isinstance(shape, Picture | Drawing):
         return shape._replace(light=shape.light * light)
     if isinstance(shape, Shadow):
         return shape

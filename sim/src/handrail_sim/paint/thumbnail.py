@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail_sim.paint.scene import Arc, Box, Line, Run, Shadow, Shape, Sign
+from handrail_sim.paint.scene import Arc, Box, Drawing, Line, Run, Shadow, Shape, Sign
 
 
 class Reduction:
@@ -42,5 +42,7 @@ class Reduction:
             case Shadow():
                 depth, radius = max(2, self._length(shape.depth)), self._length(shape.radius)
                 return shape._replace(box=self.box(shape.box), depth=depth, radius=radius)
+            case Drawing():
+                return shape._replace(box=self.box(shape.box))
             case _:
                 return shape._replace(box=self.box(shape.box), radius=self._length(shape.radius))

@@ -66,6 +66,11 @@ class Shown(Android):
             return f'{dump.HEADER}<hierarchy rotation="{self.display.rotation}" />'
         return dump.HEADER + dump.hierarchy(active, self.display.rotation, compressed=compressed)
 
+    async def refresh_web(self, *, pictures: bool = False) -> None:
+        """Fetch what web pages show by now, where something else draws them."""
+        if self.web is not None:
+            await self.web.refresh(pictures=pictures)
+
     def frame(self) -> Any:
         """What is to be painted now, apart from the phone: its png() and rgba() may run in a thread."""
         windows = self.windows() if self.awake else []
@@ -74,6 +79,7 @@ class Shown(Android):
 
     async def screenshot(self) -> bytes:
         """A PNG; painted in a thread."""
+        await self.refresh_web(pictures=True)
         return await self.camera.png()
 
     async def painted(self, work: Callable[[], T]) -> T:

@@ -18,6 +18,7 @@ from handrail_sim.system.notifications import Notifications
 from handrail_sim.system.packages import Packages
 from handrail_sim.system.properties import properties, settings
 from handrail_sim.system.providers import Providers
+from handrail_sim.system.web_engine import WebEngine
 from handrail_sim.timers import Timer, Timers
 from handrail_sim.view.units import Units
 
@@ -62,6 +63,7 @@ class Device:
         self.awake = True
         self.keyboard_shown = False
         self.accessibility_requested = False
+        self.web: WebEngine | None = None  # draws web pages where they are not the phone's own
         self.boot_ms = 1500.0  # how long a reboot takes for those outside
         self.boots = 0
         self.new_boot()

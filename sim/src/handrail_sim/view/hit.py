@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handrail_sim.view.units import contains
-from handrail_sim.view.view import View
+from handrail_sim.view.view import Drawn, View
 
 
 def takes_touch(view: View) -> bool:
@@ -31,6 +31,8 @@ def hit(view: View, x: float, y: float) -> View | None:
     """The view that takes a touch here."""
     if not contains(view.clip, x, y) or not view.visible:
         return None
+    if view.drawn is not None:  # what is told to be inside is drawn elsewhere
+        return view
     for child in reversed(view.children):
         found = hit(child, x, y)
         if found is not None:
@@ -43,3 +45,8 @@ def chain(view: View | None) -> Iterator[View]:
     while view is not None:
         yield view
         view = view.parent
+
+
+def drawn_around(view: View) -> Drawn | None:
+    """Who draws this view, if the phone itself does not."""
+    return next((one.drawn for one in chain(view) if one.drawn is not None), None)

@@ -244,7 +244,8 @@ def place(view: View, x: int, y: int, clip: Rect, units: Units) -> None:
     if not view.children:
         return
     for child, left, top in _PLACES[view.layout](view, units):
-        place(child, left, top, inner if child.visible else NOWHERE, units)
+        around = clip if view.loose else inner
+        place(child, left, top, around if child.visible else NOWHERE, units)
 
 
 NOWHERE: Rect = (0, 0, 0, 0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 Length: TypeAlias = "float | str"  # dp, or "fill" / "wrap"
 Edges: TypeAlias = (
@@ -43,6 +43,22 @@ class Style:
 
 
 PLAIN = Style()
+
+
+class Drawn(Protocol):
+    """Something outside of the phone that draws the inside of a view and takes its fingers and keys."""
+
+    def touch(self, action: str, x: float, y: float, finger: int) -> None:
+        """A finger, in px of the view; actions as `Touch` has them."""
+
+    def insert(self, text: str) -> None:
+        """Typed at its cursor."""
+
+    def key(self, code: int, meta: int) -> bool:
+        """False for a key that it has no use for."""
+
+    def set_text(self, view: View, text: str) -> bool:
+        """ACTION_SET_TEXT of a view inside; false if that is no field."""
 
 
 class View:
@@ -122,6 +138,9 @@ class View:
     high: float = 100.0
     step: float = 0.0  # 0: continuous
     tag: Any = None  # the app's own
+    drawn: Drawn | None = None  # who draws its inside, where that is not the phone
+    pixels: Any = None  # what was drawn: an object with a `png`
+    loose: bool = False  # what it holds may lie beyond its own box
 
     # what layout and memory found; px on the screen
     x: int = 0

@@ -51,6 +51,7 @@ class Http:
 
     async def answer(self, request: Request) -> Response:
         self._life.breathe()
+        await self._server.phone.refresh_web()
         served = bool(self._server.session)
         response = await answer(self._server, request)
         if served and not self._server.session:  # the session was deleted: the test is over

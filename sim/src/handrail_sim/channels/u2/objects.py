@@ -175,10 +175,7 @@ async def _clear_text_field(server: Server, target: Target) -> None:
 
 def _put(server: Server, node: Node, text: str) -> bool:
     """ACTION_SET_TEXT; what is no field refuses it."""
-    if not node.view.editable or not node.enabled:
-        return False
-    server.phone.editing.set_text(node.window, node.view, text)
-    return True
+    return node.enabled and server.phone.set_text(node.view, text)
 
 
 # found objects

@@ -155,6 +155,8 @@ async def _one(server: Server, request: Any) -> dict[str, Any]:
         return _error(number, *INVALID_PARAMS)
     overload, values = chosen
     await server.phone.faults.delay("u2", name)
+    if name not in INJECTING:
+        await server.phone.refresh_web()
     try:
         _refuse(server, name)
         return {"jsonrpc": "2.0", "id": number, "result": await overload.run(server, *values)}

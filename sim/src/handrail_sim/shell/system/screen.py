@@ -71,6 +71,7 @@ async def _dump(call: Call, args: list[str]) -> int:
         await call.err("ERROR: null root node returned by UiTestAutomationBridge.")
         return 1
     phone.catch_up()
+    await phone.refresh_web()
     xml = encode(phone.dump(compressed="--compressed" in args, all_windows="--windows" in args))
     target = next((arg for arg in args if not arg.startswith("--")), DUMP_FILE)
     if target == "/dev/tty":
@@ -167,6 +168,7 @@ async def _raw(call: Call, panel: Panel) -> AsyncIterator[bytes]:
     """
     phone = call.phone
     size = (panel.width, panel.height)
+    await phone.refresh_web(pictures=True)
     frame = phone.frame() if panel.number == 0 else frame_of([], *size)
     packed: bytes = await phone.painted(lambda: zlib.compress(frame.rgba(), 1))
     yield struct.pack("<4I", *size, RGBA_8888, SRGB)

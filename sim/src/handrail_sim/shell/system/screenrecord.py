@@ -40,6 +40,7 @@ async def screenrecord(call: Call) -> int:
     began, last = clock.monotonic_ms(), None
     try:
         while (passed := clock.monotonic_ms() - began) < limit_ms:
+            await phone.refresh_web(pictures=True)
             frame = phone.frame()
             if frame != last:
                 last = frame
