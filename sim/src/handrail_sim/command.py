@@ -53,7 +53,9 @@ def _run(options: argparse.Namespace) -> None:
         kind=Kind(options.profile, options.android, options.vendor),
     )
     ease_collection()
-    asyncio.run(run(phones, options.host, first, auth=options.auth, emulator=options.emulator))
+    asyncio.run(
+        run(phones, options.host, first, auth=options.auth, emulator=options.emulator, web=options.web)
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,6 +82,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--auth", action="store_true", help="ask hosts for their key; SIGUSR1 accepts")
     parser.add_argument("--emulator", action="store_true", help="be found as an emulator: console and gRPC")
     parser.add_argument("--userdebug", action="store_true", help="an engineers' build: adb root works")
+    parser.add_argument(
+        "--web",
+        choices=("own", "chromium"),
+        default="own",
+        help="who draws web pages: the phone, or Chromium",
+    )
     parser.add_argument("--version", action="version", version=f"handrail-sim {__version__}")
     return parser
 

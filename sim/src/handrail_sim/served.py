@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,13 +76,20 @@ def _shape(phone: Phone, kind: Kind) -> None:
         become(phone, android=kind.android, vendor=kind.vendor)
 
 
-async def run(phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool) -> None:
-    """Serve until a signal comes; a line of JSON for each phone that is ready."""
+async def run(
+    phones: list[Phone], host: str, port: int, *, auth: bool, emulator: bool, web: str = "own"
+) -> None:
+    """Serve until a signal comes; a line of JSON for each phone that is ready. `web` may be chromium."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    async with serve(phones, host, port, auth=auth, emulator=emulator) as served:
+    async with AsyncExitStack() as stack:
+        if web == "chromium":
+            from handrail_sim.channels.web import web_by_chromium  # noqa: PLC0415 - by flag only
+
+            await stack.enter_async_context(web_by_chromium(phones, os.environ))
+        served = await stack.enter_async_context(serve(phones, host, port, auth=auth, emulator=emulator))
         for one in served:
             _watch_keys(one)
         if auth:

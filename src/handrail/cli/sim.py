@@ -85,6 +85,13 @@ async def _run_inside(words: list[str], device: str | None) -> int:
 @click.option("--vendor", metavar="NAME", help="Who made it: google, samsung, xiaomi, …")
 @click.option("--auth", is_flag=True, help="Ask hosts for their key; SIGUSR1 accepts those that wait.")
 @click.option("--emulator", is_flag=True, help="Be found as an emulator: port 5555, console and gRPC.")
+@click.option(
+    "--web",
+    type=click.Choice(["own", "chromium"]),
+    default="own",
+    show_default=True,
+    help="Who draws web pages: the phone itself, or a Chromium of this machine.",
+)
 @click.pass_context
 def sim(
     ctx: click.Context,
@@ -110,14 +117,14 @@ def sim(
         from handrail_sim.adbd.ports import DEFAULT_PORT, EMULATOR_PORT  # noqa: PLC0415
         from handrail_sim.served import Kind, ease_collection, make_phones, run  # noqa: PLC0415
 
-        emulator = bool(more.pop("emulator"))
+        emulator, web = bool(more.pop("emulator")), str(more.pop("web"))
         first = port if port is not None else EMULATOR_PORT if emulator else DEFAULT_PORT
         names = None if apps is None else [name.strip() for name in apps.split(",") if name.strip()]
         kind = Kind(**more)
         console = first if emulator else None
         made = make_phones(phones, seed=seed, apps=names, faults=faults, first_port=console, kind=kind)
         ease_collection()
-        asyncio.run(run(made, host, first, auth=auth, emulator=emulator))
+        asyncio.run(run(made, host, first, auth=auth, emulator=emulator, web=web))
 
 
 for _inside in inside_commands():

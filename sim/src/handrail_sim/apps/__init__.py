@@ -35,8 +35,8 @@ DEFAULT = (
     "calendar",
     "dialer",
 )
-# Needs a folder of recorded screens, so it is carried only when named.
-OPTIONAL = ("replay",)
+# One needs a folder of recorded screens, one a real browser engine, so they are carried only when named.
+OPTIONAL = ("replay", "webview_lab")
 
 
 class _Apps(Mapping[str, "type[App]"]):
@@ -69,7 +69,7 @@ def load(names: Sequence[str] | None = None) -> list[type[App]]:
 
 def _find(name: str) -> type[App]:
     short, _, folder = name.partition(":")
-    if short not in tuple(APPS) or (folder and short not in OPTIONAL):
+    if short not in tuple(APPS) or (folder and short != "replay"):
         raise UnknownApp(f"no simulated app is called {name!r}", hint=f"Choose from {', '.join(APPS)}.")
     if folder:
         found: type[App] = import_module(f"{__name__}.{short}").at(folder)

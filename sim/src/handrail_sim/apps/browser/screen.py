@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from handrail_sim.apps.browser.document import document
+from handrail_sim.apps.browser.html import html_at
 from handrail_sim.apps.browser.pages import (
     HOME,
     Page,
@@ -17,11 +18,13 @@ from handrail_sim.apps.browser.pages import (
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.intents import SEND, Intent
 from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
+from handrail_sim.system.web_engine import WebEngine
 from handrail_sim.view import View, column, field, frame, icon_button, progress, row, scroll
 
 LOADING_MS = 400
 PAGE_KB = 120.0
 WEB_VIEW = "android.webkit.WebView"
+WEB_NAME = "webview"
 
 
 class Main(Activity):
@@ -56,6 +59,9 @@ class Main(Activity):
             self.toast("Location is blocked")
 
     def build(self) -> View:
+        if self.phone.web is not None:
+            page = self.real_web(self.phone.web)
+            return column(self.bar(), page, height="fill")
         return column(
             self.bar(),
             progress(60.0, id="progress") if self.state["loading"] else None,
@@ -75,7 +81,14 @@ class Main(Activity):
             key=f"page:{self.state['url']}",
             focusable=True,
         )
-        return frame(root, cls=WEB_VIEW, id="webview", height="wrap", weight=1.0)
+        return frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
+
+    def real_web(self, engine: WebEngine) -> View:
+        """The same by a real engine, which has a history and forms of its own."""
+        engine.pages = html_at
+        self.state["url"] = engine.address(self, WEB_NAME) or self.state["url"]
+        self.app.prefs("browser")["url"] = self.state["url"]
+        return engine.view(self, WEB_NAME, self.state["history"][-1])
 
     def bar(self) -> View:
         return row(
@@ -104,6 +117,9 @@ class Main(Activity):
         self.load(url)
 
     def load(self, url: str) -> None:
+        if self.phone.web is not None:
+            self.state.update(url=url)
+            return
         self.state.update(url=url, loading=True, values={}, bubble=[], offline=False)
         self.app.prefs("browser")["url"] = url
         self.later(LOADING_MS + (transfer_ms(self.phone, PAGE_KB) or 0.0), self.loaded)
@@ -112,6 +128,9 @@ class Main(Activity):
         self.state.update(loading=False, offline=not is_online(self.phone))
 
     def reload(self) -> None:
+        if self.phone.web is not None:
+            self.phone.web.reload(self, WEB_NAME)
+            return
         self.load(self.state["url"])
 
     def more(self) -> None:
@@ -125,6 +144,8 @@ class Main(Activity):
 
     def back(self) -> bool:
         """Through the history first; a page that is the first one lets go."""
+        if self.phone.web is not None:
+            return self.phone.web.back(self, WEB_NAME)
         if len(self.state["history"]) < 2:
             return False
         self.state["history"].pop()
