@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from handrail.browser.page import PagePart, WebPage
+from handrail.browser.page import WebPage
 from handrail.browser.strip import TabPress, pressed, with_strip
 from handrail.browser.synthetic import DrawnDialog, crash_screen, dialog_screen
 from handrail.browser.tabs import Tabs
 from handrail.clock import Clock
-from handrail.errors import BrowserCommandError, HandrailError, TreeParseError
+from handrail.errors import HandrailError
+from handrail.page.reading import MOST_WORLDS, PagePart
 from handrail.page.rows import OWN_PAGE, OwnPage, PageLook, PageViewport, nodes_of, screen_of
 from handrail.surface.values import Display, Foreground
 from handrail.tree.node import Screen
@@ -21,10 +21,6 @@ from handrail.waiting import first
 
 T = TypeVar("T")
 PICTURE_MS = 15_000.0
-DEEPEST = 5
-"""Frames of other sites inside each other."""
-MOST_WORLDS = 256
-"""Documents that are remembered."""
 DPI = 96
 
 
@@ -44,7 +40,6 @@ class Eyes:
         """What was typed into the field of a prompt; None until it was touched."""
         self.places: dict[str, tuple[WebPage, PagePart, str]] = {}
         """Which document a world is in, by its token."""
-        self._owners: dict[tuple[str, str], str] = {}
 
     async def look(self) -> Screen:
         while True:
@@ -90,73 +85,13 @@ class Eyes:
         return self._last[1]
 
     async def _read(self, page: WebPage) -> list[tuple[str, PageLook]]:
-        """The page's own look first, then those of frames that it can't see into, by their frame's id."""
-        main = await self._one(page, page.main, page.main.frame)
-        found = [("", main)]
-        pending = [(page.main, main)]
-        for _ in range(DEEPEST):
-            inner = [await self._foreign(page, part, look) for part, look in pending if look.foreign_frames()]
-            pending = []
-            for part, native_id, look in (one for some in inner for one in some):
-                found.append((native_id, look))
-                pending.append((part, look))
-            if not pending:
-                break
-        return found
-
-    async def _one(self, page: WebPage, part: PagePart, frame: str) -> PageLook:
-        look = await page.look(part, frame)
-        self.places.pop(look.token, None)
-        self.places[look.token] = (page, part, frame)
+        looks = await page.read()
+        for _, look in looks:
+            self.places.pop(look.token, None)
+            self.places[look.token] = (page, *page.looked[look.token])
         for token in list(self.places)[:-MOST_WORLDS]:
             del self.places[token]
-            self._owners = {key: owner for key, owner in self._owners.items() if key[0] != token}
-        return look
-
-    async def _foreign(
-        self, page: WebPage, part: PagePart, look: PageLook
-    ) -> list[tuple[PagePart, str, PageLook]]:
-        """The looks at the frames that this document can't see into."""
-        wanted = look.foreign_frames()
-        found = []
-        for inner_part, frame in await _frames(page, part):
-            owner = await self._owner(part, look, frame)
-            if owner in wanted:
-                try:
-                    inner = await self._one(page, inner_part, frame)
-                    place, number = self.places[look.token], int(owner.rpartition(".")[2])
-                    asked = f"handrail.over({number}, {json.dumps(inner.points(wanted[owner]))})"
-                    told = await page.evaluate(asked, place[1], place[2])
-                    found.append((inner_part, owner, inner.covered(told, look)))
-                except (BrowserCommandError, TreeParseError, OwnPage):
-                    continue  # it went while it was read
-        return found
-
-    async def _owner(self, part: PagePart, look: PageLook, frame: str) -> str:
-        """The native id of the element that a frame is drawn in; "" where it is another document's."""
-        key = (look.token, frame)
-        if key in self._owners:
-            return self._owners[key]
-        place = self.places[look.token]
-        world = await place[0].world(place[1], place[2])
-        try:
-            owner = await part.session.call("DOM.getFrameOwner", {"frameId": frame})
-            told = await part.session.call(
-                "DOM.resolveNode",
-                {"backendNodeId": owner["backendNodeId"], "executionContextId": world.context},
-            )
-            number = await part.session.call(
-                "Runtime.callFunctionOn",
-                {
-                    "objectId": told["object"]["objectId"],
-                    "functionDeclaration": "function () { return handrail.idOf(this); }",
-                    "returnByValue": True,
-                },
-            )
-        except BrowserCommandError:
-            return ""
-        native_id = self._owners[key] = f"{look.token}.{number['result'].get('value')}"
-        return native_id
+        return looks
 
     def _screen(self, looks: list[tuple[str, PageLook]]) -> Screen:
         main = looks[0][1]
@@ -209,20 +144,6 @@ class Eyes:
     async def foreground(self) -> Foreground:
         page = self._tabs.front
         return Foreground(origin_of(page.url), urlsplit(page.url).path or "/")
-
-
-async def _frames(page: WebPage, part: PagePart) -> list[tuple[PagePart, str]]:
-    """Every frame that may be drawn in a document of this part: its own, and the roots of other parts."""
-    tree = (await part.session.call("Page.getFrameTree"))["frameTree"]
-    found: list[tuple[PagePart, str]] = []
-    stack = list(tree.get("childFrames", ()))
-    while stack:
-        one = stack.pop()
-        found.append((part, str(one["frame"]["id"])))
-        stack.extend(one.get("childFrames", ()))
-    others = [(one, one.frame) for one in page.parts.values() if one is not part and one is not page.main]
-    known = {frame for _, frame in others}
-    return others + [one for one in found if one[1] not in known]
 
 
 async def unless_dialog(page: WebPage, work: Coroutine[Any, Any, T]) -> T | None:

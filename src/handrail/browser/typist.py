@@ -12,16 +12,16 @@ from typing import Any
 from handrail.browser.eyes import Eyes, unless_dialog
 from handrail.browser.keys import typed_key, web_key
 from handrail.browser.mouse import INPUT_MS, key_events
-from handrail.browser.page import PagePart, WebPage
+from handrail.browser.page import WebPage
 from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import FIELD
 from handrail.browser.tabs import Tabs
 from handrail.errors import ActionRejected, ElementNotInteractable
+from handrail.page.reading import Place
 from handrail.surface.values import SetControl, Typed
 
 SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color"})
 """Fields with parts of the browser's own: their value is set as a whole."""
-Place = tuple[PagePart, str]
 
 
 class PageTypist:

@@ -13,6 +13,8 @@
   const F = { ENABLED: 1, FOCUSED: 2, SELECTED: 4, CHECKED: 8, CHECKABLE: 16, CLICKABLE: 32, SCROLLABLE: 64,
               LONG_CLICKABLE: 128, PASSWORD: 256, FOCUSABLE: 512 };
   const MASK = '••••';
+  let dots = false;  // phones tell how long a secret is, and typing there is checked by that
+  const masked = (value) => !value ? '' : dots ? '•'.repeat(value.length) : MASK;
 
   // identity: a number for each element, for as long as the element lives
 
@@ -160,7 +162,7 @@
 
   const valueOf = (el) => {
     if (el.tagName === 'SELECT') return squeeze([...el.selectedOptions].map((one) => one.label).join(', '));
-    if (el.tagName === 'INPUT' && el.type === 'password') return el.value ? MASK : '';
+    if (el.tagName === 'INPUT' && el.type === 'password') return masked(el.value);
     if (el.isContentEditable) return el.innerText.slice(0, MOST_TEXT).replace(/\n$/, '');
     return String(el.value ?? '').slice(0, MOST_TEXT);
   };
@@ -285,7 +287,7 @@
     } else if (role === 'textbox' || role === 'searchbox' || role === 'spinbutton' || role === 'date'
                || (role === 'combobox' && (tag === 'INPUT' || el.isContentEditable))) {
       const isField = tag === 'INPUT' || tag === 'TEXTAREA' || el.isContentEditable;
-      row.text = isField ? (isSecret(el) ? (el.value ? MASK : '') : valueOf(el)) : squeeze(el.textContent || '');
+      row.text = isField ? (isSecret(el) ? masked(el.value) : valueOf(el)) : squeeze(el.textContent || '');
       row.desc = name;
       row.hint = attr(el, 'placeholder') || attr(el, 'aria-placeholder');
       if (isSecret(el)) flags |= F.PASSWORD;
@@ -521,8 +523,8 @@
   };
 
   const pointsIn = (box, clip) => {
-    let l = Math.max(box.x, 0), t = Math.max(box.y, 0);
-    let r = Math.min(box.x + box.w, view.width), b = Math.min(box.y + box.h, view.height);
+    let l = Math.max(box.x, view.l), t = Math.max(box.y, view.t);
+    let r = Math.min(box.x + box.w, view.r), b = Math.min(box.y + box.h, view.b);
     if (clip && Math.min(r, clip.r) > Math.max(l, clip.l) && Math.min(b, clip.b) > Math.max(t, clip.t)) {
       l = Math.max(l, clip.l); t = Math.max(t, clip.t); r = Math.min(r, clip.r); b = Math.min(b, clip.b);
     }
@@ -606,11 +608,17 @@
     return flat;
   };
 
-  const look = () => {
+  const look = (withDots = false) => {
+    dots = withDots;
     if (isOwn()) return '{"own": true}';
     const root = document.documentElement;
     const visual = globalThis.visualViewport;
     view = { width: globalThis.innerWidth, height: globalThis.innerHeight };
+    const zoomed = visual && (visual.scale !== 1 || visual.offsetLeft || visual.offsetTop);  // pinched: only a part is shown
+    view.l = zoomed ? visual.offsetLeft : 0;
+    view.t = zoomed ? visual.offsetTop : 0;
+    view.r = zoomed ? view.l + visual.width : view.width;
+    view.b = zoomed ? view.t + visual.height : view.height;
     rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); suspects = []; layered = false;
     const at = { x: 0, y: 0, k: 1 };
     const scroller = document.scrollingElement || root;
@@ -636,7 +644,7 @@
       if (performance.now() > end) unasked++; else reach(row);
     }
     for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;
-    return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0],
+    return JSON.stringify({ token: globalThis.handrail.token, view: [view.width, view.height, globalThis.devicePixelRatio, visual?.scale ?? 1, visual?.offsetLeft ?? 0, visual?.offsetTop ?? 0, visual?.width ?? view.width],
       docs, rows: flatten(page), truncated, unasked, suspects: suspects.length, state: document.readyState });
   };
 

@@ -58,6 +58,8 @@ class PageViewport:
     zoom: float = 1.0
     left: float = 0.0
     top: float = 0.0
+    shown_width: float = 0.0
+    """Of what a person sees: a part of a page that is zoomed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +84,17 @@ class PageLook:
             told = json.loads(text)
             if isinstance(told, dict) and told.get("own"):
                 raise OwnPage("The page is Handrail's own, and not shown to an agent")
-            width, height, device_scale, zoom, left, top = told["view"]
+            width, height, device_scale, zoom, left, top, shown = told["view"]
             return cls(
                 str(told["token"]),
                 PageViewport(
-                    int(width), int(height), float(device_scale), float(zoom), float(left), float(top)
+                    int(width),
+                    int(height),
+                    float(device_scale),
+                    float(zoom),
+                    float(left),
+                    float(top),
+                    float(shown),
                 ),
                 tuple(map(str, told["docs"])),
                 told["rows"][:MOST_ROWS],
@@ -100,6 +108,10 @@ class PageLook:
     @property
     def origin(self) -> str:
         return self.origins[0] if self.origins else ""
+
+    @property
+    def title(self) -> str:
+        return str(self.rows[0][_PANE]) if self.rows else ""
 
     def points(self, frame: Frame) -> list[tuple[float, float]]:
         """Where its elements are touched, in the pixels of the document that its frame is in."""
@@ -133,10 +145,15 @@ def _under_outer(row: list[Any], cover: Any, token: str) -> list[Any]:
     return [*row[:_COVER], said, None, *row[_POINT + 1 :]]
 
 
-def nodes_of(look: PageLook, inner: Mapping[str, PageLook] | None = None) -> list[Node]:
-    """All nodes in document order, with their links; `inner` has the looks at foreign frames by native id."""
+WHOLE = Frame(0.0, 0.0, 1.0, 0.0, 0.0)
+"""The page is all that is shown, pixel by pixel."""
+
+
+def nodes_of(look: PageLook, inner: Mapping[str, PageLook] | None = None, at: Frame = WHOLE) -> list[Node]:
+    """All nodes in document order, with their links; `inner` has the looks at foreign frames by native id,
+    `at` is where the page is drawn."""
     nodes: list[Node] = []
-    _put(look, inner or {}, nodes, None, Frame(0.0, 0.0, 1.0, 0.0, 0.0))
+    _put(look, inner or {}, nodes, None, at)
     return nodes
 
 

@@ -37,7 +37,7 @@ def row(number: int, parent: int, text: str, box: tuple[int, int, int, int], **m
 def look_of(*rows: list[Any], token: str = "w", origin: str = "https://a.example") -> PageLook:
     page = row(1, -1, "", (0, 0, 400, 300), tag="html", role="page", flags=ENABLED, cover=None)
     told = {
-        "token": token, "view": [400, 300, 1, 1, 0, 0], "docs": [origin], "rows": [page, *rows],
+        "token": token, "view": [400, 300, 1, 1, 0, 0, 400], "docs": [origin], "rows": [page, *rows],
         "truncated": 0, "unasked": 0, "suspects": 0,
     }  # fmt: skip
     return PageLook.read(json.dumps(told))
