@@ -7,6 +7,7 @@ page keeps the numbers in its own world, where no look of ours goes, and tells t
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.browser.stage import Stage
@@ -20,7 +21,8 @@ PAGE = """
 <div id=scroller><div id=space></div></div>
 <script>
 const numbers = new WeakMap();
-let next = 1, records = [], pool = [];
+// Numbers of another document are never the same: a page that was loaded anew shows other records.
+let next = 1 + Math.floor(Math.random() * 1e9) * 1000, records = [], pool = [];
 const NAMES = ['Ada', 'Bob', 'Cy', 'Dora', 'Eve', 'Fay', 'Gil', 'Hal'];
 const make = (rnd) =>
   ({ n: next++, name: NAMES[rnd % NAMES.length] + (rnd % 5 ? ' ' + next : ''), count: 0 });
@@ -50,7 +52,7 @@ function unkeyed() {  // fills the elements that are there with other records, a
   records.forEach((one, at) => list.children[at] ? fill(list.children[at], one) : list.append(rowOf(one)));
 }
 const many = Array.from({ length: 400 },
-  (_, at) => ({ n: 10000 + at, name: 'Item ' + (at % 40 ? at : 'same'), count: 0 }));
+  (_, at) => ({ n: -at - next, name: 'Item ' + (at % 40 ? at : 'same'), count: 0 }));
 function virtual() {  // ten elements for four hundred records
   space.style.height = many.length * 30 + 'px';
   const first = Math.floor(scroller.scrollTop / 30);
@@ -97,6 +99,7 @@ function step(name, r) {
   steps[name](r);
 }
 step('insert', 3); virtual();
+const rows = () => [...list.children, ...pool];
 function numberAt(x, y) {
   const el = document.elementFromPoint(x, y);
   const row = el && el.closest('li, .row');
@@ -106,6 +109,8 @@ function numberAt(x, y) {
 </script>
 """
 STEPS = ("insert", "remove", "move", "count", "rename", "shift", "replace", "scroll", "jump")
+AWAY = "away"
+"""A visit to another page and back, which the page itself can't do."""
 Place = tuple[int, int]
 """The hidden number of a record, and which of its controls."""
 
@@ -117,11 +122,20 @@ class Tally:
     steps: int = 0
     wrong: list[str] = field(default_factory=list)
     shown: int = 0
+    """Refs whose record is still shown, by the element that showed it."""
     kept: int = 0
+    redrawn: int = 0
+    """Refs whose record is still shown, but by another element: nobody can know that it is the same."""
 
     @property
     def share(self) -> float:
         return self.kept / self.shown if self.shown else 1.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.steps} changes, {len(self.wrong)} wrong refs, kept {self.kept} of {self.shown}"
+            f" ({self.share:.1%}); {self.redrawn} records were drawn anew by another element"
+        )
 
 
 async def places(stage: Stage) -> dict[str, Place]:
@@ -134,27 +148,41 @@ async def places(stage: Stage) -> dict[str, Place]:
     return {ref: (number[0], number[1]) for ref, number in found if number}
 
 
-async def mutate(stage: Stage, count: int, seed: int) -> Tally:
+async def mutate(stage: Stage, count: int, seed: int, steps: Sequence[str] = STEPS) -> Tally:
     """So many random steps; every ref is followed by its number."""
     chance, tally = random.Random(seed), Tally()
     known = await places(stage)
     before = dict(known)
     for at in range(count):
-        name = chance.choice(STEPS)
-        elements_before = await stage.js("[...list.children, ...pool].map((row) => numbers.get(row))")
-        await stage.js(f"ids = [...list.children, ...pool]; step({name!r}, {chance.randrange(1 << 20)})")
+        name = chance.choice(steps)
+        stays = await _step(stage, name, chance.randrange(1 << 20))
         now = await places(stage)
         tally.steps += 1
         for ref, place in now.items():
             if known.setdefault(ref, place) != place:
                 tally.wrong.append(f"step {at} {name}: {ref} was {known[ref]} and is {place}")
-        # Of a framework that draws a record in another element, nobody can know that it is the same.
-        same = await stage.js("ids.map((row) => row.isConnected ? numbers.get(row) : -1)")
-        stays = {a for a, b in zip(elements_before, same, strict=True) if a == b}
         shown = set(now.values())
         for ref, place in before.items():
-            if place[0] in stays and place in shown:
+            if place in shown and place[0] not in stays:
+                tally.redrawn += 1
+            elif place in shown:
                 tally.shown += 1
                 tally.kept += ref in now
         before = now
     return tally
+
+
+async def _step(stage: Stage, name: str, number: int) -> set[int]:
+    """Does it; the records that are still drawn by the element that drew them before."""
+    had = await stage.js("old = rows(); old.map((row) => numbers.get(row))")
+    if name == AWAY:
+        left = await stage.act("open_url", url=stage.site.put("<p>Elsewhere</p>", "/elsewhere"))
+        assert left.success, left.to_json()
+        back = await stage.act("press_key", key="back")
+        assert back.success, back.to_json()
+        if await stage.js("typeof old") == "undefined":
+            return set()  # loaded anew
+    else:
+        await stage.js(f"step({name!r}, {number})")
+    has = await stage.js("old.map((row) => row.isConnected ? numbers.get(row) : null)")
+    return {one for one, other in zip(had, has, strict=True) if one == other}

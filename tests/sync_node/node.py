@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from handrail.android.sync import FrameworkSync
 from handrail.android.sync.calls import Cdp, open_cdp
 from handrail.android.sync.hermes import SCRIPT
 from handrail.android.sync.metro import HostTcp, MetroWay, list_targets
 from handrail.clock import SystemClock
+from tests.npm import modules
 from tests.unit.android.sim_phone import Bench, bench
 
 PACKAGE = "com.example.lab"
@@ -29,33 +26,9 @@ PEER = Path(__file__).with_name("peer.cjs")
 _LISTENING = re.compile(r"ws://127\.0\.0\.1:(\d+)/")
 
 
-def modules() -> Path:
-    """The folder with the packages; installed once per user, and whole or not at all."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        pytest.skip("needs node and npm: the Hermes channel is tested against Node's inspector")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "handrail-tests"
-    folder = cache / "-".join(one.replace("@", "_") for one in PACKAGES)
-    if not folder.exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        _install(Path(tempfile.mkdtemp(dir=cache)), folder)
-    return folder / "node_modules"
-
-
-def _install(scratch: Path, folder: Path) -> None:
-    command = ["npm", "install", "--prefix", str(scratch), "--no-audit", "--no-fund", "--ignore-scripts"]
-    done = subprocess.run([*command, *PACKAGES], cwd=scratch, capture_output=True, text=True, timeout=90)
-    if done.returncode:
-        shutil.rmtree(scratch)
-        pytest.skip(f"npm could not install {', '.join(PACKAGES)}: {done.stderr[-300:]}")
-    try:
-        scratch.rename(folder)
-    except OSError:  # another process was quicker
-        shutil.rmtree(scratch)
-
-
 def run_peer() -> Iterator[int]:
     """The inspector's port, for as long as the program runs."""
-    environment = {**os.environ, "NODE_PATH": str(modules())}
+    environment = {**os.environ, "NODE_PATH": str(modules(*PACKAGES))}
     command = ["node", "--inspect=0", str(PEER)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr

@@ -38,7 +38,8 @@ class Recall:
     certain: the whole screen has the fingerprint of the earlier one, its fields hold the same, and the
     element stands at the same node of the tree with the same class, id and label. One that is nameless, or
     named like another, must have the same bounds as well. In a row that an edge cuts off it gets none: what
-    is left of the row may look like what was left of another.
+    is left of the row may look like what was left of another. One that the surface itself calls by the same
+    name needs neither.
     """
 
     __slots__ = ("_screens",)
@@ -59,7 +60,11 @@ class Recall:
         if trait is None:
             return None
         now = _trait(sketch, node.order, trait.ref)
-        if now[:5] != trait[:5] or _in_cut_row(sketch, node.order):
+        if now[:5] != trait[:5]:
+            return None
+        if node.native_id:
+            return trait.ref
+        if _in_cut_row(sketch, node.order):
             return None
         certain = sketch.token[node.order] == NAME or _same_place(now, trait)
         return trait.ref if certain else None

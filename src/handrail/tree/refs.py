@@ -15,8 +15,7 @@ from handrail.tree.element.find import elements as elements_of
 from handrail.tree.element.parts import Element, Elements
 from handrail.tree.fingerprint import screen_fingerprint
 from handrail.tree.match.matching import Matching, match
-from handrail.tree.match.sketch import Sketch
-from handrail.tree.match.verdict import acts
+from handrail.tree.match.sketch import Sketch, acts
 from handrail.tree.mention import name_of
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import cut, quoted

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import cached_property
 
 from handrail.tree.match.drift import Drift
+from handrail.tree.match.record import SameRecord
 from handrail.tree.match.sketch import Pairing
 from handrail.tree.match.survival import Survival
 
@@ -17,6 +18,12 @@ class LinkEvidence:
         self.pairing = pairing
         self.survival = Survival(pairing)
         self.drifts: dict[int, Drift] = {}
+        self._linked = list(pairing.to_new)
+
+    @cached_property
+    def record(self) -> SameRecord:
+        """By the links as they were proposed."""
+        return SameRecord(self.pairing, self._linked)
 
     def drift(self, scroller: int) -> Drift:
         """How the rows of this container of the old screen moved."""

@@ -6,10 +6,9 @@ name only proposes. What the element says, and what is written around it, must s
 
 from __future__ import annotations
 
-from handrail.tree.match.drift import JITTER_PX
 from handrail.tree.match.evidence import LinkEvidence
-from handrail.tree.match.sketch import NAME, Pairing, Sketch, scrolls
-from handrail.tree.match.verdict import acts
+from handrail.tree.match.record import place
+from handrail.tree.match.sketch import NAME, Pairing, Sketch, acts, scrolls
 
 
 def link_named(pairing: Pairing) -> bool:
@@ -27,38 +26,38 @@ def link_named(pairing: Pairing) -> bool:
 def is_still_there(evidence: LinkEvidence, old: int, new: int) -> bool:
     """Whether two nodes of one name are in the same record: a row that is used again says something else.
 
-    What no other element says is known by its own words, which `survives` asks for. The rest is known by the
-    nearest part around it that has words of its own; where there is none, by its place in the whole content.
+    What no other element says is known by its own words, which `survives` asks for, unless it is in a row.
+    The rest is known by its company; where it has none, by its place in the whole content.
     """
     pairing = evidence.pairing
-    if pairing.old.token[old] == NAME and pairing.old.label[old] == pairing.new.label[new]:
+    is_said = pairing.old.token[old] == NAME and pairing.old.label[old] == pairing.new.label[new]
+    if is_said and pairing.old.unit[old] == -1:
         return True
     if scrolls(pairing.old.nodes[old]) and scrolls(pairing.new.nodes[new]):
         return True  # what it shows comes and goes
-    if _is_frame(pairing, old, new):
-        return evidence.survival.of_names(old, new)
+    if not acts(pairing.old.nodes[old]):
+        return _is_text_there(evidence, old, new)
+    is_same = evidence.record.holds(old, new)
+    if is_same is not None:
+        return is_same
+    return is_said or not _has_rows(pairing.old, old) or _is_put(pairing, old, new)
+
+
+def _is_text_there(evidence: LinkEvidence, old: int, new: int) -> bool:
+    """Nobody acts on it: that it was another one costs a wrong line of a diff, not a wrong press."""
+    pairing = evidence.pairing
+    if pairing.old.first_name(old) != -1 and pairing.new.first_name(new) != -1:
+        return evidence.survival.of_names(old, new)  # a box with words is what they are about
     one, other = evidence.survival.groups(old, new)
     if one > 0 and other > 0:
         is_said = evidence.survival.of_group(old, new) is not False
         return is_said and pairing.to_new[one] == other
-    return not _has_rows(pairing.old, old) or _place(pairing.old, old) == _place(pairing.new, new)
-
-
-def _is_frame(pairing: Pairing, old: int, new: int) -> bool:
-    """A box that nobody can act on, with words of its own: it is what they are about."""
-    has_words = pairing.old.first_name(old) != -1 and pairing.new.first_name(new) != -1
-    return has_words and not acts(pairing.old.nodes[old])
+    return not _has_rows(pairing.old, old) or _is_put(pairing, old, new)
 
 
 def _has_rows(sketch: Sketch, order: int) -> bool:
     return sketch.scroller[order] != -1
 
 
-def _place(sketch: Sketch, order: int) -> tuple[int, int]:
-    """Where it is in the content of everything that scrolls around it, in steps of the usual jitter."""
-    node = sketch.nodes[order]
-    x, y = node.bounds.left, node.bounds.top
-    for around in node.ancestors():
-        if around.scrolled is not None:
-            x, y = x + around.scrolled.x, y + around.scrolled.y
-    return x // (2 * JITTER_PX), y // (2 * JITTER_PX)
+def _is_put(pairing: Pairing, old: int, new: int) -> bool:
+    return place(pairing.old.nodes[old]) == place(pairing.new.nodes[new])

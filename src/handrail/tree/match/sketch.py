@@ -6,9 +6,10 @@ Text that a user types is no part of an identity, nor is a clock. Holds no opini
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 
-from handrail.tree.node import CHECKABLE, CLICKABLE, SCROLLABLE, Node, Screen
+from handrail.tree.node import CHECKABLE, CLICKABLE, ENABLED, LONG_CLICKABLE, SCROLLABLE, Node, Screen
 from handrail.tree.windows import SYSTEM_UI
 from handrail.tree.words import is_clock_like
 
@@ -38,6 +39,13 @@ _SWITCH_WORDS = frozenset(
 STATE_WORDS = _SWITCH_WORDS | frozenset(
     {"checked", "unchecked", "selected", "unselected", "expanded", "collapsed", "loading", "not"}
 )  # in a longer label
+
+ACTS = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
+_ACTING = frozenset({"text_field", "slider"})
+_BUTTONS = frozenset({"button", "image_button"})
+MAY_ACT = _ACTING | _BUTTONS
+_WORDS = re.compile(r"[^\W\d_]+")
+_STEM = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")
 
 
 class Sketch:
@@ -188,6 +196,21 @@ def label_of(node: Node) -> str:
         return node.description
     label = node.text or node.description or node.hint_text or node.tooltip_text or node.pane_title
     return "" if ":" in label and is_clock_like(label) else label
+
+
+def acts(node: Node) -> bool:
+    """Something can be done with it, now or when it is enabled: it is an element, not a text or a frame."""
+    if node.flags & ACTS or node.role in _ACTING:
+        return True
+    return node.role in _BUTTONS and not node.flags & ENABLED
+
+
+def skeleton(said: str) -> str:
+    """A label without what an element changes itself: numbers, states, and the ending of "Following"."""
+    words = [word for word in _WORDS.findall(said.casefold()) if word not in STATE_WORDS]
+    if len(words) == 1:
+        words = [_STEM.sub("", words[0])]
+    return " ".join(words)
 
 
 def scrolls(node: Node) -> bool:

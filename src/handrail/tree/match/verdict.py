@@ -8,34 +8,23 @@ element does not survive.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
 from handrail.tree.match.drift import JITTER_PX, displacement
 from handrail.tree.match.evidence import LinkEvidence
-from handrail.tree.match.sketch import NEIGHBOURHOOD, REPEATED, STATE_WORDS, Sketch, scrolls
+from handrail.tree.match.sketch import ACTS, MAY_ACT, NEIGHBOURHOOD, REPEATED, Sketch, acts, scrolls, skeleton
 from handrail.tree.node import (
     CHECKABLE,
     CHECKED,
-    CLICKABLE,
-    ENABLED,
-    LONG_CLICKABLE,
-    SCROLLABLE,
     Bounds,
     Node,
 )
 
-_ACTS = CLICKABLE | LONG_CLICKABLE | CHECKABLE | SCROLLABLE
-_ACTING = frozenset({"text_field", "slider"})
-_BUTTONS = frozenset({"button", "image_button"})
-_MAY_ACT = _ACTING | _BUTTONS
 _VALUED = frozenset({"slider", "spinner", "progress_bar"})  # what they say is what they are set to
 _CAPTIONED = frozenset({"text_field", "check_box", "switch", "radio_button", "slider", "spinner"})
 _GROWN = 3  # times its area, and then at least a quarter of the screen: no row grows so
-_WORDS = re.compile(r"[^\W\d_]+")
-_STEM = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")
 
 
 def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
@@ -44,7 +33,7 @@ def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
     a, b = before.nodes[old], after.nodes[new]
     if (a.package_name != b.package_name or not a.package_name) and _app(before, old) != _app(after, new):
         return False
-    if not (a.flags | b.flags) & _ACTS and a.role not in _MAY_ACT:
+    if not (a.flags | b.flags) & ACTS and a.role not in MAY_ACT:
         return True
     is_named = before.named[old] and before.token[old] != REPEATED
     is_unchanged = before.tree[old] == after.tree[new] and a.bounds == b.bounds and a.flags == b.flags
@@ -58,13 +47,6 @@ def survives(evidence: LinkEvidence, old: int, new: int) -> bool:
         if opinion is not None:
             return opinion
     return False
-
-
-def acts(node: Node) -> bool:
-    """Something can be done with it, now or when it is enabled: it is an element, not a text or a frame."""
-    if node.flags & _ACTS or node.role in _ACTING:
-        return True
-    return node.role in _BUTTONS and not node.flags & ENABLED
 
 
 def _app(sketch: Sketch, order: int) -> str:
@@ -140,14 +122,6 @@ def _same_corner(a: Bounds, b: Bounds) -> bool:
     across = min(abs(a.left - b.left), abs(a.right - b.right))
     down = min(abs(a.top - b.top), abs(a.bottom - b.bottom))
     return max(across, down) <= JITTER_PX
-
-
-def skeleton(said: str) -> str:
-    """A label without what an element changes itself: numbers, states, and the ending of "Following"."""
-    words = [word for word in _WORDS.findall(said.casefold()) if word not in STATE_WORDS]
-    if len(words) == 1:
-        words = [_STEM.sub("", words[0])]
-    return " ".join(words)
 
 
 def no_use_any_more(link: Claim) -> bool | None:
@@ -227,8 +201,8 @@ def _acting_around(node: Node) -> Node | None:
 def look_alike_elsewhere(link: Claim) -> bool | None:
     """One of many that say "Delete" belongs to what stands around it; that must still be the same."""
     sketch = link.pairing.old
-    if sketch.token[link.old] != REPEATED or sketch.unit[link.old] != -1:
-        return None
+    if sketch.token[link.old] != REPEATED or sketch.unit[link.old] != -1 or link.before.native_id:
+        return None  # in a row, or known by name: it was asked before
     return link.evidence.survival.of_group(link.old, link.new)
 
 

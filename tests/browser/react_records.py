@@ -1,0 +1,107 @@
+"""The records of `records`, drawn by React and by react-window as a page of today does it.
+
+Four lists: with keys (elements move with their records), by index (elements are used again for others), a
+window over a thousand records whose rows come and go, and one whose rows are used again while it scrolls.
+"""
+
+from __future__ import annotations
+
+from tests.browser.records import AWAY
+from tests.browser.stage import Site
+from tests.npm import modules
+
+PACKAGES = ("react@18.3.1", "react-dom@18.3.1", "react-window@1.8.11")
+_SCRIPTS = (
+    "react/umd/react.production.min.js",
+    "react-dom/umd/react-dom.production.min.js",
+    "react-window/dist/index-prod.umd.js",
+)
+STEPS = (
+    "insert", "remove", "move", "count", "rename", "sort", "remount", "replace", "scroll", "jump", "late",
+    AWAY,
+)  # fmt: skip
+_PAGE = """
+<style>body { margin: 0 } .row { height: 28px; white-space: nowrap } h2 { margin: 0; font-size: 14px }
+.pair { display: flex } .pair > div { width: 600px }</style><div id=app></div>
+<script>
+const e = React.createElement, { useLayoutEffect, useRef } = React;
+const numbers = new WeakMap();
+let next = 1 + Math.floor(Math.random() * 1e9) * 1000, generation = 0;
+const NAMES = ['Ada', 'Bob', 'Cy', 'Dora', 'Eve', 'Fay', 'Gil', 'Hal'];
+const mix = (r) => Math.imul(r + next, 2654435761) >>> 8;
+const make = (r) => ({ n: next++, name: NAMES[mix(r) % 8] + (mix(r) % 4 ? ' ' + mix(r) % 97 : ''), count: 0 });
+const lists = { keyed: [], indexed: [] };
+const many = Array.from({ length: 1000 },
+  (_, at) => ({ n: next++, name: 'Item ' + (at % 30 ? at : 'same') }));
+const windows = {};
+const Row = ({ record, style }) => {
+  const at = useRef();
+  useLayoutEffect(() => { numbers.set(at.current, record.n); });
+  return e('div', { className: 'row', ref: at, style }, e('span', null, record.name), ' ',
+    record.count ? e('i', null, record.count) : null,
+    e('button', null, 'Open'), e('button', null, 'Delete'), e('button', null, 'Call ' + record.name),
+    e('input', { type: 'checkbox', defaultChecked: false }));
+};
+const Windowed = ({ name, itemKey }) => e(ReactWindow.FixedSizeList,
+  { ref: (one) => { windows[name] = one; }, height: 196, width: 560, itemSize: 28, itemCount: many.length,
+    overscanCount: 1, itemKey }, Item);
+const Item = ({ index, style }) => e(Row, { record: many[index], style });
+const App = () => e('div', null, e('h1', null, 'Records'), e('button', null, 'Refresh'),
+  e('div', { className: 'pair' },
+    e('div', { key: 'k' + generation }, e('h2', null, 'With keys'),
+      lists.keyed.map((one) => e(Row, { key: one.n, record: one }))),
+    e('div', null, e('h2', null, 'By index'),
+      lists.indexed.map((one, at) => e(Row, { key: at, record: one })))),
+  e('div', { className: 'pair' }, e(Windowed, { name: 'comes' }),
+    e(Windowed, { name: 'reuses', itemKey: (index) => index % 12 })));
+const root = ReactDOM.createRoot(document.getElementById('app'));
+const draw = () => ReactDOM.flushSync(() => root.render(e(App)));
+const both = (change) => {
+  const before = lists.indexed.map((one) => ({ ...one }));
+  change(lists.keyed); change(lists.indexed); recall(before, lists.indexed); draw();
+};
+// A change that nobody can see is none: a row that says the same between rows that say the same is the same.
+const says = (one) => one && `${one.name} ${one.count}`;
+const recall = (before, now) => now.forEach((one, at) => {
+  if ([-1, 0, 1].every((by) => says(before[at + by]) === says(now[at + by]))) now[at] = before[at];
+});
+const steps = {
+  insert: (r) => both((list) => list.splice(r % (list.length + 1), 0, make(r))),
+  remove: (r) => both((list) => list.splice(r % list.length, 1)),
+  move: (r) => both((list) => list.splice((r >> 4) % list.length, 0, ...list.splice(r % list.length, 1))),
+  count: (r) => both((list) => { list[r % list.length].count++; }),
+  rename: (r) => both((list) => { list[r % list.length] = make(r); }),
+  sort: () => both((list) => list.sort((one, other) => one.name < other.name ? -1 : 1)),
+  remount: () => { generation++; draw(); },
+  replace: (r) => both((list) => list.splice(0, list.length, ...[1, 2, 3, 4].map((at) => make(r * at)))),
+  scroll: (r) => moveAll((one) => one.state.scrollOffset + r % 300 - 150),
+  jump: (r) => moveAll(() => r % 900 * 28),
+  late: (r) => { setTimeout(() => both((list) => { list[r % list.length].count++; }), 0); },
+};
+const moveAll = (to) => ReactDOM.flushSync(
+  () => Object.values(windows).forEach((one) => one.scrollTo(Math.max(0, to(one)))));
+function step(name, r) {
+  for (const list of Object.values(lists)) {
+    while (list.length < 4) list.push(make(r + list.length * 7));
+    while (list.length > 9) list.pop();
+  }
+  steps[name](r);
+}
+step('insert', 3);
+const rows = () => [...document.querySelectorAll('.row')];
+function numberAt(x, y) {
+  const el = document.elementFromPoint(x, y);
+  const row = el && el.closest('.row');
+  const parts = row ? [...row.querySelectorAll('button, input')] : [];
+  return row ? [numbers.get(row), parts.indexOf(el.closest('button, input'))] : null;
+}
+</script>
+"""
+
+
+def react_page(site: Site) -> str:
+    """The body of the page; its scripts are served from where npm has put them."""
+    folder = modules(*PACKAGES)
+    for at, script in enumerate(_SCRIPTS):
+        site.pages[f"/script{at}.js"] = (folder / script).read_text()
+    return "".join(f"<script src=/script{at}.js></script>" for at in range(len(_SCRIPTS))) + _PAGE
