@@ -29,7 +29,8 @@ const numbers = new WeakMap();
 let next = 1 + Math.floor(Math.random() * 1e9) * 1000, generation = 0;
 const NAMES = ['Ada', 'Bob', 'Cy', 'Dora', 'Eve', 'Fay', 'Gil', 'Hal'];
 const mix = (r) => Math.imul(r + next, 2654435761) >>> 8;
-const make = (r) => ({ n: next++, name: NAMES[mix(r) % 8] + (mix(r) % 4 ? ' ' + mix(r) % 97 : ''), count: 0 });
+const name = (r) => NAMES[r % 8] + (r % 4 ? ' ' + r % 97 : '');
+const make = (r) => ({ name: name(mix(r)), n: next++, count: 0 });
 const lists = { keyed: [], indexed: [] };
 const many = Array.from({ length: 1000 },
   (_, at) => ({ n: next++, name: 'Item ' + (at % 30 ? at : 'same') }));

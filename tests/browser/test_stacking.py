@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import Play
+from tests.browser.stacks import Verdicts
+from tests.browser.stacks import tap_all as tap_all_names
 from tests.browser.stage import Stage
 
 LOG = (
@@ -142,5 +144,51 @@ def test_a_frame_of_another_origin_in_the_same_process_is_read_too(play: Play) -
         assert "In srcdoc" in text
         assert (await stage.tap("In sandbox")).success
         assert await stage.js("got") == [3]
+
+    play(story)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_every_tap_on_a_page_of_random_stacks_reaches_its_button_or_is_refused(play: Play, seed: int) -> None:
+    async def story(stage: Stage) -> None:
+        verdicts = Verdicts()
+        await tap_all_names(stage, seed, verdicts)
+        assert verdicts.wrong == []
+        assert verdicts.counts["tapped"] > 1
+        assert verdicts.counts["ELEMENT_NOT_INTERACTABLE"] > 0
+
+    play(story)
+
+
+def test_what_takes_no_presses_is_not_tapped_through(play: Play) -> None:
+    """A button that a style has switched off, and words that lie over another button."""
+
+    async def story(stage: Stage) -> None:
+        await stage.show(
+            f"{LOG}<button id=off style='pointer-events: none'>Off</button><div style='position: relative'>"
+            "<button id=pay style='width: 200px; height: 40px'></button>"
+            "<b style='position: absolute; left: 60px; top: 10px; pointer-events: none'>Hello</b></div>"
+        )
+        for name in ("Off", "Hello"):
+            refused = await stage.act("tap", target={"text": name})
+            assert refused.failure_code == "ELEMENT_NOT_INTERACTABLE", refused.to_json()
+        assert await stage.js("log") == []
+
+    play(story)
+
+
+def test_a_button_in_a_card_is_not_tapped_for_the_card(play: Play) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.show(
+            f"{LOG}<div role=button tabindex=0 id=card aria-label=Card style='width: 90px'>"
+            "<button id=inner style='width: 90px; height: 60px'>Remove</button></div>"
+            "<div role=button tabindex=0 id=other aria-label=Other style='width: 200px'>"
+            "<iframe srcdoc='<p>Inside' style='width: 200px; height: 90px; border: 0'></iframe></div>"
+        )
+        for name in ("Card", "Other"):
+            refused = await stage.act("tap", target={"text": name})
+            assert refused.failure_code == "ELEMENT_NOT_INTERACTABLE", refused.to_json()
+        assert await stage.js("log") == []
 
     play(story)

@@ -242,7 +242,8 @@ def key_events(key: Any, modifiers: int = 0) -> list[tuple[str, Mapping[str, Any
 def _mouse(
     kind: str, x: float, y: float, *, count: int = 0, held: bool = False
 ) -> tuple[str, Mapping[str, Any]]:
-    told: dict[str, Any] = {"type": kind, "x": x, "y": y}
+    """In the middle of a pixel, where the look has asked what is there."""
+    told: dict[str, Any] = {"type": kind, "x": x + 0.5, "y": y + 0.5}
     if count:
         told |= {"button": "left", "clickCount": count}
     if held:

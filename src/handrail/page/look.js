@@ -351,16 +351,29 @@
     for (const node of childrenOf(el)) if (node.nodeType === 1) visit(node, parent, at, doc, inside);
   };
 
+  // Whether a frame is drawn in another way than moved and scaled: then no place of its inside is known.
+  const isBent = (el) => {
+    for (let at = el; at; at = at.parentElement || at.getRootNode().host) {
+      const style = getComputedStyle(at);
+      if (style.rotate !== 'none' || style.offsetPath !== 'none' || (style.scale !== 'none' && !/^[\d.]+$/.test(style.scale))) return true;
+      if (style.transform === 'none') continue;
+      const m = new DOMMatrix(style.transform);
+      if (!m.is2D || m.a <= 0 || Math.abs(m.a - m.d) > 1e-3 || Math.abs(m.b) > 1e-3 || Math.abs(m.c) > 1e-3) return true;
+    }
+    return false;
+  };
+
   const frameOf = (el, parent, box, at, doc) => {
     const row = add({ el, id: idOf(el), tag: 'iframe', role: 'frame', doc, box, flags: F.ENABLED, text: '', desc: '', hint: '',
       state: '', pane: attr(el, 'title') || attr(el, 'aria-label'), tip: '', at, acts: false, keep: true }, parent);
     const k = el.offsetWidth ? box.w / el.offsetWidth : at.k;
+    row.bent = at.bent || isBent(el);
     row.inner = { x: box.x + el.clientLeft * k, y: box.y + el.clientTop * k, k, w: el.clientWidth * k, h: el.clientHeight * k };
     let inner = null;
     try { inner = el.contentDocument; } catch { inner = null; }
     if (!inner || !inner.documentElement) { row.foreign = true; return; }
     watch(inner);
-    walk(inner, row, { x: row.inner.x, y: row.inner.y, k, depth: (at.depth || 0) + 20 });
+    walk(inner, row, { x: row.inner.x, y: row.inner.y, k, bent: row.bent, depth: (at.depth || 0) + 20 });
     const scroller = inner.scrollingElement;
     if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
       row.flags |= F.SCROLLABLE;
@@ -536,24 +549,39 @@
 
   const reach = (row) => {
     const points = pointsIn(row.box, row.clip);
-    if (!points.length || row.through) return;
+    if (!points.length) return;
+    if (row.at.bent) { row.cover = 'clipped'; return; }
+    if (row.through && !row.acts) { reachThrough(row, points[0]); return; }
     let first = null, inner = null;
     for (const [x, y] of row.acts ? points : points.slice(0, 1)) {
       const hit = hitAt(x + .5, y + .5);
       if (hit && isMine(hit, row)) {
         const taker = row.acts ? takerOf(hit) : row;
         if (taker === row || !row.acts) { row.cover = ''; row.point = [x, y]; return; }
-        inner ||= [x, y];
+        if (!taker || isMeant(row, taker)) inner ||= [x, y]; else first ||= hit;
       } else first ||= hit || document.documentElement;
     }
     if (inner) { row.cover = ''; row.point = inner; return; }
     if (!first) return;
-    if (isWithin(row.el, first)) { row.cover = 'clipped'; return; }
+    if (isWithin(row.el, first) && first !== row.el) { row.cover = 'clipped'; return; }
     if (!row.acts && !isOpaque(first, row.el)) { row.cover = ''; return; }
     row.cover = first;
   };
+  // A part of it that takes all presses is pressed for it, unless it is called otherwise.
+  const isMeant = (row, part) => {
+    const said = part.text || part.desc || part.hint, mine = row.text || row.desc;
+    return !mine || !said || mine.includes(said);
+  };
+
+  // Words that let presses through: whatever acts behind them takes what is meant for them.
+  const reachThrough = (row, [x, y]) => {
+    const hit = hitAt(x + .5, y + .5);
+    row.cover = hit && !isWithin(row.el, hit) && takerOf(hit) ? hit : '';
+  };
   const takerOf = (el) => { for (let at = el; at; at = up(at)) { const row = rowOf.get(at); if (row?.acts) return row; } return null; };
   const isMine = (hit, row) => {
+    // what a frame takes is not told to what is around it
+    if (hit.ownerDocument !== row.el.ownerDocument || (hit !== row.el && /^I?FRAME$/.test(hit.tagName))) return false;
     if (isWithin(hit, row.el)) return true;
     for (const label of row.el.labels || []) if (isWithin(hit, label)) return true;
     return false;
@@ -561,8 +589,9 @@
 
   // What lies over a frame that can't be read from here, at points of it: '' for nothing.
   const over = (id, points) => {
-    const frame = elementOf(id);
+    const frame = elementOf(id), isLost = !frame || rowOf.get(frame)?.bent;
     return points.map(([x, y]) => {
+      if (isLost) return 'clipped';
       const hit = hitAt(x, y);
       if (hit === frame) return '';
       if (!hit || isWithin(frame, hit)) return 'clipped';
@@ -633,14 +662,14 @@
     const told = [...rowOf.values()].filter((row) => row !== page);
     const end = performance.now() + HIT_MS;
     let unasked = 0;
-    for (const row of told) if (row.acts || row.foreign) {
+    for (const row of told) if (row.acts || row.foreign || row.through) {
       if (performance.now() > end) { unasked++; continue; }
       reach(row);
       if (row.cover) layered = true;
     }
     // Where nothing lies over anything, texts need not be asked about.
     if (layered) for (const row of told) {
-      if (row.acts || row.foreign || !(row.text || row.desc)) continue;
+      if (row.acts || row.foreign || row.through || !(row.text || row.desc)) continue;
       if (performance.now() > end) unasked++; else reach(row);
     }
     for (const row of told) if (row.cover && row.cover !== 'clipped') row.coverId = named(row.cover)?.id;

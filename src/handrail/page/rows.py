@@ -124,7 +124,10 @@ class PageLook:
     def covered(self, told: Sequence[Any], outer: PageLook) -> PageLook:
         """With what the outer document has over each of `points`."""
         covers = iter(told)
-        rows = [_under_outer(row, next(covers), outer.token) if row[_POINT] else row for row in self.rows]
+        rows = [
+            _under_outer(row, next(covers), outer.token) if row[_POINT] else _in_view(row, self.viewport)
+            for row in self.rows
+        ]
         return replace(self, rows=rows)
 
     def foreign_frames(self) -> dict[str, Frame]:
@@ -143,6 +146,12 @@ def _under_outer(row: list[Any], cover: Any, token: str) -> list[Any]:
         return row
     said = CLIPPED if cover == CLIPPED else f"{token}.{cover}"
     return [*row[:_COVER], said, None, *row[_POINT + 1 :]]
+
+
+def _in_view(row: list[Any], view: PageViewport) -> list[Any]:
+    """What its own frame does not show is clipped, whatever of the page is there instead."""
+    is_seen = row[_LEFT] < view.width and row[_TOP] < view.height and row[_RIGHT] > 0 and row[_BOTTOM] > 0
+    return row if is_seen or row[_COVER] is not None else [*row[:_COVER], CLIPPED, *row[_POINT:]]
 
 
 WHOLE = Frame(0.0, 0.0, 1.0, 0.0, 0.0)
