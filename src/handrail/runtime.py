@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
 
 
+LABELS = "app-names.json"
+"""In the home: what apps are called, by version."""
+
+
 class Runtime:
     """One home in one process: shared parts, and a session per device."""
 
@@ -206,7 +210,10 @@ class Runtime:
             # A round trip each: the phone is asked what it is while its helper is knocked at.
             async with beside(ask_facts(device, self.clock), f"facts of {device.serial}") as facts:
                 driver = await connect(device, clock=self.clock, helper=chosen, env=self.env)
-                return AndroidSurface(device, driver, self.clock, self._windows()), await facts
+                surface = AndroidSurface(
+                    device, driver, self.clock, self._windows(), self.config.home / LABELS
+                )
+                return surface, await facts
 
         try:
             return await Session.open(device.serial, opened(), self._parts, self._gate(), caller=self.caller)

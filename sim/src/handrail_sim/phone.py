@@ -12,6 +12,7 @@ from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.image import fill_libraries
 from handrail_sim.handset import Handset
+from handrail_sim.shell.apk.packing import packed_apk
 from handrail_sim.system.activities import App
 from handrail_sim.system.display import Display
 
@@ -41,13 +42,17 @@ class Phone(Handset):
         names = None if apps is None else [name for name in apps if isinstance(name, str)]
         classes = [one for one in apps or () if not isinstance(one, str)]
         made = [self.packages.add_app(app) for app in [*load(names), *classes]]
-        key = tuple((one.name, one.uid, self.packages.classes[one.name].libraries) for one in made)
+        key = tuple((one.name, one.uid, one.label, self.packages.classes[one.name].libraries) for one in made)
         self.files.fill_once(key, self._unpack)
 
     def _unpack(self, files: Files) -> None:
         for package in self.packages.installed.values():
             files.make_app_data(package.name, package.uid)
-            fill_libraries(files, package.name, self.packages.classes[package.name].libraries)
+            app = self.packages.classes[package.name]
+            fill_libraries(files, package.name, app.libraries)
+            activity = app.launcher_component().partition("/")[2]
+            files.mkdir(package.path.rpartition("/")[0], parents=True)
+            files.write(package.path, packed_apk(package.name, package.label, activity, app.labels))
 
     def state(self) -> dict[str, Any]:
         self.catch_up()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from inspect import iscoroutinefunction
 from typing import NoReturn
 
@@ -28,7 +28,8 @@ from handrail.tree.node import Screen
 TWO_FINGERS = "none: adb's `input` has one finger"
 NO_EVENTS = "none: adb has no event stream"
 RARE_CLIPBOARD = "adb where the phone's build has `cmd clipboard`, else none"
-
+PATH_STEP_MS = 1_000
+"""How long `input` may need to start, once for each point."""
 
 Primitive = Callable[..., Awaitable[object]]
 
@@ -86,6 +87,11 @@ class AdbDriver:
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
         await touch.send(self.shell, touch.drag(x1, y1, x2, y2, duration_ms), duration_ms)
 
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        await touch.send(
+            self.shell, touch.path(points, duration_ms), duration_ms + PATH_STEP_MS * len(points)
+        )
+
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         self._one_finger(self.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
@@ -96,6 +102,9 @@ class AdbDriver:
 
     async def key(self, key: str | int) -> None:
         await touch.send(self.shell, touch.key(key_code(key)))
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        await touch.send(self.shell, touch.chord([key_code(key) for key in keys]))
 
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         return await self._typist.type_text(text, blind=blind)

@@ -6,7 +6,7 @@ Routing asks `can` before it calls. Input methods raise with `delivery` among th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, NoReturn
 
 from handrail.android.constants import (
@@ -70,6 +70,9 @@ class Channel:
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
         self._refuse(Channel.drag, x1, y1, x2, y2, duration_ms)
 
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        self._refuse(Channel.path, points, duration_ms)
+
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         self._refuse(Channel.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
@@ -81,6 +84,10 @@ class Channel:
     async def key(self, code: int) -> None:
         """One of Android's key codes; `Unsupported` for a key that this channel has no name for."""
         self._refuse(Channel.key, code)
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        """Keys together, by any spelling."""
+        self._refuse(Channel.chord, keys)
 
     # text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from handrail.adb.shell import Command, DeviceShell, Output, Script
@@ -55,6 +55,28 @@ def drag(x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> Command:
     """Hold, then move; the whole of it is the duration that `input` wants, the move alone is ours."""
     total = duration_ms + LONG_PRESS_TIMEOUT_MS
     return ("input", "draganddrop", *(str(int(number)) for number in (x1, y1, x2, y2, total)))
+
+
+def path(points: Sequence[tuple[int, int]], duration_ms: int) -> Command:
+    """Down, through every point, up; `motionevent` came with Android 11.
+
+    `input` needs a while to start each time, so that the way takes longer than it is asked to. Whatever goes
+    wrong on it, the finger is lifted: one that stays down would be everybody's.
+    """
+    words = ["DOWN", *["MOVE"] * (len(points) - 1), "UP"]
+    places = [*points, points[-1]]
+    pause = f"sleep {max(0.0, duration_ms / 1000 / max(1, len(points) - 1)):.3f}"
+    steps = [
+        f"input motionevent {word} {int(x)} {int(y)}" for word, (x, y) in zip(words, places, strict=True)
+    ]
+    way = f" && {pause} && ".join(steps[:-1])
+    last_x, last_y = points[-1]
+    return Script(f"{way} && {steps[-1]} || {{ input motionevent CANCEL {last_x} {last_y}; false; }}")
+
+
+def chord(codes: Sequence[int]) -> Command:
+    """Keys together; `keycombination` came with Android 12."""
+    return ("input", "keycombination", *map(str, codes))
 
 
 def key(code: int) -> Command:

@@ -106,6 +106,9 @@ class RoutedDriver:
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
         await self._send(Channel.drag, x1, y1, x2, y2, duration_ms)
 
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        await self._send(Channel.path, points, duration_ms)
+
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         await self._send(Channel.pinch, cx, cy, start_radius, end_radius, duration_ms)
 
@@ -116,6 +119,9 @@ class RoutedDriver:
 
     async def key(self, key: str | int) -> None:
         await self._send(Channel.key, key_code(key))
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        await self._send(Channel.chord, keys)
 
     async def type_text(self, text: str, *, blind: bool = False) -> Typed:
         return await self._typist.type_text(text, blind=blind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from handrail.adb.device import AdbDevice
 from handrail.adb.shell import Command, Script
@@ -24,6 +24,7 @@ from handrail.surface.values import (
     CommandOutput,
     Facts,
     IdleResult,
+    InstalledApp,
     LastWords,
     NetworkChange,
     Synced,
@@ -33,6 +34,9 @@ from handrail.surface.values import (
 from handrail.tree.node import Screen
 from handrail.tree.windows import SYSTEM_DIALOGS, SYSTEM_UI, app_windows
 
+if TYPE_CHECKING:
+    from handrail.android.app_labels import LabelMemory
+
 SYSTEM_PACKAGES = SYSTEM_DIALOGS | {SYSTEM_UI}
 """Who draws the dialogs that are not the app's own: prompts, crashes, choosers, the installer."""
 _ONE_COMMAND = re.compile(r"[\w. \t-]*")
@@ -41,13 +45,18 @@ _HOME = ["-a", "android.intent.action.MAIN", "-c", "android.intent.category.HOME
 
 
 class AndroidSurface:
-    """One phone. `windows` is the desk beside it, where there is one."""
+    """One phone. `windows` is the desk beside it, where there is one; `labels` keeps what apps are called."""
 
     is_exclusive = True
     entry = ""
 
     def __init__(
-        self, device: AdbDevice, driver: Driver, clock: Clock, windows: WindowsCapability | None = None
+        self,
+        device: AdbDevice,
+        driver: Driver,
+        clock: Clock,
+        windows: WindowsCapability | None = None,
+        labels: Path | None = None,
     ) -> None:
         self.device = device
         self.driver = driver
@@ -56,7 +65,7 @@ class AndroidSurface:
         self._filled: dict[Capability, object] = dict.fromkeys(Capability, parts)
         for one in (Capability.LOOK, Capability.TOUCH, Capability.KEYS, Capability.CLIPBOARD):
             self._filled[one] = driver
-        self._filled[Capability.APPS] = _Apps(device, driver)
+        self._filled[Capability.APPS] = _Apps(device, driver, labels)
         self._filled[Capability.WINDOWS] = windows
 
     def capability(self, which: Capability) -> object:
@@ -86,9 +95,17 @@ class AndroidSurface:
 class _Apps:
     """Programs on the phone."""
 
-    def __init__(self, device: AdbDevice, driver: Driver) -> None:
+    def __init__(self, device: AdbDevice, driver: Driver, labels: Path | None) -> None:
         self._device = device
         self._shell = driver.shell
+        self._labels = labels
+        self._memory: LabelMemory | None = None
+
+    async def installed(self) -> Sequence[InstalledApp]:
+        from handrail.android.app_labels import LabelMemory, installed_apps  # noqa: PLC0415
+
+        self._memory = self._memory or LabelMemory(self._labels)
+        return await installed_apps(self._shell, self._memory)
 
     async def start(self, package: str, activity: str | None) -> None:
         await apps.start(self._shell, package, activity)

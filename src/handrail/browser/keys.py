@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from handrail.errors import Unsupported
@@ -65,6 +66,20 @@ def constant_of(key: str | int) -> str:
         hint="It has back, KEYCODE_FORWARD, KEYCODE_REFRESH, and the keys of a keyboard.",
         delivery="not_delivered",
     )
+
+
+MODIFIERS = {"ALT": 1, "CTRL": 2, "META": 4, "SHIFT": 8}
+"""DevTools' bits of keys that are held."""
+EDITING = {"A": "selectAll", "C": "copy", "X": "cut", "V": "paste", "Z": "undo", "Y": "redo"}
+"""What ctrl and a letter do, as the browser's own menu does it."""
+
+
+def chord_of(keys: Sequence[str]) -> tuple[int, list[str]]:
+    """The bits of what is held, and the keys that are struck meanwhile."""
+    names = [NAMES.get(code_of(key) or -1, "").removeprefix("KEYCODE_") for key in keys]
+    held = {MODIFIERS.get(name.partition("_")[0], 0) for name in names}
+    struck = [key for key, name in zip(keys, names, strict=True) if name.partition("_")[0] not in MODIFIERS]
+    return sum(held), [constant_of(key) for key in struck]
 
 
 def web_key(constant: str) -> WebKey:

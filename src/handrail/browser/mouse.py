@@ -11,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handrail.browser.eyes import Eyes, unless_dialog
-from handrail.browser.keys import COMMANDS, HISTORY, RELOAD, constant_of, web_key
+from handrail.browser.keys import (
+    COMMANDS,
+    EDITING,
+    HISTORY,
+    MODIFIERS,
+    RELOAD,
+    chord_of,
+    constant_of,
+    web_key,
+)
 from handrail.browser.page import WebPage
 from handrail.browser.rest import PageRest
 from handrail.browser.synthetic import CANCEL, FIELD, OK
@@ -89,6 +98,15 @@ class Mouse:
             await self._send(page, [_mouse("mouseMoved", x, y, held=True)])
             await self._clock.sleep_ms(pause)
         await self._send(page, [_mouse("mouseReleased", x2, y2, count=1)])
+
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        page = await self._begin()
+        (x1, y1), *rest = points
+        await self._send(page, [_mouse("mouseMoved", x1, y1), _mouse("mousePressed", x1, y1, count=1)])
+        for x, y in rest:
+            await self._clock.sleep_ms(min(duration_ms / len(rest), 1_000.0))
+            await self._send(page, [_mouse("mouseMoved", x, y, held=True)])
+        await self._send(page, [_mouse("mouseReleased", *points[-1], count=1)])
 
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         page = await self._begin()
@@ -174,6 +192,16 @@ class Mouse:
         else:
             page = await self._begin()
             await self._send(page, key_events(web_key(constant)))
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        """A modifier that is held is told with each event; editing commands are the page's own."""
+        modifiers, struck = chord_of(keys)
+        page = await self._begin()
+        for constant in struck:
+            command = EDITING.get(constant) if modifiers == MODIFIERS["CTRL"] else None
+            [(name, down), up] = key_events(web_key(constant)._replace(text=""), modifiers)
+            more = {"commands": [command]} if command else {}
+            await self._send(page, [(name, {**down, **more}), up])
 
     async def _answer_by_key(self, constant: str) -> None:
         """Enter says yes and Escape says no, as in a browser."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, BrowserConnectionError, InvalidAction, Unsupported
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import WindowsCapability
-from handrail.surface.values import Facts, LastWords, NetworkChange, Told
+from handrail.surface.values import Facts, InstalledApp, LastWords, NetworkChange, Told
 from handrail.tree.node import Screen
 
 _NOT_HERE = {
@@ -180,6 +180,11 @@ class _Parts:
         page = self._tabs.front
         told = {"origin": package, "storageTypes": "all"}
         await page.session.call("Storage.clearDataForOrigin", told)
+
+    async def installed(self) -> Sequence[InstalledApp]:
+        """Pages that are open, by their titles."""
+        pages = {origin_of(page.url): page.title for page in self._tabs.pages.values()}
+        return [InstalledApp(origin, title or origin) for origin, title in pages.items() if origin]
 
     async def install(self, path: Path) -> None:
         raise Unsupported(f"A browser installs no apps: {path.name}", delivery="not_delivered")

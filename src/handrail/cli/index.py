@@ -124,6 +124,21 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         ),
         "handrail drag @i1 540,300",
     ),
+    "drag-path": ActionCommand(
+        "drag_path",
+        "Move a finger along a path of points: draw, unlock by a pattern, drag around a corner.",
+        ("points",),
+        (
+            Field(
+                "points",
+                "string or list of point",
+                "required",
+                "Where the finger comes down, what it passes, where it lifts.",
+            ),
+            Field("duration_ms", "integer 0…60000", "default 800", "How long the whole way takes."),
+        ),
+        "handrail drag-path '200,900 540,600 880,900'",
+    ),
     "pinch": ActionCommand(
         "pinch",
         "Two fingers towards or away from each other around a point: zoom.",
@@ -225,19 +240,36 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (
             Field(
                 "key",
-                "back | home | recents | enter | delete | forward_delete | tab | space | escape | up | down | left | right | center | move_home | move_end | page_up | page_down | cut | copy | paste | menu | search | power | wakeup | sleep | volume_up | volume_down | mute | camera | notification | play_pause or string or integer 0…1000",
+                "back | home | recents | enter | delete | forward_delete | tab | space | escape | up | down | left | right | center | move_home | move_end | page_up | page_down | cut | copy | paste | menu | search | power | wakeup | sleep | volume_up | volume_down | mute | camera | notification | play_pause | ctrl | shift | alt | meta or string or integer 0…1000",
                 "required",
                 "A name, a KEYCODE_* constant or a key code.",
             ),
         ),
         "handrail press-key back",
     ),
+    "press-keys": ActionCommand(
+        "press_keys",
+        "Press keys together, those that are held first: ctrl and a.",
+        ("keys",),
+        (
+            Field(
+                "keys",
+                "string or list of back | home | recents | enter | delete | forward_delete | tab | space | escape | up | down | left | right | center | move_home | move_end | page_up | page_down | cut | copy | paste | menu | search | power | wakeup | sleep | volume_up | volume_down | mute | camera | notification | play_pause | ctrl | shift | alt | meta or string or integer 0…1000",
+                "required",
+                "Two to four names, KEYCODE_* constants or key codes; also ctrl, shift, alt and meta.",
+            ),
+        ),
+        "handrail press-keys ctrl+a",
+    ),
     "start-app": ActionCommand(
         "start_app",
         "Start an app, or bring it to the front.",
         ("package",),
         (
-            Field("package", "string", "required", "The app's package."),
+            Field("package", "string", "", "The app's package."),
+            Field(
+                "name", "string", "", "Or what its icon says, in any case and any language that the app has."
+            ),
             Field("activity", "string", "", "The activity; the launcher's when absent."),
         ),
         "handrail start-app com.google.android.contacts",
@@ -391,6 +423,13 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (),
         "handrail get-state",
     ),
+    "list-apps": ActionCommand(
+        "list_apps",
+        "List the apps that have an icon, with their names and packages.",
+        ("find",),
+        (Field("find", "string", "", "Only those whose name or package contains this."),),
+        "handrail list-apps",
+    ),
     "what-changed": ActionCommand(
         "what_changed",
         "Read what changed on the screen since the last look.",
@@ -409,6 +448,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (
             Field("scale", "number 0.05…1", "", "Size of the picture; what models use when absent."),
             Field("marks", "boolean", "default false", "Draw the refs onto it."),
+            Field(
+                "region",
+                "string or list of integer -32767…32767",
+                "",
+                "Only this part of the screen: left, top, right, bottom.",
+            ),
         ),
         "handrail screenshot --scale 0.5",
         gives_picture=True,
@@ -567,11 +612,26 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         ),
         "handrail request-human-auth 'Enter the code from the message.' --capability 2fa",
     ),
+    "give-answer": ActionCommand(
+        "give_answer",
+        "Tell the person what the task asks for; the task goes on.",
+        ("text",),
+        (Field("text", "string", "required", "What is to be known."),),
+        "handrail give-answer 'The code is 482913.'",
+    ),
     "finish": ActionCommand(
         "finish",
         "End the task.",
         ("message",),
-        (Field("message", "string", 'default "Task finished."', "What was achieved."),),
+        (
+            Field("message", "string", 'default "Task finished."', "What was achieved."),
+            Field(
+                "status",
+                "done | infeasible | failed",
+                'default "done"',
+                "How it ended; infeasible is what nobody could do here.",
+            ),
+        ),
         "handrail finish",
     ),
 }

@@ -53,6 +53,9 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             start, end = stage.aim("from_").point, stage.aim("to").point
             await stage.hands.drag(*start, *end, action.duration_ms)
             return Outcome()
+        case device.DragPath():
+            await stage.hands.path([(point.x, point.y) for point in action.points], action.duration_ms)
+            return Outcome()
         case device.Pinch():
             await stage.hands.pinch(
                 action.cx, action.cy, action.start_radius, action.end_radius, action.duration_ms
@@ -81,10 +84,14 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             told = {} if action.key == action.name else {"key": action.name}
             proof = moved(stage.before, stage.looks) if action.name in NAVIGATION else None
             return Outcome(proof=proof, details=told)
+        case device.PressKeys():
+            await stage.hands.keys(action.names)
+            return Outcome()
         case system.StartApp():
+            package = sure(action.package)
             async with run.dispatching():
-                await stage.apps.start(action.package, action.activity)
-            return Outcome(proof=in_front(action.package, START_BUDGET_MS, stage.looks.eyes.foreground))
+                await stage.apps.start(package, action.activity)
+            return Outcome(proof=in_front(package, START_BUDGET_MS, stage.looks.eyes.foreground))
         case system.StopApp():
             return await programs.stop_app(stage, action)
         case system.RestartApp():
@@ -132,6 +139,8 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return await reads.get_ui_tree(stage, action)
         case observe.GetState():
             return await reads.get_state(stage)
+        case system.ListApps():
+            return await programs.list_apps(stage, action)
         case observe.WhatChanged():
             return await reads.what_changed(stage, action)
         case observe.Screenshot():
@@ -159,8 +168,10 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return await expects.expect_app(stage, action)
         case observe.RequestHumanAuth():
             return await expects.request_human_auth(stage, action)
+        case observe.GiveAnswer():
+            return Outcome(details={"answer": action.text})
         case observe.Finish():
-            return Outcome(details={"message": action.message})
+            return Outcome(details={"message": action.message, "status": action.status})
         case DeskAct():
             [details] = await apply_on_desk([stage])
             return Outcome(details=details)

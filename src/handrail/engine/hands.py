@@ -13,6 +13,7 @@ from handrail.engine.pressed import (
     Felt,
     Stroke,
     Way,
+    by_chord,
     by_fingers,
     by_key,
     by_text,
@@ -72,6 +73,10 @@ class Hands:
         stroke = stroke_of((x1, y1, x2, y2))
         await self._touch([stroke], lambda touch: touch.drag(x1, y1, x2, y2, duration_ms))
 
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        stroke = [ScreenPoint(*point) for point in points]
+        await self._touch([stroke], lambda touch: touch.path(points, duration_ms))
+
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         await self._touch(
             pinched(cx, cy, start_radius, end_radius),
@@ -101,6 +106,11 @@ class Hands:
     async def key(self, key: str) -> None:
         keys = cast("KeysCapability", self._stage.surface.capability(Capability.KEYS))
         await self._do(by_key(key), lambda: keys.key(key))
+
+    async def keys(self, keys: Sequence[str]) -> None:
+        """Together."""
+        board = cast("KeysCapability", self._stage.surface.capability(Capability.KEYS))
+        await self._do(by_chord(keys), lambda: board.chord(keys))
 
     async def type_text(self, text: str) -> Typed:
         return await self._do(by_text(text), lambda: self._text.type_text(text))

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from handrail.engine.acts.programs import named_app
 from handrail.engine.execute import apply_on_desk, execute
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim, targets_of
@@ -109,6 +110,9 @@ async def _prepare(stage: Stage, permit: Permit) -> None:
         await permit.enter(stage)
     if run.action.traits.needs is not None:
         stage.surface.capability(run.action.traits.needs)
+    if (named := await named_app(stage)) is not None:
+        run.action = named
+        permit.early(run)
     await _resolve(stage)
     with run.phase("permit"):
         await permit.decide(stage)

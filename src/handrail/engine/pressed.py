@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Literal
 
 from handrail.protocol.actions import AnyAction
-from handrail.protocol.keys import KeyEffect, effect_of, types_only
+from handrail.protocol.keys import KeyEffect, effect_of, effect_of_chord, types_only
 from handrail.protocol.traits import Pressed
 from handrail.tree.mention import touchable
 from handrail.tree.node import Bounds, Node, Screen, ScreenPoint
@@ -106,8 +106,15 @@ def _crosses(box: Bounds, start: ScreenPoint, end: ScreenPoint) -> bool:
 
 def by_key(key: str) -> Felt:
     """What has the focus, as far as this key can do something to it."""
-    effect = effect_of(key)
+    return _by_effect(effect_of(key))
 
+
+def by_chord(keys: Sequence[str]) -> Felt:
+    """The same of keys that are down together."""
+    return _by_effect(effect_of_chord(keys))
+
+
+def _by_effect(effect: KeyEffect) -> Felt:
     def felt(screen: Screen) -> list[Node]:
         focused = _focused(screen)
         if effect is KeyEffect.MOVES:

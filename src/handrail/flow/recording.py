@@ -81,12 +81,13 @@ class Recording:
 
 def _package(first: RecordedStep) -> str:
     """The app that is started first, or that was in front already; '' where nobody knows."""
-    return first.action.package if isinstance(first.action, StartApp) else first.package
+    named = first.action.package if isinstance(first.action, StartApp) else None
+    return named or first.package
 
 
 def _is_start(told: RecordedStep) -> bool:
     """All that `app` in the head of a flow says."""
-    return isinstance(told.action, StartApp) and told.action.activity is None
+    return isinstance(told.action, StartApp) and told.action.activity is None and told.action.name is None
 
 
 async def record_session(

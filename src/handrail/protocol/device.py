@@ -5,12 +5,22 @@ The docstrings are the text of tools, CLI help and docs; field docstrings are sh
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.keys import LEAVING, NAVIGATION, Key, KeyEffect, effect_of, name_of_key, types_only
+from handrail.protocol.keys import (
+    LEAVING,
+    NAVIGATION,
+    Chord,
+    Key,
+    KeyEffect,
+    effect_of,
+    effect_of_chord,
+    name_of_key,
+    types_only,
+)
 from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
-from handrail.protocol.target import Place, Target
+from handrail.protocol.target import OrShort, Place, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
 
 Direction = Literal["up", "down", "left", "right"]
@@ -113,6 +123,38 @@ class Drag(Act):
     """Where to let go."""
     duration_ms: GestureMs = 800
     """How long the way takes, the initial hold included."""
+
+
+_PLACE = "-?[0-9]{1,4},-?[0-9]{1,4}"
+
+
+def _read_points(points: object) -> object:
+    """On a command line they stand in one word, with spaces between them."""
+    return points.split() if isinstance(points, str) else points
+
+
+class DragPath(Act):
+    """Move a finger along a path of points: draw, unlock by a pattern, drag around a corner."""
+
+    traits = Traits(
+        effect="input", semantic="selection", needs=Capability.TOUCH, presses=Pressed.PATH, verdict=ALLOW,
+        says="Dragged along {points:count} points.", shorthand="points",
+    )  # fmt: skip
+    example = {
+        "type": "drag_path",
+        "points": [{"x": 200, "y": 900}, {"x": 540, "y": 600}, {"x": 880, "y": 900}],
+        "duration_ms": 800,
+    }
+    type: Literal["drag_path"] = "drag_path"
+    points: Annotated[
+        tuple[Place, ...],
+        Field(min_length=2, max_length=100),
+        BeforeValidator(_read_points),
+        OrShort('"200,900 540,600"', rf"^{_PLACE}( {_PLACE}){{1,99}}$"),
+    ]
+    """Where the finger comes down, what it passes, where it lifts."""
+    duration_ms: GestureMs = 800
+    """How long the whole way takes."""
 
 
 class Pinch(Act):
@@ -294,3 +336,25 @@ class PressKey(Act):
     @property
     def only_types(self) -> bool:
         return effect_of(self.name) is KeyEffect.TYPES
+
+
+class PressKeys(Act):
+    """Press keys together, those that are held first: ctrl and a."""
+
+    traits = Traits(
+        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.FOCUS, verdict=ALLOW,
+        says="Pressed keys: {names:plus}.", shorthand="keys",
+    )  # fmt: skip
+    example = {"type": "press_keys", "keys": ["ctrl", "a"]}
+    type: Literal["press_keys"] = "press_keys"
+    keys: Chord
+    """Two to four names, KEYCODE_* constants or key codes; also ctrl, shift, alt and meta."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their one name each, whatever the spelling."""
+        return tuple(map(name_of_key, self.keys))
+
+    @property
+    def presses(self) -> Pressed:
+        return Pressed.NOTHING if effect_of_chord(self.names) is KeyEffect.NOTHING else Pressed.FOCUS

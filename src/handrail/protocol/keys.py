@@ -6,12 +6,15 @@ Spellings are kept as they came; whoever decides, or sends one to a device, goes
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 from enum import Enum
 from itertools import count
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from handrail.protocol.target import OrShort
 
 KEYS: dict[str, str] = {
     "back": "KEYCODE_BACK", "home": "KEYCODE_HOME", "recents": "KEYCODE_APP_SWITCH",
@@ -24,7 +27,8 @@ KEYS: dict[str, str] = {
     "power": "KEYCODE_POWER", "wakeup": "KEYCODE_WAKEUP", "sleep": "KEYCODE_SLEEP",
     "volume_up": "KEYCODE_VOLUME_UP", "volume_down": "KEYCODE_VOLUME_DOWN", "mute": "KEYCODE_VOLUME_MUTE",
     "camera": "KEYCODE_CAMERA", "notification": "KEYCODE_NOTIFICATION",
-    "play_pause": "KEYCODE_MEDIA_PLAY_PAUSE",
+    "play_pause": "KEYCODE_MEDIA_PLAY_PAUSE", "ctrl": "KEYCODE_CTRL_LEFT", "shift": "KEYCODE_SHIFT_LEFT",
+    "alt": "KEYCODE_ALT_LEFT", "meta": "KEYCODE_META_LEFT",
 }  # fmt: skip
 """Short names; every KEYCODE_* constant and every number works as well."""
 
@@ -80,6 +84,8 @@ def code_of(key: str | int) -> int | None:
     text = str(key)
     if re.fullmatch(r"[0-9]{1,4}", text) and int(text) <= _HIGHEST_CODE:
         return int(text)
+    if len(text) == 1 and text.isascii() and text.isalpha():
+        return CODES[f"KEYCODE_{text.upper()}"]
     return CODES.get(KEYS.get(text, text))
 
 
@@ -117,13 +123,31 @@ Key = Annotated[
         {
             "anyOf": [
                 {"type": "string", "enum": list(KEYS)},
-                {"type": "string", "pattern": r"^(KEYCODE_[A-Z0-9_]+|[0-9]{1,4})$"},
+                {"type": "string", "pattern": r"^(KEYCODE_[A-Z0-9_]+|[0-9]{1,4}|[A-Za-z])$"},
                 {"type": "integer", "minimum": 0, "maximum": _HIGHEST_CODE},
             ]
         }
     ),
 ]
 """A short name (back, home, enter, recents, …), a KEYCODE_* constant, or a key code."""
+
+
+_ONE = f"({'|'.join(KEYS)}|[A-Za-z]|[0-9]{{1,3}})"
+_CHORD = rf"^{_ONE}(\+{_ONE}){{1,3}}$"
+
+
+def _read_chord(keys: Any) -> Any:
+    """`ctrl+a` is two keys; `+` itself is KEYCODE_PLUS."""
+    return [part.strip() for part in keys.split("+")] if isinstance(keys, str) else keys
+
+
+Chord = Annotated[
+    tuple[Key, ...],
+    Field(min_length=2, max_length=4),
+    BeforeValidator(_read_chord),
+    OrShort('"ctrl+a"', _CHORD),
+]
+"""Keys that are down together; those that are held come first."""
 
 
 NAVIGATION = frozenset({"back", "home", "recents"})
@@ -182,3 +206,24 @@ def effect_of(key: str) -> KeyEffect:
     if key in _TYPE:
         return KeyEffect.TYPES
     return KeyEffect.NOTHING if key in _PRESS_NOTHING else KeyEffect.PRESSES
+
+
+HELD = _keys("CTRL_LEFT CTRL_RIGHT SHIFT_LEFT SHIFT_RIGHT ALT_LEFT ALT_RIGHT META_LEFT META_RIGHT FUNCTION")
+"""Keys that do nothing by themselves."""
+_EDITING = _keys("A C V X Z Y")
+_CTRL = _keys("CTRL_LEFT CTRL_RIGHT")
+_SHIFT = _keys("SHIFT_LEFT SHIFT_RIGHT")
+
+
+def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
+    """By their one names. A shortcut that every field understands edits it; any other may press anything."""
+    held, struck = set(keys) & HELD, [key for key in keys if key not in HELD]
+    if not struck:
+        return KeyEffect.NOTHING
+    if held <= _CTRL and _EDITING.issuperset(struck):
+        return KeyEffect.NOTHING
+    if held <= _CTRL | _SHIFT and _MOVE.issuperset(struck):
+        return KeyEffect.MOVES
+    if held and held <= _SHIFT and _TYPE.issuperset(struck):
+        return KeyEffect.TYPES
+    return KeyEffect.PRESSES

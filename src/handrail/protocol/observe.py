@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs
 from handrail.protocol.system import Package
-from handrail.protocol.target import ElementProperty, Expectation, Target
+from handrail.protocol.target import ElementProperty, Expectation, Region, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
@@ -17,6 +17,7 @@ LogTime = Annotated[
     Field(pattern=r"^([0-9]{1,9}(ms|s|m|h)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}Z?)$", max_length=40),
 ]
 Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
+
 READS_PRIVATE = Ruling("allow", "ask", "it reads an app's own data, and the caller is on another machine")
 HumanCapability = Literal[
     "camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files", "oauth",
@@ -100,6 +101,8 @@ class Screenshot(Act):
     """Size of the picture; what models use when absent."""
     marks: Flag = False
     """Draw the refs onto it."""
+    region: Region | None = None
+    """Only this part of the screen: left, top, right, bottom."""
 
 
 class GetLogs(Act):
@@ -354,6 +357,19 @@ class RequestHumanAuth(Act):
     """How long the person has."""
 
 
+class GiveAnswer(Act):
+    """Tell the person what the task asks for; the task goes on."""
+
+    traits = Traits(
+        effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Answered: {text}", shorthand="text",
+    )  # fmt: skip
+    example = {"type": "give_answer", "text": "The code is 482913."}
+    type: Literal["give_answer"] = "give_answer"
+    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+    """What is to be known."""
+
+
 class Finish(Act):
     """End the task."""
 
@@ -362,7 +378,9 @@ class Finish(Act):
         says="{message}", shorthand="message", tools=("agent",),
         model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
     )  # fmt: skip
-    example = {"type": "finish", "message": "Task finished."}
+    example = {"type": "finish", "message": "Task finished.", "status": "done"}
     type: Literal["finish"] = "finish"
     message: Text = "Task finished."
     """What was achieved."""
+    status: Literal["done", "infeasible", "failed"] = "done"
+    """How it ended; infeasible is what nobody could do here."""

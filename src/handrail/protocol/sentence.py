@@ -2,7 +2,7 @@
 
 `{field}` is filled in with the field's value; a part in brackets is left out where its field is empty.
 After a colon: `at` puts "at" before a point, `own` prefers the caller's words to the label, `count` counts,
-`words`, `command` and `lines` join.
+`words`, `plus`, `command` and `lines` join.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ _FIELD = re.compile(r"\{(\w+)")
 _JOINED: dict[str, Callable[[Any], str]] = {
     "count": lambda value: str(len(value)),
     "words": " ".join,
+    "plus": "+".join,
     "command": lambda value: value if isinstance(value, str) else shlex.join(value),
     "lines": lambda value: " ⏎ ".join(line for line in value.splitlines() if line.strip()),
 }

@@ -23,15 +23,36 @@ class StartApp(Act):
 
     traits = Traits(
         effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Started {package}.", shorthand="package", leaves_app=True, tools=("core", "agent"),
-        model=ModelView(shown="package", expects=True),
+        says="Started[ {package}][ {name}].", shorthand="package", leaves_app=True, tools=("core", "agent"),
+        model=ModelView(shown="package name", fields={"name": "as its icon says"}, expects=True),
     )  # fmt: skip
     example = {"type": "start_app", "package": "com.google.android.contacts"}
     type: Literal["start_app"] = "start_app"
-    package: Package
+    package: Package | None = None
     """The app's package."""
+    name: Name | None = None
+    """Or what its icon says, in any case and any language that the app has."""
     activity: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.$]+$", max_length=255)] | None = None
     """The activity; the launcher's when absent."""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> Self:
+        if (self.package is None) == (self.name is None):
+            raise ValueError("needs exactly one of package and name")
+        return self
+
+
+class ListApps(Act):
+    """List the apps that have an icon, with their names and packages."""
+
+    traits = Traits(
+        effect="read", semantic="observation", needs=Capability.APPS, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Listed the apps.", shorthand="find", tools=("debug",),
+    )  # fmt: skip
+    example = {"type": "list_apps"}
+    type: Literal["list_apps"] = "list_apps"
+    find: Name | None = None
+    """Only those whose name or package contains this."""
 
 
 class StopApp(Act):

@@ -76,6 +76,22 @@ Place = Annotated[
 """A point, or "540,750"."""
 
 
+def _read_region(region: object) -> object:
+    """On a command line: "0,200,1080,800"."""
+    if isinstance(region, str):
+        return [int(part) if part.strip().lstrip("-").isdecimal() else part for part in region.split(",")]
+    return region
+
+
+Region = Annotated[
+    tuple[Pixel, ...],
+    Field(min_length=4, max_length=4),
+    BeforeValidator(_read_region),
+    OrShort('"0,200,1080,800"', r"^-?[0-9]{1,4}(,-?[0-9]{1,4}){3}$"),
+]
+"""Left, top, right, bottom in device pixels."""
+
+
 class Selector(Model):
     """Describes one element: all given fields must match. A ref, if given, decides alone."""
 

@@ -20,6 +20,7 @@ from handrail.surface.values import (
     Facts,
     Foreground,
     IdleResult,
+    InstalledApp,
     LastWords,
     NetworkChange,
     SetControl,
@@ -65,6 +66,9 @@ class TouchCapability(Protocol):
     async def drag(self, x1: int, y1: int, x2: int, y2: int, duration_ms: int) -> None:
         """Holds long enough to pick up, then moves."""
 
+    async def path(self, points: Sequence[tuple[int, int]], duration_ms: int) -> None:
+        """One finger down at the first point, through all others, up at the last."""
+
     async def pinch(self, cx: int, cy: int, start_radius: int, end_radius: int, duration_ms: int) -> None:
         """Raises `Unsupported` where there is only one finger."""
 
@@ -74,10 +78,13 @@ class TouchCapability(Protocol):
 
 
 class KeysCapability(Protocol):
-    """Single keys."""
+    """Keys."""
 
     async def key(self, key: str | int) -> None:
         """Any spelling of `protocol.keys`."""
+
+    async def chord(self, keys: Sequence[str]) -> None:
+        """All of them down, in this order, then up. Raises `Unsupported` where keys come one by one."""
 
 
 class TextCapability(Protocol):
@@ -120,6 +127,9 @@ class ClipboardCapability(Protocol):
 
 class AppsCapability(Protocol):
     """Programs on the device."""
+
+    async def installed(self) -> Sequence[InstalledApp]:
+        """Those that a person can start, with all that each is called."""
 
     async def start(self, package: str, activity: str | None) -> None: ...
 

@@ -27,6 +27,17 @@ class Facts:
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledApp:
+    """A program that a person can start."""
+
+    package: str
+    label: str
+    """As its icon says in the device's language; its package where nobody could read that."""
+    names: tuple[str, ...] = ()
+    """The same in every other language that it has."""
+
+
+@dataclass(frozen=True, slots=True)
 class Display:
     """The screen as it is turned now: overrides and rotation are in it."""
 

@@ -68,7 +68,7 @@ def test_a_script_is_said_step_by_step_and_then_it_is_over(tmp_path: Path) -> No
     assert said[0].thought == "The app first."
     assert said[1].action == {"type": "tap", "target": {"text": "New note"}}
     assert "has no end" in said[4].problem
-    assert said[6].action == {"type": "finish", "message": "The script is over."}
+    assert said[6].action == {"type": "finish", "message": "The script is over.", "status": "done"}
 
 
 def test_a_resumed_script_goes_on_at_the_step_that_is_asked_for() -> None:
@@ -147,7 +147,7 @@ def test_a_recorded_run_answers_as_it_did(tmp_path: Path) -> None:
     assert broken == again
     assert (broken.action, broken.raw) == (None, "hm")
     assert last.action == {"type": "finish", "message": "Saved."}
-    assert after.action == {"type": "finish", "message": "The recording is over."}
+    assert after.action == {"type": "finish", "message": "The recording is over.", "status": "done"}
 
 
 def test_a_screen_that_is_another_one_than_recorded_is_told_with_its_place(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_chance_goes_back_where_nothing_can_be_tapped() -> None:
 
 def test_nothing_finishes_at_once() -> None:
     [reply] = steps_of(opened("nothing"), prompt())
-    assert reply.action == {"type": "finish", "message": "Nothing was done."}
+    assert reply.action == {"type": "finish", "message": "Nothing was done.", "status": "done"}
 
 
 NOT_MODELS = ["", "gpt-4", "openai", "openai:", "random:x", "random:1234567890", "nothing:1", "scripted:"]

@@ -56,7 +56,11 @@ def _object(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:
 
 def _array(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:
     low = schema.get("minItems", 0)
-    return st.lists(from_schema(schema["items"], level), min_size=low, max_size=low + 2)
+    return st.lists(
+        from_schema(schema["items"], level),
+        min_size=low,
+        max_size=min(low + 2, schema.get("maxItems", low + 2)),
+    )
 
 
 def _string(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:

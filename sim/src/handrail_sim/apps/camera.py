@@ -143,6 +143,7 @@ class Camera(App):
 
     package = "com.android.camera2"
     label = "Camera"
+    labels = {"de": "Kamera", "zh": "相机"}
     icon = "camera"
     color = "#455a64"
     version = "2.0.002"

@@ -13,6 +13,7 @@ class Manifest:
 
     package: ClassVar[str] = ""
     label: ClassVar[str] = ""
+    labels: ClassVar[Mapping[str, str]] = {}  # in other languages
     icon: ClassVar[str] = "app"  # name of a vector icon
     color: ClassVar[str] = "#3f6bd8"  # behind the icon
     version: ClassVar[str] = "1.0"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import ActionRejected, AdbCommandError, HandrailError, Unsupported, VerificationFailed
 from handrail.protocol.envelope import Verification
-from handrail.protocol.system import RunScript, SetClipboard, Shell, StopApp
+from handrail.protocol.system import ListApps, RunScript, SetClipboard, Shell, StartApp, StopApp
+from handrail.surface.app_names import choose_app, folded
 
 
 async def stop_app(stage: Stage, action: StopApp) -> Outcome:
@@ -16,6 +17,30 @@ async def stop_app(stage: Stage, action: StopApp) -> Outcome:
         f"{action.package} still runs as {observed}", expected="stopped", observed=observed
     )
     return _proved("stopped", observed, failure)
+
+
+async def list_apps(stage: Stage, action: ListApps) -> Outcome:
+    """What a person could start, by name."""
+    wanted = folded(action.find or "")
+    found = [
+        one
+        for one in await stage.apps.installed()
+        if wanted in folded(one.package) or any(wanted in folded(name) for name in (one.label, *one.names))
+    ]
+    found.sort(key=lambda one: (one.label.casefold(), one.package))
+    rows = [{"name": one.label, "package": one.package} for one in found]
+    text = "\n".join(f"{one.label} ({one.package})" for one in found) or "No app is called so."
+    return Outcome(details={"apps": rows, "text": text})
+
+
+async def named_app(stage: Stage) -> StartApp | None:
+    """An app that is started by name, by its package: policy and proof go by that. None for all others."""
+    action = stage.run.action
+    if not isinstance(action, StartApp) or action.name is None:
+        return None
+    app = choose_app(action.name, await stage.apps.installed())
+    stage.run.details |= {"name": app.label, "package": app.package}
+    return action.model_copy(update={"package": app.package, "name": None})
 
 
 async def set_clipboard(stage: Stage, action: SetClipboard) -> Outcome:

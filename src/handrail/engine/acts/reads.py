@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.clock import iso_time
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.run import Outcome, Stage
+from handrail.errors import InvalidAction
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
 from handrail.surface.picture import opened, size_of
@@ -135,7 +136,7 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
     seen = await stage.look() if action.marks else None
     stage.run.after = seen
     marks = _marks(stage, seen) if seen else []
-    shown = await asyncio.to_thread(show, png, marks, action.scale)
+    shown = await asyncio.to_thread(show, png, marks, action.scale, action.region)
     app = seen.screen.package if seen else (await stage.looks.eyes.foreground()).package
     snapshot = ScreenSnapshot(
         device_id=stage.surface.name,
@@ -145,7 +146,8 @@ async def screenshot(stage: Stage, action: Screenshot) -> Outcome:
         screenshot_base64=base64.b64encode(shown.png).decode(),
         captured_at=iso_time(stage.clock.now_ms()),
     )
-    return Outcome(details={**snapshot.to_dict(), "scale": round(shown.scale, 4)})
+    part = {"region": list(shown.region)} if shown.region else {}
+    return Outcome(details={**snapshot.to_dict(), "scale": round(shown.scale, 4), **part})
 
 
 def _marks(stage: Stage, seen: Look) -> list[Mark]:
@@ -209,26 +211,52 @@ class ShownPicture:
     screen_height: int
     scale: float
     """Picture pixels per screen pixel."""
+    region: Bounds | None = None
+    """The part of the screen that is shown, where it is not all of it."""
 
 
-def show(png: bytes, marks: Sequence[Mark] = (), scale: float | None = None) -> ShownPicture:
-    """By the given factor, else so that the long side fits; marks are in screen pixels."""
+def show(
+    png: bytes,
+    marks: Sequence[Mark] = (),
+    scale: float | None = None,
+    region: Sequence[int] | None = None,
+) -> ShownPicture:
+    """By the given factor, else so that the long side fits; marks and region are in screen pixels."""
     from PIL import Image  # noqa: PLC0415  (30 ms that most actions need not pay)
 
     width, height = size_of(png)
-    factor = min(1.0, LONG_SIDE / max(width, height)) if scale is None else scale
-    if factor >= 1.0 and not marks:
+    part = _on_picture(region, width, height) if region is not None else Bounds(0, 0, width, height)
+    factor = min(1.0, LONG_SIDE / max(part.width, part.height)) if scale is None else scale
+    if factor >= 1.0 and not marks and region is None:
         return ShownPicture(png, width, height, 1.0)
-    size = max(1, round(width * factor)), max(1, round(height * factor))
+    size = max(1, round(part.width * factor)), max(1, round(part.height * factor))
     with opened(png) as picture:
         image: Picture = picture.convert("RGB")
+    if region is not None:
+        image = image.crop((part.left, part.top, part.right, part.bottom))
     if size != image.size:
         image = image.resize(size, Image.Resampling.LANCZOS)
     if marks:
-        _draw(image, [(ref, _scaled(box, factor)) for ref, box in marks])
+        inside = [(ref, box.intersect(part)) for ref, box in marks]
+        _draw(image, [(ref, _scaled(_moved(box, part), factor)) for ref, box in inside if box.area])
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=6)
-    return ShownPicture(written.getvalue(), width, height, factor)
+    return ShownPicture(written.getvalue(), width, height, factor, part if region else None)
+
+
+def _on_picture(region: Sequence[int], width: int, height: int) -> Bounds:
+    part = Bounds(*region).intersect(Bounds(0, 0, width, height))
+    if not part.area:
+        raise InvalidAction(
+            f"region: {list(region)} is not on the screen, which is {width}x{height}",
+            path="region",
+            hint="Give left, top, right and bottom in pixels of the screen.",
+        )
+    return part
+
+
+def _moved(box: Bounds, part: Bounds) -> Bounds:
+    return Bounds(box.left - part.left, box.top - part.top, box.right - part.left, box.bottom - part.top)
 
 
 def _scaled(box: Bounds, factor: float) -> Bounds:

@@ -60,6 +60,7 @@ class Clock(App):
 
     package = "com.google.android.deskclock"
     label = "Clock"
+    labels = {"de": "Uhr", "es": "Reloj", "zh": "时钟"}
     icon = "clock"
     color = "#3949ab"
     version = "5.3"

@@ -21,6 +21,7 @@ class Contacts(App):
 
     package = "com.google.android.contacts"
     label = "Contacts"
+    labels = {"de": "Kontakte", "es": "Contactos", "zh": "通讯录"}
     icon = "contacts"
     color = "#1f7a6d"
     version = "1.7.36"

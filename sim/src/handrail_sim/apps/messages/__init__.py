@@ -24,6 +24,7 @@ class Messages(App):
 
     package = "com.google.android.apps.messaging"
     label = "Messaging"
+    labels = {"de": "Nachrichten", "es": "Mensajes", "zh": "短信"}
     icon = "message"
     color = "#2f7d32"
     version = "1.0.001"

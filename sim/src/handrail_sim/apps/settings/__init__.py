@@ -48,6 +48,7 @@ class Settings(App):
 
     package = "com.android.settings"
     label = "Settings"
+    labels = {"de": "Einstellungen", "es": "Ajustes", "zh": "设置"}
     icon = "settings"
     color = "#5f6368"
     version = "14"
