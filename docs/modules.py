@@ -347,6 +347,8 @@ def _kind(annotation: Any) -> str:
     if origin is tuple:
         return f"Sequence[{_kind(get_args(annotation)[0])}]"
     names = {Point: "TargetLike", Selector: "TargetLike", Condition: "ConditionLike", type(None): "None"}
+    if origin is dict:
+        return f"dict[{', '.join(_kind(one) for one in get_args(annotation))}]"
     return names.get(annotation) or re.sub(r"^.*\.", "", getattr(annotation, "__name__", str(annotation)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from handrail.adb.shell import DeviceShell
@@ -21,7 +21,12 @@ def component(package: str, activity: str) -> str:
     return f"{check_package(package)}/{activity if '.' in activity else '.' + activity}"
 
 
-async def start(shell: DeviceShell, package: str, activity: str | None = None) -> Started:
+async def start(
+    shell: DeviceShell,
+    package: str,
+    activity: str | None = None,
+    extras: Mapping[str, bool | float | str] | None = None,
+) -> Started:
     """Start an app, or bring it to the front; `AppNotInstalled` names what is spelt alike."""
     named = component(package, activity) if activity else None
     user = await current_user(shell, package)
@@ -30,10 +35,26 @@ async def start(shell: DeviceShell, package: str, activity: str | None = None) -
         return await _by_monkey(shell, package, user)
     as_icon = [] if named else ["-a", MAIN, "-c", LAUNCHER, "-f", AS_LAUNCHER]
     try:
-        return await start_intent(shell, [*as_icon, "-n", target], user)
+        return await start_intent(shell, [*as_icon, "-n", target, *_carried(extras or {})], user)
     except NotStarted as refusal:
         await require_package(shell, package, user)
         raise _not_started(target, refusal) from None
+
+
+def _carried(extras: Mapping[str, bool | float | str]) -> list[str]:
+    """Each value in the intent's own type."""
+    words: list[str] = []
+    for name, value in extras.items():
+        match value:
+            case bool():
+                words += ["--ez", name, str(value).lower()]
+            case int():
+                words += ["--ei" if abs(value) < 1 << 31 else "--el", name, str(value)]
+            case float():
+                words += ["--ef", name, str(value)]
+            case _:
+                words += ["--es", name, value]
+    return words
 
 
 def _not_started(target: str, refusal: NotStarted) -> AdbCommandError:

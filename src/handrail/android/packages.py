@@ -183,6 +183,8 @@ _HINTS = {
     "GRANT_RUNTIME_PERMISSIONS": VENDOR_SWITCHES,
 }
 """What PackageManager says, and what to do about it."""
+ALL = "all"
+"""Stands for every permission that an app declares."""
 _GRANT = re.compile(r"^\s+(?P<name>[A-Za-z][\w.]*): granted=(?P<granted>true|false)", re.MULTILINE)
 
 
@@ -194,13 +196,26 @@ def whole_name(permission: str) -> str:
 
 
 async def grant(shell: DeviceShell, package: str, permission: str) -> str:
-    """Give it; the whole name comes back."""
-    return await _change(shell, "grant", package, permission)
+    """Give it; the whole name comes back. `all` is every one that the app declares and can be given."""
+    return await (_change_all if permission == ALL else _change)(shell, "grant", package, permission)
 
 
 async def revoke(shell: DeviceShell, package: str, permission: str) -> str:
-    """Take it; Android ends the app's process when it had it."""
-    return await _change(shell, "revoke", package, permission)
+    """Take it; Android ends the app's process when it had it. `all` is every one that can be taken."""
+    return await (_change_all if permission == ALL else _change)(shell, "revoke", package, permission)
+
+
+async def _change_all(shell: DeviceShell, verb: str, package: str, _: str) -> str:
+    """What can't be changed stays: most of what an app declares was given with its installation."""
+    user = await current_user(shell, package)
+    await require_package(shell, package, user)
+    dump = (await shell.run(["dumpsys", "package", package])).text
+    asked = _block(_block(dump, f"Package [{package}]"), "requested permissions:").splitlines()[1:]
+    names = sorted({name for line in asked if _NAME.fullmatch(name := line.partition(":")[0].strip())})
+    done = 0
+    for name in names:
+        done += (await shell.run(["pm", verb, "--user", str(user), package, name], check=False)).ok
+    return f"{done} of {len(names)} permissions"
 
 
 async def _change(shell: DeviceShell, verb: str, package: str, permission: str) -> str:

@@ -107,8 +107,10 @@ class _Apps:
         self._memory = self._memory or LabelMemory(self._labels)
         return await installed_apps(self._shell, self._memory)
 
-    async def start(self, package: str, activity: str | None) -> None:
-        await apps.start(self._shell, package, activity)
+    async def start(
+        self, package: str, activity: str | None, extras: Mapping[str, bool | float | str] | None = None
+    ) -> None:
+        await apps.start(self._shell, package, activity, extras)
 
     async def stop(self, package: str) -> str:
         user = await apps.stop(self._shell, package)
@@ -125,6 +127,11 @@ class _Apps:
         from handrail.android.install import install  # noqa: PLC0415
 
         await install(self._device, path.expanduser())
+
+    async def uninstall(self, package: str) -> None:
+        from handrail.android.install import uninstall  # noqa: PLC0415
+
+        await uninstall(self._shell, package)
 
     async def grant(self, package: str, permission: str) -> str:
         return await grant(self._shell, package, permission)
@@ -187,6 +194,21 @@ class _Parts:
 
         applied = await set_network(self._shell, self._driver.serial, change, self._clock)
         return Told(applied.message, applied.to_dict())
+
+    async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
+        from handrail.android.surroundings import set_appearance  # noqa: PLC0415
+
+        return await set_appearance(self._shell, appearance)
+
+    async def set_location(self, latitude: float, longitude: float) -> str:
+        from handrail.android.surroundings import set_location  # noqa: PLC0415
+
+        return await set_location(self._shell, latitude, longitude)
+
+    async def add_media(self, path: Path) -> str:
+        from handrail.android.surroundings import add_media  # noqa: PLC0415
+
+        return await add_media(self._device, self._shell, path.expanduser())
 
     # an app's own data
 

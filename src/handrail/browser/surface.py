@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -156,8 +156,12 @@ class _Parts:
 
     # programs: an app is an origin, and runs in the tabs that show it
 
-    async def start(self, package: str, activity: str | None) -> None:
+    async def start(
+        self, package: str, activity: str | None, extras: Mapping[str, bool | float | str] | None = None
+    ) -> None:
         """The newest tab of this origin comes to the front; where there is none, one is opened."""
+        if extras:
+            raise Unsupported("A page takes no extras: put them into its address", delivery="not_delivered")
         page = next((one for one in reversed(self._of(package))), None)
         if page is not None and activity is None:
             await self._tabs.show(page)
@@ -185,6 +189,9 @@ class _Parts:
         """Pages that are open, by their titles."""
         pages = {origin_of(page.url): page.title for page in self._tabs.pages.values()}
         return [InstalledApp(origin, title or origin) for origin, title in pages.items() if origin]
+
+    async def uninstall(self, package: str) -> None:
+        raise Unsupported(f"A browser has no apps to remove, not even {package}", delivery="not_delivered")
 
     async def install(self, path: Path) -> None:
         raise Unsupported(f"A browser installs no apps: {path.name}", delivery="not_delivered")
@@ -242,6 +249,15 @@ class _Parts:
 
     async def set_network(self, change: NetworkChange) -> Told:
         raise Unsupported(f"The network is this machine's own: no {change.preset}", delivery="not_delivered")
+
+    async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
+        raise Unsupported(f"A page decides itself whether it is {appearance}", delivery="not_delivered")
+
+    async def set_location(self, latitude: float, longitude: float) -> str:
+        raise Unsupported(f"A browser is not moved to {latitude:g}, {longitude:g}", delivery="not_delivered")
+
+    async def add_media(self, path: Path) -> str:
+        raise Unsupported(f"A browser has no gallery for {path.name}", delivery="not_delivered")
 
     # health
 

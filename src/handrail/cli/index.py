@@ -233,6 +233,13 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (Field("target", "target", "required", "The field."),),
         "handrail clear-text @f1",
     ),
+    "hide-keyboard": ActionCommand(
+        "hide_keyboard",
+        "Close the keyboard on the screen; does nothing where none is shown.",
+        (),
+        (),
+        "handrail hide-keyboard",
+    ),
     "press-key": ActionCommand(
         "press_key",
         "Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number.",
@@ -271,6 +278,7 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
                 "name", "string", "", "Or what its icon says, in any case and any language that the app has."
             ),
             Field("activity", "string", "", "The activity; the launcher's when absent."),
+            Field("extras", "object", "", "Values for the app by name, as an intent carries them."),
         ),
         "handrail start-app com.google.android.contacts",
     ),
@@ -301,6 +309,20 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         ("path",),
         (Field("path", "string", "required", "The APK file."),),
         "handrail install-app build/app-debug.apk",
+    ),
+    "uninstall-app": ActionCommand(
+        "uninstall_app",
+        "Remove an app and its data.",
+        ("package",),
+        (Field("package", "string", "required", "The app's package."),),
+        "handrail uninstall-app com.handrail.notes",
+    ),
+    "add-media": ActionCommand(
+        "add_media",
+        "Copy a picture or film of this machine into the device's gallery.",
+        ("path",),
+        (Field("path", "string", "required", "A png, jpg, jpeg, gif, webp or mp4 file."),),
+        "handrail add-media pictures/cat.png",
     ),
     "open-url": ActionCommand(
         "open_url",
@@ -334,6 +356,23 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (Field("orientation", "portrait | landscape | auto", "required", "How the screen should stand."),),
         "handrail set-orientation landscape",
     ),
+    "set-appearance": ActionCommand(
+        "set_appearance",
+        "Show everything dark, or light.",
+        ("appearance",),
+        (Field("appearance", "dark | light", "required", "How the screen should look."),),
+        "handrail set-appearance dark",
+    ),
+    "set-location": ActionCommand(
+        "set_location",
+        "Tell apps that the device is at this place.",
+        ("latitude", "longitude"),
+        (
+            Field("latitude", "number -90…90", "required", "Degrees north."),
+            Field("longitude", "number -180…180", "required", "Degrees east."),
+        ),
+        "handrail set-location 48.2082 16.3738",
+    ),
     "set-clipboard": ActionCommand(
         "set_clipboard",
         "Put text on the device's clipboard.",
@@ -347,7 +386,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         ("package", "permission"),
         (
             Field("package", "string", "required", "The app's package."),
-            Field("permission", "string", "required", "Whole name, or the part after `android.permission.`."),
+            Field(
+                "permission",
+                "string",
+                "required",
+                "Whole name, the part after `android.permission.`, or `all` that the app declares.",
+            ),
         ),
         "handrail grant-permission com.handrail.gallery android.permission.CAMERA",
     ),
@@ -357,7 +401,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         ("package", "permission"),
         (
             Field("package", "string", "required", "The app's package."),
-            Field("permission", "string", "required", "Whole name, or the part after `android.permission.`."),
+            Field(
+                "permission",
+                "string",
+                "required",
+                "Whole name, the part after `android.permission.`, or `all` that the app declares.",
+            ),
         ),
         "handrail revoke-permission com.handrail.gallery android.permission.CAMERA",
     ),
@@ -415,6 +464,13 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
             Field("since", "string", "", 'Only what changed after this revision, such as "r12".'),
         ),
         "handrail get-ui-tree",
+    ),
+    "read-text": ActionCommand(
+        "read_text",
+        "Read the text of an element: its text, else its hint, else its description.",
+        ("target",),
+        (Field("target", "target", "required", "Whose text."),),
+        "handrail read-text --id total",
     ),
     "get-state": ActionCommand(
         "get_state",

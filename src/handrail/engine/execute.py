@@ -79,6 +79,8 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return await entry.type_text(stage, action)
         case device.ClearText():
             return await entry.clear_text(stage, action)
+        case device.HideKeyboard():
+            return await control.hide_keyboard(stage)
         case device.PressKey():
             await stage.hands.key(action.name)
             told = {} if action.key == action.name else {"key": action.name}
@@ -90,7 +92,7 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case system.StartApp():
             package = sure(action.package)
             async with run.dispatching():
-                await stage.apps.start(package, action.activity)
+                await stage.apps.start(package, action.activity, action.extras)
             return Outcome(proof=in_front(package, START_BUDGET_MS, stage.looks.eyes.foreground))
         case system.StopApp():
             return await programs.stop_app(stage, action)
@@ -106,6 +108,14 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             async with run.dispatching():
                 await stage.apps.install(Path(action.path))
             return Outcome(verification=_done("installed"))
+        case system.UninstallApp():
+            async with run.dispatching():
+                await stage.apps.uninstall(action.package)
+            return Outcome(verification=_done("removed"))
+        case system.AddMedia():
+            async with run.dispatching():
+                place = await stage.settings.add_media(Path(action.path))
+            return Outcome(details={"file": place}, verification=_done(place))
         case system.OpenUrl():
             async with run.dispatching():
                 component = await stage.apps.open_url(action.url)
@@ -121,6 +131,14 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             async with run.dispatching():
                 stands = await stage.settings.set_orientation(action.orientation)
             return Outcome(verification=_done(stands))
+        case system.SetAppearance():
+            async with run.dispatching():
+                looks = await stage.settings.set_appearance(action.appearance)
+            return Outcome(verification=_done(looks))
+        case system.SetLocation():
+            async with run.dispatching():
+                place = await stage.settings.set_location(action.latitude, action.longitude)
+            return Outcome(verification=_done(place))
         case system.SetClipboard():
             return await programs.set_clipboard(stage, action)
         case system.GrantPermission():
@@ -137,6 +155,8 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
             return await programs.on_host(stage, action)
         case observe.GetUiTree():
             return await reads.get_ui_tree(stage, action)
+        case observe.ReadText():
+            return reads.read_text(stage)
         case observe.GetState():
             return await reads.get_state(stage)
         case system.ListApps():

@@ -208,6 +208,12 @@ class ShortForms(ABC):
         """Empty a field."""
         return await self._do("clear_text", target=target, reason=reason, expect=expect)
 
+    async def hide_keyboard(
+        self, *, reason: str | None = None, expect: ConditionLike | None = None
+    ) -> Envelope:
+        """Close the keyboard on the screen; does nothing where none is shown."""
+        return await self._do("hide_keyboard", reason=reason, expect=expect)
+
     async def press_key(
         self, key: str | int, *, reason: str | None = None, expect: ConditionLike | None = None
     ) -> Envelope:
@@ -226,12 +232,19 @@ class ShortForms(ABC):
         *,
         name: str | None = None,
         activity: str | None = None,
+        extras: dict[str, bool | int | float | str] | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
         """Start an app, or bring it to the front."""
         return await self._do(
-            "start_app", package=package, name=name, activity=activity, reason=reason, expect=expect
+            "start_app",
+            package=package,
+            name=name,
+            activity=activity,
+            extras=extras,
+            reason=reason,
+            expect=expect,
         )
 
     async def stop_app(
@@ -257,6 +270,18 @@ class ShortForms(ABC):
     ) -> Envelope:
         """Install an APK from this machine."""
         return await self._do("install_app", path=path, reason=reason, expect=expect)
+
+    async def uninstall_app(
+        self, package: str, *, reason: str | None = None, expect: ConditionLike | None = None
+    ) -> Envelope:
+        """Remove an app and its data."""
+        return await self._do("uninstall_app", package=package, reason=reason, expect=expect)
+
+    async def add_media(
+        self, path: str, *, reason: str | None = None, expect: ConditionLike | None = None
+    ) -> Envelope:
+        """Copy a picture or film of this machine into the device's gallery."""
+        return await self._do("add_media", path=path, reason=reason, expect=expect)
 
     async def open_url(
         self, url: str, *, reason: str | None = None, expect: ConditionLike | None = None
@@ -296,6 +321,29 @@ class ShortForms(ABC):
     ) -> Envelope:
         """Turn the screen, or let it turn by itself."""
         return await self._do("set_orientation", orientation=orientation, reason=reason, expect=expect)
+
+    async def set_appearance(
+        self,
+        appearance: Literal["dark", "light"],
+        *,
+        reason: str | None = None,
+        expect: ConditionLike | None = None,
+    ) -> Envelope:
+        """Show everything dark, or light."""
+        return await self._do("set_appearance", appearance=appearance, reason=reason, expect=expect)
+
+    async def set_location(
+        self,
+        latitude: float,
+        longitude: float,
+        *,
+        reason: str | None = None,
+        expect: ConditionLike | None = None,
+    ) -> Envelope:
+        """Tell apps that the device is at this place."""
+        return await self._do(
+            "set_location", latitude=latitude, longitude=longitude, reason=reason, expect=expect
+        )
 
     async def set_clipboard(
         self, text: str, *, reason: str | None = None, expect: ConditionLike | None = None
@@ -369,6 +417,12 @@ class ShortForms(ABC):
             reason=reason,
             expect=expect,
         )
+
+    async def read_text(
+        self, target: TargetLike, *, reason: str | None = None, expect: ConditionLike | None = None
+    ) -> Envelope:
+        """Read the text of an element: its text, else its hint, else its description."""
+        return await self._do("read_text", target=target, reason=reason, expect=expect)
 
     async def get_state(self, *, reason: str | None = None, expect: ConditionLike | None = None) -> Envelope:
         """Read the device's general state: app in front, keyboard, battery, network, orientation."""

@@ -14,19 +14,20 @@ from handrail.protocol.act import Act, DeskAct
 DeviceAction = (
     device.Tap | device.DoubleTap | device.LongPress | device.Swipe | device.Drag | device.DragPath
     | device.Pinch | device.Rotate | device.ScrollTo | device.SetValue | device.TypeText | device.ClearText
-    | device.PressKey | device.PressKeys
+    | device.HideKeyboard | device.PressKey | device.PressKeys
     | system.StartApp | system.StopApp | system.RestartApp | system.ResetApp | system.InstallApp
-    | system.OpenUrl | system.SetNetwork | system.SetOrientation | system.SetClipboard
+    | system.UninstallApp | system.AddMedia | system.OpenUrl | system.SetNetwork | system.SetOrientation
+    | system.SetAppearance | system.SetLocation | system.SetClipboard
     | system.GrantPermission | system.RevokePermission | system.Shell | system.RunScript
 )  # fmt: skip
 """Touches a device."""
 
 Observation = (
-    observe.GetUiTree | observe.GetState | system.ListApps | observe.WhatChanged | observe.Screenshot
-    | observe.GetLogs
-    | observe.GetSharedPrefs | observe.QueryDb | observe.Wait | observe.WaitFor | observe.WaitForStable
-    | observe.ExpectVisible | observe.ExpectAbsent | observe.ExpectText | observe.ExpectState
-    | observe.ExpectScreen | observe.ExpectApp | observe.RequestHumanAuth | observe.GiveAnswer
+    observe.GetUiTree | observe.ReadText | observe.GetState | system.ListApps | observe.WhatChanged
+    | observe.Screenshot | observe.GetLogs | observe.GetSharedPrefs | observe.QueryDb | observe.Wait
+    | observe.WaitFor | observe.WaitForStable | observe.ExpectVisible | observe.ExpectAbsent
+    | observe.ExpectText | observe.ExpectState | observe.ExpectScreen | observe.ExpectApp
+    | observe.RequestHumanAuth | observe.GiveAnswer
     | observe.Finish
 )  # fmt: skip
 """Reads, waits, checks, asks or ends."""

@@ -300,6 +300,17 @@ class ClearText(Act):
         return True
 
 
+class HideKeyboard(Act):
+    """Close the keyboard on the screen; does nothing where none is shown."""
+
+    traits = Traits(
+        effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.NOTHING, verdict=ALLOW,
+        says="Closed the keyboard.",
+    )  # fmt: skip
+    example = {"type": "hide_keyboard"}
+    type: Literal["hide_keyboard"] = "hide_keyboard"
+
+
 class PressKey(Act):
     """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
 

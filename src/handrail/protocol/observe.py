@@ -61,6 +61,19 @@ class GetUiTree(Act):
     """Only what changed after this revision, such as "r12"."""
 
 
+class ReadText(Act):
+    """Read the text of an element: its text, else its hint, else its description."""
+
+    traits = Traits(
+        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING,
+        aims=("target",), verdict=ALLOW, says="Read the text of {target:at}.", shorthand="target",
+    )  # fmt: skip
+    example = {"type": "read_text", "target": {"id": "total"}}
+    type: Literal["read_text"] = "read_text"
+    target: Target
+    """Whose text."""
+
+
 class GetState(Act):
     """Read the device's general state: app in front, keyboard, battery, network, orientation."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.model import Flag, Name, Text, TimeoutSec
+from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 _PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
@@ -34,6 +34,8 @@ class StartApp(Act):
     """Or what its icon says, in any case and any language that the app has."""
     activity: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.$]+$", max_length=255)] | None = None
     """The activity; the launcher's when absent."""
+    extras: Annotated[dict[Name, Flag | Number | Text], Field(max_length=100)] | None = None
+    """Values for the app by name, as an intent carries them."""
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
@@ -111,6 +113,34 @@ class InstallApp(Act):
     """The APK file."""
 
 
+class UninstallApp(Act):
+    """Remove an app and its data."""
+
+    traits = Traits(
+        effect="sensitive", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it removes an app and its data"), says="Removed {package}.",
+        shorthand="package", leaves_app=True, tools=("debug",),
+    )  # fmt: skip
+    example = {"type": "uninstall_app", "package": "com.handrail.notes"}
+    type: Literal["uninstall_app"] = "uninstall_app"
+    package: Package
+    """The app's package."""
+
+
+class AddMedia(Act):
+    """Copy a picture or film of this machine into the device's gallery."""
+
+    traits = Traits(
+        effect="sensitive", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+        verdict=Ruling("ask", "deny", "it copies a file of this machine to the device"),
+        says="Copied {path} into the gallery.", asks="{path}", shorthand="path", tools=("debug",),
+    )  # fmt: skip
+    example = {"type": "add_media", "path": "pictures/cat.png"}
+    type: Literal["add_media"] = "add_media"
+    path: Name
+    """A png, jpg, jpeg, gif, webp or mp4 file."""
+
+
 class OpenUrl(Act):
     """Open a URL or deep link in the app that handles it."""
 
@@ -172,6 +202,35 @@ class SetOrientation(Act):
     """How the screen should stand."""
 
 
+class SetAppearance(Act):
+    """Show everything dark, or light."""
+
+    traits = Traits(
+        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Set the appearance to {appearance}.", shorthand="appearance",
+        tools=("debug",),
+    )  # fmt: skip
+    example = {"type": "set_appearance", "appearance": "dark"}
+    type: Literal["set_appearance"] = "set_appearance"
+    appearance: Literal["dark", "light"]
+    """How the screen should look."""
+
+
+class SetLocation(Act):
+    """Tell apps that the device is at this place."""
+
+    traits = Traits(
+        effect="system", semantic="system", needs=Capability.SETTINGS, presses=Pressed.NOTHING,
+        verdict=CHANGES_DEVICE, says="Set the place to {latitude:g}, {longitude:g}.", tools=("debug",),
+    )  # fmt: skip
+    example = {"type": "set_location", "latitude": 48.2082, "longitude": 16.3738}
+    type: Literal["set_location"] = "set_location"
+    latitude: Annotated[float, Field(strict=True, ge=-90, le=90)]
+    """Degrees north."""
+    longitude: Annotated[float, Field(strict=True, ge=-180, le=180)]
+    """Degrees east."""
+
+
 class SetClipboard(Act):
     """Put text on the device's clipboard."""
 
@@ -203,7 +262,7 @@ class GrantPermission(Act):
     package: Package
     """The app's package."""
     permission: Permission
-    """Whole name, or the part after `android.permission.`."""
+    """Whole name, the part after `android.permission.`, or `all` that the app declares."""
 
 
 class RevokePermission(Act):
@@ -223,7 +282,7 @@ class RevokePermission(Act):
     package: Package
     """The app's package."""
     permission: Permission
-    """Whole name, or the part after `android.permission.`."""
+    """Whole name, the part after `android.permission.`, or `all` that the app declares."""
 
 
 def _split(command: object) -> object:

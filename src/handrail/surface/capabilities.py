@@ -131,7 +131,9 @@ class AppsCapability(Protocol):
     async def installed(self) -> Sequence[InstalledApp]:
         """Those that a person can start, with all that each is called."""
 
-    async def start(self, package: str, activity: str | None) -> None: ...
+    async def start(
+        self, package: str, activity: str | None, extras: Mapping[str, bool | float | str] | None = None
+    ) -> None: ...
 
     async def stop(self, package: str) -> str:
         """What is left of it afterwards: "stopped", or what still runs."""
@@ -141,6 +143,8 @@ class AppsCapability(Protocol):
     async def reset(self, package: str) -> None: ...
 
     async def install(self, path: Path) -> None: ...
+
+    async def uninstall(self, package: str) -> None: ...
 
     async def grant(self, package: str, permission: str) -> str:
         """The permission's whole name."""
@@ -160,6 +164,15 @@ class SettingsCapability(Protocol):
         """How it stands afterwards."""
 
     async def set_network(self, change: NetworkChange) -> Told: ...
+
+    async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
+        """How it looks afterwards."""
+
+    async def set_location(self, latitude: float, longitude: float) -> str:
+        """Where the device says it is."""
+
+    async def add_media(self, path: Path) -> str:
+        """Where the file lies on the device."""
 
 
 class DataCapability(Protocol):

@@ -14,9 +14,10 @@ from handrail.protocol.keys import CODES, KEYS
 from handrail.protocol.read import action_from
 
 DEVICE_KINDS = """tap double_tap long_press swipe drag drag_path pinch rotate scroll_to set_value type_text
-clear_text
-press_key press_keys start_app stop_app restart_app reset_app install_app open_url set_network set_orientation
-set_clipboard grant_permission revoke_permission shell run_script get_ui_tree get_state list_apps what_changed
+clear_text hide_keyboard press_key press_keys start_app stop_app restart_app reset_app install_app
+uninstall_app add_media open_url set_network set_orientation set_appearance set_location
+set_clipboard grant_permission revoke_permission shell run_script get_ui_tree read_text get_state list_apps
+what_changed
 screenshot get_logs get_shared_prefs query_db wait wait_for wait_for_stable expect_visible expect_absent
 expect_text expect_state expect_screen expect_app request_human_auth give_answer finish""".split()
 

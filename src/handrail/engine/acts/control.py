@@ -1,4 +1,4 @@
-"""Setting a control: which one was meant, and whether it slides or is chosen from."""
+"""Controls: which one was meant, and whether it slides or is chosen from; also the keyboard's end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from handrail.engine.acts.slider import Slide
 from handrail.engine.look.conditions import matches
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, follow
+from handrail.engine.look.verify import keyboard_gone
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import ControlConvergenceFailed, ElementNotFound, SemanticMismatch
 from handrail.protocol.device import ScrollTo, SetValue
@@ -19,9 +20,18 @@ from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import name_of, receiver, touchable
 from handrail.tree.node import Node, Screen
 from handrail.tree.reach import tap_point
-from handrail.tree.windows import SYSTEM_UI
+from handrail.tree.windows import SYSTEM_UI, has_keyboard
 
 _CONTROLS = ("slider", "spinner")
+
+
+async def hide_keyboard(stage: Stage) -> Outcome:
+    """Back closes the keyboard; where none is shown it would leave the screen, so nothing is pressed."""
+    if not has_keyboard(stage.before.screen):
+        told = Verification(mode="built_in", observed="no keyboard", outcome="verified")
+        return Outcome(verification=told, settle="none")
+    await stage.hands.key("back")
+    return Outcome(proof=keyboard_gone())
 
 
 async def set_value(stage: Stage, action: SetValue) -> Outcome:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from handrail.clock import iso_time
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.run import Outcome, Stage
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, SemanticMismatch
 from handrail.protocol.envelope import ScreenSnapshot
 from handrail.protocol.observe import GetLogs, GetSharedPrefs, GetUiTree, QueryDb, Screenshot, WhatChanged
 from handrail.surface.picture import opened, size_of
@@ -52,6 +52,16 @@ async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
             return Outcome(details={**facts, **_full(part_of(seen.screen, within), action)})
         case "compact":
             return Outcome(details={**facts, **_compact(stage, action, within)})
+
+
+def read_text(stage: Stage) -> Outcome:
+    """What an element says; one without a word is no answer."""
+    aim = stage.aim()
+    node = aim.node
+    text = node.shown_text or node.hint_text or node.description
+    if not text:
+        raise SemanticMismatch(f"{aim} has no text", hint="Aim at the element that shows it.", ref=aim.ref)
+    return Outcome(details={"text": text})
 
 
 def _compact(stage: Stage, action: GetUiTree, within: Node | None) -> dict[str, Any]:

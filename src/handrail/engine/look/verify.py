@@ -18,7 +18,7 @@ from handrail.surface.values import Foreground
 from handrail.tree.match.matching import match
 from handrail.tree.node import Node
 from handrail.tree.signs import ScreenDialog
-from handrail.tree.windows import app_windows
+from handrail.tree.windows import app_windows, has_keyboard
 
 EXPECT_MS = 5_000.0
 """How long an explicit expectation may take to come true, as long as `expect_*` waits by itself."""
@@ -172,6 +172,21 @@ def moved(before: Look, looks: Looks) -> Proof:
         return NavigationNoChange("Neither the screen nor its scroll position changed")
 
     return Proof("built_in", check, failure, decides=False)
+
+
+def keyboard_gone() -> Proof:
+    """No input method shows itself any more."""
+
+    def check(seen: Look) -> Holds:
+        is_shown = has_keyboard(seen.screen)
+        return Holds(not is_shown, "no keyboard", "a keyboard" if is_shown else "no keyboard")
+
+    def failure(verdict: Holds) -> HandrailError:
+        return VerificationFailed(
+            "The keyboard is still there", expected=verdict.expected, observed=verdict.observed
+        )
+
+    return Proof("built_in", check, failure, TOGGLE_MS)
 
 
 def in_front(package: str, budget_ms: float, foreground: AskForeground | None = None) -> Proof:

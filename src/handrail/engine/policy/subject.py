@@ -16,7 +16,15 @@ from handrail.errors import ActionRejected
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.observe import QueryDb
-from handrail.protocol.system import GrantPermission, InstallApp, OpenUrl, RevokePermission, RunScript, Shell
+from handrail.protocol.system import (
+    AddMedia,
+    GrantPermission,
+    InstallApp,
+    OpenUrl,
+    RevokePermission,
+    RunScript,
+    Shell,
+)
 from handrail.protocol.traits import Effect, Pressed, Semantic, Span, VerdictKind
 from handrail.tree.element.labels import own_label
 from handrail.tree.mention import name_of, receiver, touchable
@@ -158,7 +166,7 @@ def _own_context(action: AnyAction) -> str:
             return host_of(action.url) or action.url
         case Shell():
             return action.command if isinstance(action.command, str) else shlex.join(action.command)
-        case InstallApp():
+        case InstallApp() | AddMedia():
             return action.path
         case GrantPermission() | RevokePermission():
             return f"{action.package}/{action.permission}"

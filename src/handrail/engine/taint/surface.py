@@ -217,6 +217,11 @@ class GuardedApps(Guarded):
         if not self._here.is_untouched:
             await self._here.end_app(package)
 
+    async def uninstall(self, package: str) -> None:
+        await self._cleaned(self._inner.uninstall(package))
+        if not self._here.is_untouched:
+            await self._here.end_app(package)
+
 
 class GuardedShell(Guarded):
     """Commands on the device."""
