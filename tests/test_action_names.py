@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 OUTSIDE = {
     "protocol/": "the vocabulary itself",
     "dialects/": "what other designs call the actions",
+    "flow/maestro/": "commands of another language",
     "cli/index.py": "generated",
     "cli/vocabulary.py": "generated",
     "engine/short_forms.py": "generated",

@@ -21,6 +21,7 @@ HandrailError                  UNKNOWN
 │  ├─ AssertionFailed          ASSERTION_FAILED            expect_visible, _absent, _text
 │  ├─ ExpectStateMismatch      EXPECT_STATE_MISMATCH       expect_state, _screen, _app
 │  ├─ ControlConvergenceFailed CONTROL_CONVERGENCE_FAILED  set_value
+│  ├─ ScriptFailed             SCRIPT_FAILED               a Maestro flow's JavaScript
 │  └─ AppCrashed               APP_CRASHED                 the app died under the action
 ├─ DeviceError
 │  ├─ AdbConnectionError       ADB_CONNECTION_ERROR
@@ -249,6 +250,13 @@ class ControlConvergenceFailed(OutcomeError):
 
     code = "CONTROL_CONVERGENCE_FAILED"
     hint = "Read the control's present value; it may move in steps."
+
+
+class ScriptFailed(OutcomeError):
+    """A script of a Maestro flow threw an error, wanted what it may not have, or did not end in time."""
+
+    code = "SCRIPT_FAILED"
+    hint = "Read the script; docs/maestro.md says what scripts can do."
 
 
 class AppCrashed(OutcomeError):

@@ -1,7 +1,8 @@
-"""`handrail flow`: checks flows without a device, and prints the schema that editors use."""
+"""`handrail flow`: checks flows without a device, converts them, and prints the schema that editors use."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -10,6 +11,11 @@ import click
 from handrail.cli.output import print_json
 from handrail.errors import InvalidAction
 from handrail.flow.check import Checked, check, find
+from handrail.flow.maestro.check import check_files
+from handrail.flow.maestro.convert import to_handrail
+from handrail.flow.maestro.convert_back import to_maestro
+from handrail.flow.maestro.read import is_maestro
+from handrail.flow.maestro.workspace import is_config
 from handrail.flow.problems import Problem, frame
 from handrail.flow.schema import flow_schema
 
@@ -27,8 +33,11 @@ def flow() -> None:
     "--env", "env", multiple=True, metavar="NAME[=VALUE]", help="A variable that the run will give."
 )
 @click.option("--strict", is_flag=True, help="Warnings fail as errors do.")
+@click.option("--alone", is_flag=True, help="Leave out the files that a Maestro flow names.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document with every problem.")
-def check_command(paths: tuple[Path, ...], env: tuple[str, ...], strict: bool, as_json: bool) -> None:
+def check_command(
+    *, paths: tuple[Path, ...], env: tuple[str, ...], strict: bool, alone: bool, as_json: bool
+) -> None:
     """Check the flows in PATHS (files or folders) without a device.
 
     Every problem is told with file, line and column. Exit code 0 when no error was found, otherwise 2.
@@ -38,7 +47,12 @@ def check_command(paths: tuple[Path, ...], env: tuple[str, ...], strict: bool, a
         raise InvalidAction(
             f"no flow in {', '.join(map(str, paths))}", hint="Flows are .yaml, .yml or .json files."
         )
-    results = check(files, [one.partition("=")[0] for one in env])
+    names = [one.partition("=")[0] for one in env]
+    theirs = [path for path in files if _is_maestro(path)]
+    results = check([path for path in files if path not in theirs and not is_config(path)], names)
+    if theirs:
+        results += asyncio.run(check_files(theirs, names, alone=alone))
+        results.sort(key=lambda one: files.index(one.path))
     levels = ("error", "warning") if strict else ("error",)
     good = not any(problem.level in levels for one in results for problem in one.problems)
     if as_json:
@@ -56,6 +70,30 @@ def schema_command() -> None:
     print_json(flow_schema())
 
 
+@flow.command("convert")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--to", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there.")
+def convert_command(file: Path, to: Path | None) -> None:
+    """Write a Maestro flow as a Handrail flow, or a Handrail flow as Maestro's.
+
+    What the other language can't say is left out, with a comment at its place. Exit code 1 where that is so.
+    """
+    made = to_handrail(file) if _is_maestro(file) else to_maestro(file)
+    if to is None:
+        click.echo(made.text, nl=False)
+    else:
+        to.write_text(made.text, encoding="utf-8")
+    for one in made.left_out:
+        click.echo(one, err=True)
+    sys.exit(1 if made.left_out else 0)
+
+
+def _is_maestro(path: Path) -> bool:
+    if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
+        return False
+    return is_maestro(path.read_text("utf-8", "replace"))
+
+
 def _print(checked: Checked) -> None:
     for problem in checked.problems:
         place = f"{checked.path}:{problem.mark.line}:{problem.mark.column}"
@@ -66,6 +104,8 @@ def _print(checked: Checked) -> None:
             click.echo(f"  {problem.suggestion}")
     if not checked.problems:
         click.echo(f"{checked.path}: {checked.name}, {_count(checked.steps, 'step')}, good")
+    if checked.level is not None:
+        click.echo(f"{checked.path}: level {checked.level} of 5")
 
 
 def _print_sum(results: list[Checked]) -> None:

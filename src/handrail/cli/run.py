@@ -16,20 +16,20 @@ import click
 
 from handrail.cli.output import print_json
 from handrail.cli.run_devices import Pool, Wanted, open_pool
+from handrail.cli.run_maestro import MaestroFlows
 from handrail.errors import FAMILIES, HandrailError, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.engine.approval import AskedApproval
     from handrail.engine.events import Caller
-    from handrail.flow.document import FlowDocument
-    from handrail.flow.plan import FlowPlan
+    from handrail.flow.plan import AnyFlow, FlowPlan
     from handrail.flow.progress import FlowProgress
     from handrail.flow.run import FlowRunner
     from handrail.flow.run_record import FlowRecord
     from handrail.flow.select_flows import Shard
     from handrail.runtime import Runtime
 
-    Ready = tuple[FlowDocument, FlowPlan]
+    Ready = tuple[AnyFlow, FlowPlan]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ class RunOptions:
     report: Path | None
     heal: bool
     as_json: bool
+    allow_http: tuple[str, ...] = ()
+    config: Path | None = None
+    output: Path | None = None
 
 
 @click.command()
@@ -61,12 +64,14 @@ class RunOptions:
     metavar="[N]",
     help="Simulated phones, new for every flow; as many as it needs, at least N.",
 )
-@click.option("--tags", metavar="A,B", default="", help="Only flows with one of these tags.")
+@click.option(
+    "--tags", "--include-tags", metavar="A,B", default="", help="Only flows with one of these tags."
+)
 @click.option("--exclude-tags", metavar="A,B", default="", help="No flows with one of these tags.")
 @click.option("--shard", metavar="I/N", default="1/1", help="The I-th of N equal parts of all flows.")
 @click.option("--retries", type=click.IntRange(0, 20), default=0, help="Run a failed flow again, so often.")
 @click.option(
-    "--env", "pairs", multiple=True, metavar="NAME=VALUE", help="A variable; wins over the file's own."
+    "--env", "-e", "pairs", multiple=True, metavar="NAME=VALUE", help="A variable; wins over the file's own."
 )
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write JUnit XML."
@@ -76,6 +81,22 @@ class RunOptions:
 )
 @click.option("--heal", is_flag=True, help="Go on with what has replaced an element, and edit the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the traces; progress goes to stderr.")
+@click.option(
+    "--allow-http", multiple=True, metavar="HOST", help="A host that scripts of Maestro flows may call."
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="The config.yaml of a Maestro workspace, where it lies elsewhere.",
+)
+@click.option(
+    "--test-output-dir",
+    "output",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where pictures of Maestro flows go.",
+)
 def run(
     *,
     flows: tuple[str, ...],
@@ -88,6 +109,8 @@ def run(
     **others: Any,
 ) -> None:
     """Run flows: files, or all in a folder but those whose names begin with . or _.
+
+    Maestro's files and folders are taken as they are (docs/maestro.md).
 
     Ends with 0 when all passed, 1 when one failed, 2 for bad input, 3 for a phone that can't be
     reached, 130 when it was interrupted; what was done until then is in the report.
@@ -120,7 +143,9 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 async def _main(options: RunOptions) -> int:
-    plans = _plans(options)
+    maestro = MaestroFlows(options)
+    plans = _plans(options, maestro)
+    await maestro.check()
     records: list[FlowRecord] = []
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -129,7 +154,7 @@ async def _main(options: RunOptions) -> int:
     code, failure = 0, None
     try:
         if plans:
-            code = await _on_phones(plans, options, records)
+            code = await _on_phones(plans, options, records, maestro)
     except asyncio.CancelledError:
         code = FAMILIES["cancelled"].exit_code
     except HandrailError as error:
@@ -144,29 +169,29 @@ async def _main(options: RunOptions) -> int:
     return code
 
 
-def _plans(options: RunOptions) -> list[Ready]:
+def _plans(options: RunOptions, maestro: MaestroFlows) -> list[Ready]:
     """Everything that can be wrong with the files is said before a phone is opened."""
     from handrail.flow.document import load  # noqa: PLC0415
     from handrail.flow.plan import plan  # noqa: PLC0415
     from handrail.flow.select_flows import find_flows, wanted  # noqa: PLC0415
 
-    files = find_flows(options.paths)
-    if not files:
+    files = find_flows([path for path in options.paths if not maestro.takes(path)])
+    chosen: list[AnyFlow] = [*maestro.documents]
+    if not files and not maestro.was_given:
         raise InvalidAction("No flows were given", hint="Give files (*.yaml, *.yml, *.json) or folders.")
-    chosen: list[FlowDocument] = []
     wrong: list[InvalidAction] = []
     for file in files:
         try:
-            document = load(file)
+            own = load(file)
         except InvalidAction as error:
             wrong.append(error)
             continue
-        if wanted(document.tags, options.tags, options.without):
-            chosen.append(document)
+        if wanted(own.tags, options.tags, options.without):
+            chosen.append(own)
     made: list[Ready] = []
     for document in options.shard.of(chosen):
         try:
-            made.append((document, plan(document, options.env)))
+            made.append((document, plan(document, maestro.env_for(document))))
         except InvalidAction as error:
             wrong.append(error)
     if len(wrong) == 1:
@@ -178,7 +203,9 @@ def _plans(options: RunOptions) -> list[Ready]:
     return made
 
 
-async def _on_phones(plans: list[Ready], options: RunOptions, records: list[FlowRecord]) -> int:
+async def _on_phones(
+    plans: list[Ready], options: RunOptions, records: list[FlowRecord], maestro: MaestroFlows
+) -> int:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.flow.plan import devices_of  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
@@ -190,8 +217,9 @@ async def _on_phones(plans: list[Ready], options: RunOptions, records: list[Flow
     progress = _progress(options)
     async with AsyncExitStack() as stack, Runtime.open(config, caller=_caller()) as runtime:
         _ask_between(runtime, progress)
+        maestro.policy = runtime.knows_host
         async with open_pool(options.wanted, needed, config, runtime, stack) as pool:
-            course = Course(options, pool, runtime, progress, records)
+            course = Course(options, pool, runtime, progress, records, maestro)
             return await course.all(plans)
 
 
@@ -210,13 +238,15 @@ class Course:
     runtime: Runtime
     progress: FlowProgress
     records: list[FlowRecord]
+    maestro: MaestroFlows
 
     async def all(self, plans: Sequence[Ready]) -> int:
         """The exit code."""
         is_lost = False
         for document, ready in plans:
-            if is_lost:
-                self.records.append(self._not_run(ready))
+            left_out = "the phone is gone" if is_lost else self.maestro.why_left_out(document, self.records)
+            if left_out:
+                self.records.append(self._not_run(ready, left_out))
                 continue
             last = await self._attempts(document, ready)
             if last.outcome == "stopped":
@@ -226,7 +256,7 @@ class Course:
             return FAMILIES["device"].exit_code
         return 0 if all(map(self._is_good, self.records)) else FAMILIES["outcome"].exit_code
 
-    async def _attempts(self, document: FlowDocument, ready: FlowPlan) -> FlowRecord:
+    async def _attempts(self, document: AnyFlow, ready: FlowPlan) -> FlowRecord:
         """Until it passes; the last attempt's record."""
         runner = self._runner(ready)
         record = await self._attempt(runner, document, 1)
@@ -247,14 +277,15 @@ class Course:
             observer=self.progress,
             evidence=ReportEvidence() if self.options.report else None,
             heal=self.options.heal,
+            own_phones=bool(self.pool.phones),
         )
 
-    async def _attempt(self, runner: FlowRunner, document: FlowDocument, number: int) -> FlowRecord:
+    async def _attempt(self, runner: FlowRunner, document: AnyFlow, number: int) -> FlowRecord:
         from handrail.engine.journal.head import read_head  # noqa: PLC0415
         from handrail.engine.journal.writer import head_path  # noqa: PLC0415
 
         self.pool.renew()
-        record = await runner.run(document, self.options.env, attempt=number)
+        record = await runner.run(document, self.maestro.env_for(document), attempt=number)
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
         self.records.append(record)
         return record
@@ -265,13 +296,13 @@ class Course:
             other.file == record.file and other.attempt > record.attempt for other in self.records
         )
 
-    def _not_run(self, ready: FlowPlan) -> FlowRecord:
+    def _not_run(self, ready: FlowPlan, why: str) -> FlowRecord:
         from handrail.flow.run_record import FlowRecord  # noqa: PLC0415
 
         record = FlowRecord(
             ready.flow.name, str(ready.document.path or ""), ready.flow.tags, "", self.runtime.clock.now_ms()
         )
-        record.outcome, record.error = "skipped", "It was not run: the phone is gone"
+        record.outcome, record.error = "skipped", f"It was not run: {why}"
         return record
 
 

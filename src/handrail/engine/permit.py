@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from handrail.engine.approval import Answer, Approvals, Request, digest_of
 from handrail.engine.approval.wording import NOTHING, Scope, question, types_password
+from handrail.engine.events import Caller
 from handrail.engine.journal import Journal
 from handrail.engine.look.looks import Look, sure
 from handrail.engine.look.resolve import Aim, aim
@@ -21,6 +22,7 @@ from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import PLACEHOLDER, Redact, Secrets
 from handrail.engine.taint.screen import judged
 from handrail.errors import ActionRejected, TargetError
+from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
 from handrail.protocol.observe import RequestHumanAuth
 from handrail.protocol.traits import Pressed
@@ -225,6 +227,34 @@ class Permit:
         return f"${{secret:{name}}}"
 
     # asking
+
+    def open_questions(
+        self, planned: Iterable[AnyAction], caller: Caller, at_ms: int
+    ) -> list[tuple[Subject, Verdict]]:
+        """What policy would ask about, and may remember for a session. Nothing on a screen plays a part."""
+        found: list[tuple[Subject, Verdict]] = []
+        for action in planned:
+            if action.presses is not Pressed.NOTHING:
+                continue  # a screen decides about it
+            subject = Subject.of(
+                action,
+                resolved=[Resolved()],
+                at_ms=at_ms,
+                device=self._device,
+                door=caller.door,
+                caller="remote" if caller.is_remote else "local",
+                known_hosts=frozenset(self._hosts),
+            )
+            verdict = self._gate.decide(subject, caller.asks_as(self._session))
+            if verdict.kind == "ask" and verdict.remember in ("session", "always"):
+                found.append((subject, verdict))
+        return found
+
+    def remember_all(self, answered: Iterable[tuple[Subject, Verdict]], caller: Caller) -> None:
+        """A person said yes to all of them; it holds for this session."""
+        asker = caller.asks_as(self._session)
+        for subject, verdict in answered:
+            self._gate.remember(subject, verdict, "session", allow=True, asker=asker)
 
     async def ask_person(self, run: Run, action: RequestHumanAuth, fingerprint: str) -> Answer:
         """`request_human_auth`: the same mechanism, asked for by the agent itself."""

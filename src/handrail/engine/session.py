@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.clock import Clock
 from handrail.engine.approval import Answer, Approvals
+from handrail.engine.approval.wording import question
 from handrail.engine.events import Caller, Listener
 from handrail.engine.hold import POLL_MS, Hold, Stops
 from handrail.engine.journal import Journal
@@ -45,6 +46,8 @@ from handrail.surface.values import Facts
 if TYPE_CHECKING:
     from handrail.engine.script import ScriptExecutor
 
+MOST_ASKED = 4_000
+"""Characters of one question about a whole plan."""
 SAVE_AFTER_MS = 250.0
 """Refs are written to the store when nothing was done for so long, and at the end."""
 
@@ -160,6 +163,30 @@ class Session(ShortForms):
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
         work = live([self._stage(run, turn) for run in runs], self._permit)
         return await self._queue.fly(runs[0].action.type, work, partial(self._land, runs), turn)
+
+    async def ask_ahead(
+        self, planned: Sequence[AnyAction], *, reason: str, caller: Caller | None = None
+    ) -> Envelope | None:
+        """One question about all of these that policy would ask about; a yes holds until the session ends.
+
+        None where nobody has to be asked. What may not be remembered is asked about when it is done.
+        """
+        who = caller or self.caller
+        open_ones = self._permit.open_questions(planned, who, self._parts.clock.now_ms())
+        if not open_ones:
+            return None
+        told = "\n".join(dict.fromkeys(f"- {question(subject)[6:-1]}" for subject, _ in open_ones))
+        words = f"Allow all of this until the run ends?\n{told}"[:MOST_ASKED]
+        ask = RequestHumanAuth(capability="permission", instruction=words, reason=reason)
+        envelope = await self.run(ask, caller=who)
+        if envelope.success:
+            self._permit.remember_all(open_ones, who)
+        return envelope
+
+    def allow_ahead(self, planned: Sequence[AnyAction], caller: Caller) -> None:
+        """For a device that whoever runs this has made for it, and will throw away: nobody is asked."""
+        now = self._parts.clock.now_ms()
+        self._permit.remember_all(self._permit.open_questions(planned, caller, now), caller)
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""

@@ -31,6 +31,8 @@ class Checked:
     problems: tuple[Problem, ...]
     name: str = ""
     steps: int = 0
+    level: int | None = None
+    """How far a Maestro file gets: 5 is all the way (docs/maestro.md)."""
 
     @property
     def broken(self) -> bool:
@@ -38,7 +40,8 @@ class Checked:
 
     def to_dict(self) -> dict[str, Any]:
         found = [{"level": one.level, "rule": one.rule, **one.to_dict()} for one in self.problems]
-        return {"file": str(self.path), "ok": not self.broken, "problems": found}
+        level = {} if self.level is None else {"level": self.level}
+        return {"file": str(self.path), "ok": not self.broken, **level, "problems": found}
 
 
 def find(paths: Iterable[Path]) -> list[Path]:

@@ -17,10 +17,10 @@ from handrail.engine.policy.grave import what_it_does
 from handrail.engine.policy.subject import Resolved
 from handrail.engine.session import Session
 from handrail.errors import InvalidAction, TargetError
-from handrail.flow.document import FlowDocument, loads
+from handrail.flow.document import loads
 from handrail.flow.likeness import likeness, may_follow
 from handrail.flow.places import StepPath
-from handrail.flow.plan import PlannedStep
+from handrail.flow.plan import PlannedStep, StepSource
 from handrail.flow.write import replace_target, replace_value
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
@@ -166,7 +166,7 @@ def _called(recorded: Mapping[str, Any]) -> str:
 class FileRepair:
     """The edits of one file during one run."""
 
-    def __init__(self, document: FlowDocument) -> None:
+    def __init__(self, document: StepSource) -> None:
         self._path = document.path
         self._before = document.text
         self._now = loads(document.text, document.path)

@@ -56,8 +56,18 @@ class _Anchored:
 
 def read_yaml(text: str, problems: list[Problem]) -> Node | None:
     """The one document's root; keys given twice go to `problems`, anything worse is `Unreadable`."""
+    roots = _composed(text, problems, many=False)
+    return roots[0] if roots else None
+
+
+def read_documents(text: str, problems: list[Problem]) -> list[Node]:
+    """The roots of all documents. Of a key that is given twice the last one counts, with a warning."""
+    return _composed(text, problems, many=True)
+
+
+def _composed(text: str, problems: list[Problem], *, many: bool) -> list[Node]:
     try:
-        return _Composer(text, problems).compose()
+        return _Composer(text, problems, many=many).compose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = _mark(mark) if mark else Mark(1, 1, 0)
@@ -67,21 +77,22 @@ def read_yaml(text: str, problems: list[Problem]) -> Node | None:
 
 
 class _Composer:
-    def __init__(self, text: str, problems: list[Problem]) -> None:
+    def __init__(self, text: str, problems: list[Problem], *, many: bool) -> None:
         self._text = text
         self._problems = problems
+        self._many = many
         self._open: list[_Open] = []
         self._anchors: dict[str, _Anchored] = {}
         self._count = 0
         self._documents = 0
-        self._root: Node | None = None
+        self._roots: list[Node] = []
 
-    def compose(self) -> Node | None:
+    def compose(self) -> list[Node]:
         for event in yaml.parse(self._text, Loader=_Loader):
             match event:
                 case yaml.DocumentStartEvent():
                     self._documents += 1
-                    if self._documents > 1:
+                    if self._documents > 1 and not self._many:
                         raise Unreadable(
                             "a second document starts here", _mark(event.start_mark), "One flow per file."
                         )
@@ -93,7 +104,7 @@ class _Composer:
                     self._end(event)
                 case yaml.AliasEvent():
                     self._alias(event)
-        return self._root
+        return self._roots
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         mark = self._checked(event, event.tag)
@@ -151,7 +162,7 @@ class _Composer:
 
     def _place(self, node: Node, height: int, end: int) -> None:
         if not self._open:
-            self._root = node
+            self._roots.append(node)
             return
         holder = self._open[-1]
         holder.height = max(holder.height, height + 1)
@@ -174,7 +185,9 @@ class _Composer:
     def _put(self, holder: _Open, key: Scalar, node: Node) -> None:
         first = holder.entries.setdefault(key.text, FieldEntry(key, node))
         if first.key is not key:
-            self._problems.append(given_twice(key, first))
+            self._problems.append(given_twice(key, first, last_counts=self._many))
+            if self._many:
+                holder.entries[key.text] = FieldEntry(key, node)
 
 
 def _mark(mark: Any) -> Mark:

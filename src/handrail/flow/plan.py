@@ -5,17 +5,23 @@ Whatever can be wrong without a phone is found here, before one is touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Protocol
 
+from handrail.clock import Clock
+from handrail.engine.events import Caller
 from handrail.errors import InvalidAction
 from handrail.flow.document import FlowDocument, load
+from handrail.flow.evidence import DeviceWatch
 from handrail.flow.places import Place
+from handrail.flow.run_record import StepRecord
 from handrail.flow.select_flows import real_path
 from handrail.protocol.act import Act
+from handrail.protocol.actions import AnyAction
 from handrail.protocol.device import TypeText
+from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step, Steps
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
 
@@ -25,14 +31,102 @@ LABEL = 80
 """Characters of a step's name that nobody gave."""
 
 At = tuple[int | str, ...]
+Ended = Literal["on", "finished", "failed"]
+"""How a step leaves the flow: to be gone on with, ended by `finish`, or failed."""
+
+
+class StepPlaces(Protocol):
+    """Where the steps of a file stand."""
+
+    def of(self, path: At) -> Place: ...
+
+
+class StepSource(Protocol):
+    """The file of a step, in whatever language it is written."""
+
+    @property
+    def path(self) -> Path | None: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def is_agentest(self) -> bool: ...
+
+    @property
+    def places(self) -> StepPlaces: ...
+
+    @property
+    def flow(self) -> Flow: ...
+
+    def given(self, path: At) -> dict[str, Any]: ...
+
+    def element(self, path: At) -> dict[str, Any] | None: ...
+
+
+class LateSource(StepSource, Protocol):
+    """A file of another language, whose steps are decided while it runs."""
+
+    def ready(self, env: Mapping[str, str]) -> FlowPlan: ...
+
+
+class Walk(Protocol):
+    """What a late step is given: the runner that runs everything else, too."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def caller(self) -> Caller: ...
+
+    async def act(
+        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+    ) -> Envelope:
+        """One action; its envelope is the step's own. `lenient`: delivered is enough."""
+
+    async def part(
+        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+    ) -> Envelope:
+        """One of several actions of a step, as a step inside it."""
+
+    async def inside(self, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord) -> Ended:
+        """Steps inside a step; their failure is raised as its own."""
+
+
+class LateStep(Protocol):
+    """A step whose actions are decided when it is reached."""
+
+    @property
+    def label(self) -> str | None: ...
+
+    @property
+    def optional(self) -> bool: ...
+
+    @property
+    def timeout_ms(self) -> int | None: ...
+
+    @property
+    def when(self) -> Condition | None: ...
+
+    @property
+    def acts(self) -> bool:
+        """It touches the device, so a report wants its pictures."""
+
+    async def run(self, walk: Walk, on: DeviceWatch, record: StepRecord) -> Ended: ...
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
     """One step, its place in the file, and the steps inside it."""
 
-    step: AnyStep
-    document: FlowDocument
+    step: AnyStep | LateStep
+    document: StepSource
     at: At
     label: str
     inner: Mapping[str, tuple[PlannedStep, ...]] = field(default_factory=dict)
@@ -51,16 +145,30 @@ class PlannedStep:
 class FlowPlan:
     """A flow that can be run."""
 
-    document: FlowDocument
+    document: StepSource
     steps: tuple[PlannedStep, ...]
+    last: tuple[PlannedStep, ...] = ()
+    """Run at the end, however it came."""
+    ahead: tuple[AnyAction, ...] = ()
+    """What it is known to do, so that a person is asked about all of it at once."""
+    begin: Callable[[DeviceWatch], Awaitable[None]] | None = None
+    """Called before the first step, with the device that runs it."""
+    end: Callable[[], Awaitable[None]] | None = None
+    """Called at the end, also of a flow that was stopped."""
 
     @property
     def flow(self) -> Flow:
         return self.document.flow
 
 
-def plan(document: FlowDocument, env: Mapping[str, str]) -> FlowPlan:
+AnyFlow = FlowDocument | LateSource
+"""A file that can be run."""
+
+
+def plan(document: AnyFlow, env: Mapping[str, str]) -> FlowPlan:
     """Raises `InvalidAction` with file and line."""
+    if not isinstance(document, FlowDocument):
+        return document.ready(env)
     bound = document.bind(env)
     chain = (real_path(bound.path),) if bound.path else ()
     return FlowPlan(bound, _Planner(bound, env, chain).steps(bound.flow.steps, ()))

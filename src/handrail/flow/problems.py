@@ -58,10 +58,11 @@ class Unreadable(Exception):
         self.problem = Problem("", message, mark, suggestion, rule="syntax")
 
 
-def given_twice(key: Scalar, first: FieldEntry) -> Problem:
-    """The same key again in one mapping."""
+def given_twice(key: Scalar, first: FieldEntry, *, last_counts: bool = False) -> Problem:
+    """The same key again in one mapping; a warning in a language where the last one counts."""
     message = f"{key.text[:60]!r} is given twice, first in line {first.key.start.line}"
-    return Problem("", message, key.start, "Keep one of the two.", rule="duplicate-key")
+    level: Level = "warning" if last_counts else "error"
+    return Problem("", message, key.start, "Keep one of the two.", level, "duplicate-key")
 
 
 def invalid_flow(problems: Sequence[Problem], path: Path | None) -> InvalidAction:

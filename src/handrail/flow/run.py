@@ -14,10 +14,9 @@ from handrail.clock import Clock
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
-from handrail.flow.document import FlowDocument
 from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
-from handrail.flow.plan import FlowPlan, devices_of, plan, takes_part
+from handrail.flow.plan import AnyFlow, FlowPlan, devices_of, plan, takes_part
 from handrail.flow.run_record import FlowRecord, Observer, StepRecord
 from handrail.flow.run_steps import StepRunner, failure_of
 from handrail.protocol.flow import FlowTrace, StepResult
@@ -50,10 +49,12 @@ class FlowRunner:
         heal: bool = False,
         caller: Caller | None = None,
         reason: str | None = None,
+        own_phones: bool = False,
     ) -> None:
         """`heal` lets steps go on with the successor of an element that is gone, and edits the file.
 
-        `reason` is inherited by all steps that have none of their own.
+        `reason` is inherited by all steps that have none of their own. `own_phones` were made for this run
+        alone: nobody is asked what a plan may do to them.
         """
         self._sessions = sessions
         self._clock = clock
@@ -62,9 +63,10 @@ class FlowRunner:
         self._heal = heal
         self._caller = caller
         self._reason = reason
+        self._own_phones = own_phones
 
     async def run(
-        self, document: FlowDocument, env: Mapping[str, str] | None = None, *, attempt: int = 1
+        self, document: AnyFlow, env: Mapping[str, str] | None = None, *, attempt: int = 1
     ) -> FlowRecord:
         """Raises `InvalidAction` for what is wrong with the file, before any device is touched.
 
@@ -83,6 +85,9 @@ class FlowRunner:
             record.outcome = "stopped"
             for seen in devices.values():
                 seen.settle_for_last()
+        finally:
+            if ready.end is not None:
+                await ready.end()
         record.duration_ms = round(self._clock.monotonic_ms() - began, 1)
         self._conclude(ready, devices, record)
         self._observer.flow_ended(record)
@@ -122,20 +127,37 @@ class FlowRunner:
             self._reason,
         )
         try:
+            await self._ask_ahead(ready, devices, caller)
             await self._start_app(ready, devices, caller)
+            if ready.begin is not None:
+                await ready.begin(next(iter(devices.values())))
         except HandrailError as error:
             record.outcome = "failed"
-            record.error = f"{ready.flow.app} could not be started: {error.message}"
+            what = f"{ready.flow.app} could not be started" if ready.flow.app else "It was not begun"
+            record.error = f"{what}: {error.message}"
         for seen in devices.values():
             await seen.begin()
         if record.outcome == "passed":
             main = next(iter(devices.values()))
             ended = await walk.all(ready.steps, main, record.steps)
+            if ready.last and await walk.all(ready.last, main, record.steps) == "failed":
+                ended = "failed"
             record.outcome = "failed" if ended == "failed" else "passed"
             if ended != "failed":
                 repairs.save()
         for seen in devices.values():
             await seen.end()
+
+    async def _ask_ahead(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller) -> None:
+        """One question for everything that the plan is known to do, where policy asks about it."""
+        for seen in devices.values() if ready.ahead else ():
+            why = f"flow {ready.flow.name}: all that it is known to do"
+            if self._own_phones:
+                seen.session.allow_ahead(ready.ahead, caller)
+                continue
+            envelope = await seen.session.ask_ahead(ready.ahead, reason=self._reason or why, caller=caller)
+            if envelope is not None and not envelope.success:
+                raise failure_of(envelope)
 
     async def _start_app(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller) -> None:
         """On every device of the flow; it is no step, so it has no record of its own."""
@@ -151,7 +173,9 @@ class FlowRunner:
 
     def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
         if record.error is None and record.outcome in ("failed", "stopped"):
-            record.error = failure_text(record.steps[-1]) if record.steps else "Stopped before the first step"
+            blamed = next((one for one in record.steps if one.outcome in _BAD), None)
+            last = blamed or (record.steps[-1] if record.steps else None)
+            record.error = failure_text(last) if last else "Stopped before the first step"
         main = next(iter(devices))
         record.trace = trace_of(record, len(ready.steps), devices[main])
         if len(devices) > 1:

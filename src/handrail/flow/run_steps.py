@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from handrail.clock import Clock
 from handrail.dialects import agentest
@@ -16,7 +16,7 @@ from handrail.engine.events import Caller
 from handrail.errors import ERRORS, HandrailError, Timeout
 from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
-from handrail.flow.plan import PlannedStep
+from handrail.flow.plan import Ended, PlannedStep, name_of
 from handrail.flow.run_record import Observer, StepRecord
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
@@ -26,9 +26,6 @@ from handrail.protocol.target import Condition
 from handrail.tree.diff import Diff, diff_text
 from handrail.tree.node import Bounds
 from handrail.waiting import Background, within
-
-Ended = Literal["on", "finished", "failed"]
-"""How a step leaves the flow: to be gone on with, ended by `finish`, or failed."""
 
 
 @dataclass(slots=True)
@@ -121,14 +118,46 @@ class StepRunner:
                 return await self._repeat(one.step, one.inner["steps"], on, record)
             case Branch():
                 way = "then" if await self._holds(one.step.condition, on, record) else "else"
-                return await self._inside(one.inner[way], on, record)
+                return await self.inside(one.inner[way], on, record)
             case RunFlow():
-                await self._inside(one.inner["steps"], on, record)
+                await self.inside(one.inner["steps"], on, record)
                 return "on"  # `finish` ends the flow in which it stands
             case Parallel():
                 return await self._parallel(one, record)
+            case _:
+                return await one.step.run(self, on, record)
 
     # one action
+
+    async def act(
+        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+    ) -> Envelope:
+        """For late steps. `lenient`: an action that was delivered did what was asked, proved or not."""
+        if action.reason is None:
+            action = action.model_copy(update={"reason": self._reason(record)})
+        envelope = await on.session.run(action, caller=self.caller)
+        self._write(record, envelope, on)
+        on.note(envelope)
+        if not envelope.success and not (lenient and envelope.failure_code in _UNPROVED):
+            raise failure_of(envelope)
+        return envelope
+
+    async def part(
+        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+    ) -> Envelope:
+        """For late steps that are several actions: each is a step inside."""
+        path = (*record.path, len(record.children))
+        label = name_of(Step(action=action))
+        child = self._record(path, label, {action.type: None}, on.name, record.line)
+        record.children.append(child)
+        self.observer.step_started(child)
+        try:
+            done = self.act(action, on, child, lenient=lenient)
+            if await self._told(child, _ended(done)) == "failed" or child.envelope is None:
+                raise _again(child)
+            return child.envelope
+        finally:
+            self.observer.step_ended(child)
 
     async def _act(self, one: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
         action = self.repairs.known(one, step.action)
@@ -181,7 +210,7 @@ class StepRunner:
 
     # steps that hold others
 
-    async def _inside(self, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord) -> Ended:
+    async def inside(self, steps: Sequence[PlannedStep], on: DeviceWatch, record: StepRecord) -> Ended:
         """Inner steps; their failure is this step's own."""
         ended = await self.all(steps, on, record.children, record.path)
         if ended == "failed":
@@ -194,7 +223,7 @@ class StepRunner:
         for _ in range(step.times or step.max_times):
             if step.while_ is not None and not await self._holds(step.while_, on, record):
                 return "on"
-            if await self._inside(steps, on, record) == "finished":
+            if await self.inside(steps, on, record) == "finished":
                 return "finished"
             if step.until is not None and await self._holds(step.until, on, record):
                 return "on"
@@ -227,7 +256,7 @@ class StepRunner:
     async def _share(self, record: StepRecord, steps: Sequence[PlannedStep]) -> Ended:
         self.observer.step_started(record)
         try:
-            return await self._told(record, self._inside(steps, self.devices[record.device], record))
+            return await self._told(record, self.inside(steps, self.devices[record.device], record))
         finally:
             self.observer.step_ended(record)
 
@@ -243,7 +272,7 @@ class StepRunner:
             raise
 
     async def _collect(self, one: PlannedStep, on: DeviceWatch, record: StepRecord) -> None:
-        if self.evidence is None or not isinstance(one.step, Step):
+        if self.evidence is None or isinstance(one.step, _HOLDERS):
             return
         if record.outcome == "skipped":
             record.before = None
@@ -265,8 +294,23 @@ def _again(record: StepRecord) -> HandrailError:
     return ERRORS[record.code or "UNKNOWN"](record.error or "", hint=record.hint)
 
 
+_UNPROVED = frozenset({"VERIFICATION_FAILED", "NAVIGATION_NO_CHANGE"})
+"""Delivered, and nothing shows that it did something."""
+_HOLDERS = (Repeat, Branch, RunFlow, Parallel)
+
+
+async def _ended(work: Awaitable[Envelope]) -> Ended:
+    await work
+    return "on"
+
+
 def _acts(one: PlannedStep) -> bool:
-    return isinstance(one.step, Step) and one.step.action.effect in ("input", "system", "sensitive")
+    if isinstance(one.step, _HOLDERS):
+        return False
+    return one.step.action.effect in _ACTING if isinstance(one.step, Step) else one.step.acts
+
+
+_ACTING = frozenset({"input", "system", "sensitive"})
 
 
 def _loading(envelope: Envelope) -> str | None:
