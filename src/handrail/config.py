@@ -60,11 +60,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("ANDROID_HOME", "the Android SDK", also="ANDROID_SDK_ROOT"),
     Variable("ANDROID_USER_HOME", "folder of the key that phones are shown", "`~/.android`"),
     Variable("ADB_VENDOR_KEYS", "further key files, separated by colons"),
-    Variable(
-        "ANDROID_ADB_SERVER_ADDRESS",
-        "host of the adb server; only one on this machine is started",
-        "127.0.0.1",
-    ),
+    Variable("ANDROID_ADB_SERVER_ADDRESS", "host of the adb server; only one here is started", "127.0.0.1"),
     Variable("ANDROID_ADB_SERVER_PORT", "port of the adb server", str(ADB_PORT)),
     Variable(
         "ADB_SERVER_SOCKET",

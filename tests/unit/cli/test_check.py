@@ -142,7 +142,7 @@ def test_good_actions_are_printed_beside_bad_ones(handrail: Handrail) -> None:
 
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
 def test_only_a_line_feed_ends_a_line(handrail: Handrail, separator: str) -> None:
-    text = {"type": "finish", "message": f"a{separator}b"}
+    text = {"type": "finish", "message": f"a{separator}b", "status": "done"}
     line = json.dumps(text, ensure_ascii=False)
     done = handrail("check", stdin=f"{line}\n{line}\n")
     assert (done.code, done.err) == (0, "")
