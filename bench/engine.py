@@ -5,9 +5,9 @@ process of its own and is reached directly. Other programs run too, so each figu
 of several rounds; the medians of all rounds stand behind it.
 
 Where the time goes: `adb` is the time between asking the phone and its answer, `window` the part of the 20 or
-100 ms of quiet that is simply waited, `disk` the wait for the journal's fsync, `ours` all the rest: parsing,
-matching, rendering, hashing, policy, envelope. What is done inside the window while nothing else could be
-done costs nothing and is shown as `hidden`.
+100 ms of quiet that is simply waited, `disk` the waits for the journal's two commits, before the dispatch and
+at the end, `ours` all the rest: parsing, matching, rendering, hashing, policy, envelope. What is done inside
+the window while nothing else could be done costs nothing and is shown as `hidden`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ SETTINGS = "com.android.settings"
 SHOP = "com.handrail.shop"
 Act = Callable[[Session, int], Awaitable[Envelope]]
 Row = dict[str, float]
+OURS_MS = 2.5
 
 
 class TimedShell:
@@ -62,20 +63,23 @@ class Timer:
     def __init__(self, session: Session, shell: TimedShell, runtime: Runtime) -> None:
         self.session = session
         self.shell = shell
-        self.sealed_ms = 0.0
-        self._seal = runtime.journal.seal
-        runtime.journal.seal = self._timed_seal  # type: ignore[method-assign]
+        self.disk_ms = 0.0
+        journal: Any = runtime.journal
+        journal.seal, journal.durable = self._timed(journal.seal), self._timed(journal.durable)
 
-    async def _timed_seal(self, event: Any) -> int:
-        began = time.perf_counter()
-        try:
-            return await self._seal(event)
-        finally:
-            self.sealed_ms += (time.perf_counter() - began) * 1000
+    def _timed(self, write: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def timed(*events: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return await write(*events)
+            finally:
+                self.disk_ms += (time.perf_counter() - began) * 1000
+
+        return timed
 
     async def measure(self, act: Act, number: int) -> Row:
         self.shell.spans.clear()
-        self.sealed_ms = 0.0
+        self.disk_ms = 0.0
         cpu, began = time.thread_time(), time.perf_counter()
         envelope = await act(self.session, number)
         total = (time.perf_counter() - began) * 1000
@@ -84,13 +88,13 @@ class Timer:
         assert envelope.settle, envelope.to_json()
         adb = sum(end - start for start, end in self.shell.spans) * 1000
         waited = envelope.timings_ms["waiting"] if envelope.timings_ms else 0.0
-        rest = total - adb - waited - self.sealed_ms
+        rest = total - adb - waited - self.disk_ms
         hidden = self._hidden(waited)
         return {
             "total": total,
             "adb": adb,
             "window": waited,
-            "disk": self.sealed_ms,
+            "disk": self.disk_ms,
             "hidden": hidden,
             "ours": rest - hidden,
             "cpu": cpu,
@@ -197,13 +201,13 @@ def report(found: dict[str, dict[str, Any]]) -> str:
     lines = [f"{'ms, medians':<38}{'goal':>6}" + "".join(f"{name:>8}" for name in columns)]
     for name, _, _, goal in SCENES:
         row = found[name]
-        verdict = "kept" if row["total"] <= goal and row["ours"] <= 6 else "MISSED"
+        verdict = "kept" if row["total"] <= goal and row["ours"] <= OURS_MS else "MISSED"
         lines.append(
             f"{name:<38}{goal:>6g}" + "".join(f"{row[column]:>8.1f}" for column in columns) + f"  {verdict}"
         )
         rounds = ", ".join(f"{one:g}" for one in row["rounds"])
         lines.append(f"    {row['nodes']} nodes; totals of all rounds: {rounds}")
-    lines.append(f"goal for ours: 6; a bare fsync of 4 kB takes {fsync_ms():.2f} here")
+    lines.append(f"goal for ours: {OURS_MS}; a bare fsync of 4 kB takes {fsync_ms():.2f} here")
     return "\n".join(lines)
 
 

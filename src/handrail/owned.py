@@ -10,6 +10,8 @@ import os
 import shlex
 import stat
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,9 +56,12 @@ class OwnedFile:
             raise unusable(self.path, why, hint) from None
 
     def _look(self) -> list[_Mark] | None:
-        """How the file and its folders look from outside; None where that does not tell everything."""
+        """How the file and its folders look from outside; None where that does not tell everything.
+
+        A file that is not there looks like the nearest folder that is: it changes when one comes.
+        """
         try:
-            seen = [os.lstat(self.path), *map(os.stat, self._folders)]
+            seen = [_nearest(self.path), *_there(self._folders)]
         except OSError:
             return None
         if stat.S_ISLNK(seen[0].st_mode):
@@ -70,6 +75,22 @@ class OwnedFile:
         for folder in self._folders[1:]:
             check_folder(folder)
         return None if _is_absent(self.path) else _read(self.path, self._most_bytes)
+
+
+def _nearest(path: Path) -> os.stat_result:
+    """Of the path itself, or of the first folder above it that is there."""
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        if path == path.parent:
+            raise
+        return _nearest(path.parent)
+
+
+def _there(folders: Iterable[Path]) -> Iterator[os.stat_result]:
+    for folder in folders:
+        with suppress(FileNotFoundError):
+            yield os.stat(folder)
 
 
 def check_folder(path: Path, *, mend: str = "700") -> None:

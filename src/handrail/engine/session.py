@@ -264,9 +264,11 @@ class Session(ShortForms):
 
     async def _may_dispatch(self, caller: Caller) -> None:
         self.looks.touched()  # what changes from here on is the action's doing
-        if self.surface.is_exclusive:
-            await self._hold.check(caller)
-        await self._parts.journal.durable()  # what can't be written down is not done
+        written = self._parts.journal.durable()  # what can't be written down is not done
+        if not self.surface.is_exclusive:
+            await written
+            return
+        await asyncio.gather(self._hold.check(caller), written)  # two threads and a disk, at the same time
 
     def _stage(self, run: Run, turn: Turn) -> Stage:
         parts = self._parts
