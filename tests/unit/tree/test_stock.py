@@ -37,6 +37,9 @@ def said(draft: ScreenDraft | None) -> list[tuple[object, ...]]:
         hierarchy(node("FrameLayout"), node("FrameLayout"), attributes=' rotation="3" width="9" height="8"'),
         f'<displays><display id="0"><window layer="3">{hierarchy(BUTTON).partition("?>")[2]}'
         "</window></display></displays>",
+        '<displays><display id="0"><window index="0" title="Settings" bounds="[0,0][1080,2400]" '
+        'active="true" focused="true" accessibility-focused="false" id="7" layer="1" type="TYPE_SYSTEM">'
+        f"{hierarchy(BUTTON).partition('?>')[2]}</window></display></displays>",
     ],
 )
 def test_the_stock_shape_is_read_as_expat_reads_it(dump: str) -> None:

@@ -102,7 +102,7 @@ class _StockReader:
             return
         if closed or self._is_over:  # an empty frame, or a second document
             raise _OtherShapeError
-        self._frames.open(name, _pairs(attributes))
+        self._frames.open(name, _all_pairs(attributes))  # a window has an index and bounds as well
         self._open_frames.append(name)
 
     def _close_node(self) -> None:
@@ -195,11 +195,19 @@ def _refuse() -> int:
 
 
 def _pairs(text: str) -> dict[str, str]:
+    """Those of a node that are not in its head."""
+    pairs = _all_pairs(text)
+    if not _BASE_NAMES.isdisjoint(pairs):
+        raise _OtherShapeError
+    return pairs
+
+
+def _all_pairs(text: str) -> dict[str, str]:
     """`name="value"` pairs that fill the whole text, each name once."""
     found = _ATTRIBUTE.findall(text)
     pairs = dict(found)
     length = sum(len(name) + len(value) + 4 for name, value in found)
-    if length != len(text) or len(pairs) != len(found) or not _BASE_NAMES.isdisjoint(pairs):
+    if length != len(text) or len(pairs) != len(found):
         raise _OtherShapeError
     return pairs
 
