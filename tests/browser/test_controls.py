@@ -187,3 +187,37 @@ def test_an_icon_drawn_by_style_and_an_anchor_for_scripts_can_be_pressed(play: P
         assert await stage.js("log") == ["trash", "next"]
 
     play(story)
+
+
+def test_a_field_that_scrolls_says_which_way_and_a_swipe_in_it_counts(play: Play) -> None:
+    async def story(stage: Stage) -> None:
+        lines = "\n".join(f"line {at}" for at in range(40))
+        await stage.show(f"<textarea id=terms aria-label=Terms style='height: 60px'>{lines}</textarea>")
+        assert (await stage.ui()).splitlines()[-1].endswith("↓")
+        swiped = await stage.act("swipe", direction="up", target={"text": "Terms"})
+        assert swiped.success, swiped.to_json()
+        assert await stage.js("terms.scrollTop") > 0
+        assert (await stage.ui()).splitlines()[-1].endswith("↑↓")
+        await stage.js("terms.scrollTop = 9999")
+        assert (await stage.ui()).splitlines()[-1].endswith('" ↑')
+        nowhere = await stage.act("swipe", direction="up", target={"text": "Terms"})
+        assert nowhere.failure_code == "NAVIGATION_NO_CHANGE", nowhere.to_json()
+
+    play(story)
+
+
+def test_the_entry_that_the_keyboard_is_at_is_said_where_the_focus_stays_on_the_whole(play: Play) -> None:
+    async def story(stage: Stage) -> None:
+        await stage.show(
+            "<ul id=menu role=menu tabindex=0 aria-activedescendant=one aria-label=File>"
+            "<li role=menuitem id=one>Open<li role=menuitem id=two>Save</ul>"
+        )
+        assert "active" not in await stage.ui()
+        await stage.js("menu.focus()")
+        assert '"Open" state "active"' in await stage.ui()
+        await stage.js("menu.setAttribute('aria-activedescendant', 'two')")
+        told = await stage.ui()
+        assert '"Save" state "active"' in told
+        assert '"Open" state' not in told
+
+    play(story)

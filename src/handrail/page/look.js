@@ -189,6 +189,16 @@
     return found;
   };
 
+  // The entry of a menu or list that the keyboard is at, while the focus itself stays on the whole.
+  let atKey = null;
+  const keyAt = () => {
+    for (const el of active) {
+      const id = el.getAttribute?.('aria-activedescendant');
+      if (id) return el.getRootNode().getElementById?.(id) ?? null;
+    }
+    return null;
+  };
+
   const near = (box) => box.x < view.width + MARGIN && box.x + box.w > -MARGIN
     && box.y < view.height + MARGIN && box.y + box.h > -MARGIN;
 
@@ -229,6 +239,12 @@
     return (x || y) && el.clientHeight > 0 && el.clientWidth > 0;
   };
 
+  // How far it is scrolled, and how far it can be. From right to left, the browser counts from the end.
+  const scrollOf = (el) => {
+    const x = el.scrollWidth - el.clientWidth, y = el.scrollHeight - el.clientHeight;
+    return [getComputedStyle(el).direction === 'rtl' ? x + el.scrollLeft : el.scrollLeft, el.scrollTop, x, y];
+  };
+
   const FORM = new Set(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA', 'OPTION', 'FIELDSET']);
   let mayBarren = false;  // something in this document is switched off by an attribute
   const isDisabled = (el) => {
@@ -254,6 +270,7 @@
       else if (role === 'progressbar') said.push('in progress');
     }
     if (el.getAttribute('aria-busy') === 'true') said.push('busy');
+    if (el === atKey) said.push('active');
     return said.join(', ');
   };
 
@@ -274,7 +291,7 @@
     const tag = el.tagName;
     const box = drawnBy(el, known || boxOf(el, at), at);
     const row = { el, id: idOf(el), tag: tag.toLowerCase(), role, doc, box, flags: 0, text: '', desc: '', hint: '',
-      state: role || el.hasAttribute('aria-busy') || el.hasAttribute('aria-expanded') ? stateOf(el, role) : '',
+      state: role || el.hasAttribute('aria-busy') || el.hasAttribute('aria-expanded') || el === atKey ? stateOf(el, role) : '',
       pane: '', tip: '', at, acts: ACTS.has(role) };
     const name = role ? nameOf(el, role) : attr(el, 'aria-label');
     let flags = isDisabled(el) ? 0 : F.ENABLED;
@@ -377,7 +394,7 @@
     const scroller = inner.scrollingElement;
     if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
       row.flags |= F.SCROLLABLE;
-      row.scroll = [scroller.scrollLeft, scroller.scrollTop];
+      row.scroll = scrollOf(scroller);
     }
   };
 
@@ -416,7 +433,7 @@
     if (role === 'frame') row.role = '';
     if (tag !== 'HTML' && tag !== 'BODY' && scrollsOf(el, style)) {
       row.flags |= F.SCROLLABLE;
-      row.scroll = [el.scrollLeft, el.scrollTop];
+      row.scroll = scrollOf(el);
       row.keep = true;
     }
     if (!row.acts && (el.hasAttribute('onclick') || (tag === 'A' && isForScripts(el)) || isIcon(el, style) || (style.cursor === 'pointer' && !inside.pointer && tag !== 'LABEL' && tag !== 'BODY' && tag !== 'HTML')
@@ -648,7 +665,7 @@
     view.t = zoomed ? visual.offsetTop : 0;
     view.r = zoomed ? view.l + visual.width : view.width;
     view.b = zoomed ? view.t + visual.height : view.height;
-    rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); suspects = []; layered = false;
+    rows = 0; docs = []; truncated = 0; rowOf = new Map(); active = deepActive(); atKey = keyAt(); suspects = []; layered = false;
     const at = { x: 0, y: 0, k: 1 };
     const scroller = document.scrollingElement || root;
     const page = add({ el: root, id: root ? idOf(root) : 0, tag: 'html', role: 'page', doc: 0,
@@ -656,7 +673,7 @@
       pane: squeeze(document.title), tip: '', at, acts: false }, null);
     if (scroller && (scroller.scrollHeight > scroller.clientHeight + 1 || scroller.scrollWidth > scroller.clientWidth + 1)) {
       page.flags |= F.SCROLLABLE;
-      page.scroll = [scroller.scrollLeft, scroller.scrollTop];
+      page.scroll = scrollOf(scroller);
     }
     if (root) walk(document, page, at);
     const told = [...rowOf.values()].filter((row) => row !== page);

@@ -227,7 +227,8 @@ def _node(look: PageLook, row: Sequence[Any], at: Frame) -> Node:
         native_id=f"{look.token}.{row[_ID]}",
         covered_by=f"{look.token}.{cover}" if isinstance(cover, int) else cover,
         touch_at=_point(row[_POINT], at),
-        scrolled=ScreenPoint(*map(round, row[_SCROLL])) if row[_SCROLL] else None,
+        scrolled=ScreenPoint(*map(round, row[_SCROLL][:2])) if row[_SCROLL] else None,
+        scrolls_to=ScreenPoint(*map(round, row[_SCROLL][2:])) if row[_SCROLL] else None,
     )
 
 

@@ -14,7 +14,7 @@ titles of panes and the values of sliders. So these two take what all of them te
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
 
 from handrail.tree.node import (
@@ -88,13 +88,17 @@ def at_rest(before: Screen, after: Screen, ignore: Collection[Node] = _NOTHING) 
     if len(old) != len(new):
         return False
     return all(
-        _near(one.bounds, two.bounds) and _idle_part(one) == _idle_part(two)
+        _near(one.bounds, two.bounds)
+        and (one.scrolled == two.scrolled or _near(one.scrolled or (), two.scrolled or ()))
+        and _idle_part(one) == _idle_part(two)
         for one, two in zip(old, new, strict=True)
     )
 
 
-def _near(one: Bounds, two: Bounds) -> bool:
-    return one == two or all(abs(a - b) <= JITTER_PX for a, b in zip(one, two, strict=True))
+def _near(one: Sequence[int], two: Sequence[int]) -> bool:
+    if one == two:
+        return True
+    return len(one) == len(two) and all(abs(a - b) <= JITTER_PX for a, b in zip(one, two, strict=True))
 
 
 def _digest(parts: Iterable[str]) -> blake2b:
@@ -197,7 +201,9 @@ def _steady(text: str) -> str:
 
 
 def _scrolled(node: Node) -> str:
-    """How far the content begins above or left of a scroll container, in steps."""
+    """How far the content begins above or left of a scroll container, in steps; its own word if it has one."""
+    if node.scrolled is not None:
+        return f"\x1f{_steps(node.scrolled.x)},{_steps(node.scrolled.y)}"
     if not node.children or not (node.flags & SCROLLABLE or node.role in _SCROLLERS):
         return ""
     first = node.children[0].bounds
@@ -212,6 +218,7 @@ def _every_part(node: Node) -> str:
     return "\x1f".join(
         (
             f"{node.end - node.order} {node.bounds} {node.flags} {node.index} {node.drawing_order}",
+            f"{node.scrolled}",
             node.class_name,
             node.role,
             node.resource_id,

@@ -112,6 +112,8 @@ class Node:
     """Where a touch was found to reach it."""
     scrolled: ScreenPoint | None = None
     """How far its content is scrolled, where the surface tells."""
+    scrolls_to: ScreenPoint | None = None
+    """How far it can be scrolled, where the surface tells."""
     parent: Node | None = None
     children: list[Node] = field(default_factory=list)
     position: int = 0  # among its siblings

@@ -27,6 +27,7 @@ from handrail.tree.node import (
     Bounds,
     Node,
     Screen,
+    ScreenPoint,
 )
 from handrail.tree.quote import clean
 from handrail.tree.windows import is_input_method, seen
@@ -265,7 +266,7 @@ def settle_kind(element: Element) -> None:
     element.states = _states(element)
     if element.node.state_description and element.kind != "v":
         element.state = _state(element)
-    if element.kind == "s":
+    if element.kind == "s" or element.node.scrolls_to is not None:
         element.arrows = arrows(element.node)
 
 
@@ -316,12 +317,22 @@ _CLIPPED = 0.9  # of the usual length: a shorter first or last row is cut by the
 
 def arrows(node: Node) -> str:
     """Such as "↓", "↑↓", "←"; "↕" or "↔" where the bounds do not tell which way."""
+    if node.scrolled is not None and node.scrolls_to is not None:
+        return _arrows_told(node.scrolled, node.scrolls_to)
     content = _content(node)
     sideways = _is_sideways(node, content)
     back, forward = _more(node.bounds, content, sideways)
     if not back and not forward:
         return "↔" if sideways else "↕"
     return ("←" if sideways else "↑") * back + ("→" if sideways else "↓") * forward
+
+
+def _arrows_told(at: ScreenPoint, last: ScreenPoint) -> str:
+    marks = (
+        ("←", at.x > _SLACK), ("→", at.x < last.x - _SLACK),
+        ("↑", at.y > _SLACK), ("↓", at.y < last.y - _SLACK),
+    )  # fmt: skip
+    return "".join(mark for mark, more in marks if more)
 
 
 def _content(node: Node) -> list[Bounds]:

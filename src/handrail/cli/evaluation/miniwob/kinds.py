@@ -41,7 +41,7 @@ KINDS = (
         "navigate-tree",
         "click-tab-2-easy click-tab-2-medium click-collapsible-nodelay click-collapsible-2-nodelay",
     ),
-    WobKind("press by number", press.press_by_number, "find-greatest buy-ticket"),
+    WobKind("press by number", press.press_by_number, "find-greatest buy-ticket", "ascending-numbers"),
     WobKind("mark each", press.mark_each, "odd-or-even"),
     WobKind("watch a number", press.watch_a_number, "generate-number stock-market"),
     WobKind(
@@ -64,9 +64,17 @@ KINDS = (
     ),
     WobKind("complete", writing.complete, "use-autocomplete", "use-autocomplete-nodelay"),
     WobKind("search form", writing.search_form, "multi-layouts", "multi-orderings"),
-    WobKind("mark mail", lists.mark_mail, "email-inbox-delete", "email-inbox-important"),
+    WobKind("menu by keys", press.menu_by_keys, "click-menu", "click-menu-2"),
+    WobKind("book", writing.book, "book-flight", "book-flight-nodelay"),
+    WobKind(
+        "handle mail", lists.handle_mail,
+        "email-inbox-delete email-inbox-reply email-inbox-forward email-inbox-forward-nl",
+        "email-inbox-important email-inbox email-inbox-noscroll email-inbox-star-reply "
+        "email-inbox-nl-turk email-inbox-forward-nl-turk",
+    ),
+    WobKind("leaf until found", lists.leaf_until_found, "search-engine", "phone-book"),
     WobKind("act on posts", lists.act_on_posts, "social-media-some", "social-media-all"),
-    WobKind("tick and write", writing.tick_and_write, "form-sequence-2"),
+    WobKind("follow clauses", writing.follow_clauses, "form-sequence-2", "form-sequence-3"),
 )  # fmt: skip
 BY_PAGE = {page: kind for kind in KINDS for page in kind.all}
 TAGS = {page: kind.name for page, kind in BY_PAGE.items()}

@@ -1,12 +1,20 @@
-"""Kinds of tasks in a list of entries: something is done to the entry of one person, or to several."""
+"""Kinds of tasks in a list of entries: mails, posts, and pages of results to leaf through."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 
-from handrail.cli.evaluation.miniwob.kinds_press import needed, quoted, submit
+from handrail.cli.evaluation.miniwob.kinds_press import needed, quoted, rank, submit
 from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, scroll, tap
+from handrail.cli.evaluation.miniwob.solver import Solution, Step, press, scroll, tap, write
+
+_LEAF = re.compile(r"\d+|[<>«»]|next|prev(ious)?", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z][a-z]+\b")
+_FROM = re.compile(
+    r"\b(?:from|by) ([A-Z]\w+)|([A-Z]\w+)(?:'s\b| (?:has )?(?:sent|wrote)| wants (?:his|her|their))"
+)
+_MARKS = (("trash", r"delet|trash|remov|get rid"), ("star", r"\bstar|important|\bflag"))
 
 
 def _icon(lines: list[SeenLine], name: str) -> SeenLine | None:
@@ -16,14 +24,37 @@ def _icon(lines: list[SeenLine], name: str) -> SeenLine | None:
     return next((one for one, called in names if wanted in called), None)
 
 
-def mark_mail(goal: str, screen: SeenScreen) -> Solution:
-    """The mail of somebody is deleted or marked by an icon in its row."""
-    found = re.search(r"email by (\w+) and click the (\w+) icon", goal)
-    if found is None:
-        raise LookupError(goal)
-    mails = [number for number, line in enumerate(screen.lines) if line.ref and line.parts[0] == found[1]]
-    inside = screen.lines[mails[0] + 1 : mails[0] + 3]
-    yield tap(needed(_icon(inside, found[2]), found[2]))
+def handle_mail(goal: str, screen: SeenScreen) -> Solution:
+    """The mail of somebody is deleted, marked, answered or sent on, one or several of these."""
+    names = _NAME.findall(re.sub(r'"[^"]*"', "", goal))
+    screen, row = yield from _mail_of(goal, names, screen)
+    inside = screen.lines[screen.lines.index(row) + 1 :][:2]
+    for icon, words in _MARKS:
+        if re.search(words, goal, re.IGNORECASE):
+            screen = yield tap(needed(_icon(inside, icon), icon))
+    texts = quoted(goal)
+    if not texts and not re.search(r"forward|send|sent|give|wants|pass|share", goal, re.IGNORECASE):
+        return
+    screen = yield tap(row)
+    screen = yield press("Reply" if texts else "Forward")
+    others = [name for name in names if name != row.parts[0]]
+    field = next(line for line in screen.of("f") if line.value == "")
+    screen = yield write(field, texts[0] if texts else others[-1])
+    yield tap(next(line for line in screen.lines if line.ref and line.tail.startswith("#send")))
+
+
+def _mail_of(
+    goal: str, names: list[str], screen: SeenScreen
+) -> Generator[Step, SeenScreen, tuple[SeenScreen, SeenLine]]:
+    """Whose mail it is: the goal says so, or only one of its names is in the list. The list may be long."""
+    by = [one for found in _FROM.findall(goal) for one in found if one]
+    while True:
+        rows = {line.parts[0]: line for line in screen.of("i")}
+        found = next((rows[name] for name in (*by, *names) if name in rows), None)
+        bars = [line for line in screen.of("s") if "↓" in line.tail]
+        if found is not None and (found.parts[0] in by or not by or not bars):
+            return screen, found
+        screen = yield scroll(needed(bars[0] if bars else None, "a mail"))
 
 
 def act_on_posts(goal: str, screen: SeenScreen) -> Solution:
@@ -59,3 +90,41 @@ def _posts(screen: SeenScreen, who: str, button: str) -> list[SeenLine]:
         elif line.ref:
             icons.append(line)
     return found
+
+
+def leaf_until_found(goal: str, screen: SeenScreen) -> Solution:
+    """Pages of results, to the one of a rank or a name; what the goal names of it is pressed."""
+    if fields := screen.of("f"):
+        screen = yield write(fields[0], quoted(goal)[0])
+        screen = yield from _submitted(screen)
+    ranked = re.search(r"\d(?:st|nd|rd|th)\b", goal)
+    before, seen = 0, list[str]()
+    while True:
+        entries = [line for line in screen.of("l") if line.name and not _LEAF.fullmatch(line.name)]
+        if ranked and rank(goal) < before + len(entries):
+            yield tap(entries[rank(goal) - before])
+            return
+        if not ranked and (found := _named_in(goal, screen)):
+            yield tap(found)
+            return
+        before += len(entries)
+        told = screen.says()
+        if told == seen:
+            raise LookupError("the last page was reached")
+        seen = told
+        screen = yield tap(needed(screen.named(">") or screen.named("Next"), ">"))
+
+
+def _submitted(screen: SeenScreen) -> Generator[Step, SeenScreen, SeenScreen]:
+    return (yield tap(needed(screen.named("Search", "b") or screen.of("b")[-1], "Search")))
+
+
+def _named_in(goal: str, screen: SeenScreen) -> SeenLine | None:
+    """The entry that the goal speaks of: its link, or of the things below it the one that it names."""
+    at = next((n for n, line in enumerate(screen.lines[1:], 1) if line.name and line.parts[0] in goal), None)
+    if at is None:
+        return None
+    below = [line for line in screen.lines[at:] if line.ref and not _LEAF.fullmatch(line.name or "-")]
+    wanted = goal.casefold()
+    words = ((line, re.findall(r"[a-z]{4,}", f"{line.name} {line.tail}".casefold())) for line in below)
+    return next((line for line, all_ in words if any(one in wanted for one in all_)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, put, tap, wait
+from handrail.cli.evaluation.miniwob.solver import Solution, key, put, scroll, tap, wait
 
 _IN_ORDER = re.compile(r'button ([A-Z]+)|wait (\d+) seconds|"([^"]+)"')
 _SAME = {"x": "Close"}
@@ -108,21 +108,54 @@ def _openers(screen: SeenScreen) -> list[SeenLine]:
 
 def press_by_number(goal: str, screen: SeenScreen) -> Solution:
     """The greatest or the least of what the buttons say, or what stands over them."""
+    cards = [line for line in screen.lines if line.ref and NUMBER.fullmatch(line.name)]
+    if order := re.search("ascending|descending", goal):
+        for line in sorted(cards, key=lambda one: float(one.name), reverse=order[0] == "descending"):
+            screen = yield tap(line)
+        return
     if "greatest" in goal:
-        cards = [line for line in screen.of("b") if NUMBER.fullmatch(line.name)]
         screen = yield tap(max(cards, key=lambda line: float(line.name)))
         yield from submit(screen)
         return
-    offers: list[tuple[tuple[float, float], SeenLine]] = []
+    yield from take_best_offer(goal, screen)
+
+
+def take_best_offer(goal: str, screen: SeenScreen) -> Solution:
+    """The cheapest, shortest and so on, in a list that may be longer than its box."""
+    offers: dict[str, tuple[float, float]] = {}
     minutes = 0.0
-    for line in screen.lines:
-        if found := re.search(r"(\d+)h (\d+)m", line.name):
-            minutes = int(found[1]) * 60 + int(found[2])
-        elif line.ref and (price := _PRICE.search(line.name)):
-            offers.append(((float(price[1]), minutes), line))
+    while True:
+        for line in screen.lines:
+            if found := re.findall(r"(\d+)h (\d+)m", line.name):
+                minutes = int(found[-1][0]) * 60 + int(found[-1][1])
+            elif line.ref and line.name not in offers and (price := _PRICE.search(line.name)):
+                offers[line.name] = float(price[1]), minutes
+        bar = next((one for one in screen.of("s") if "↓" in one.tail), None)
+        if bar is None:
+            break
+        screen = yield scroll(bar)
     by = 0 if re.search("cheap|cost|expensive|price", goal) else 1
     best = max if re.search("most expensive|longest|highest", goal) else min
-    yield tap(best(offers, key=lambda one: one[0][by])[1])
+    wanted = best(offers, key=lambda name: offers[name][by])
+    while (offer := screen.named(wanted)) is None:
+        screen = yield scroll(screen.of("s")[0], back=True)
+    yield tap(offer)
+
+
+def menu_by_keys(goal: str, screen: SeenScreen) -> Solution:
+    """A menu whose branches open below the mouse: with the keyboard, branch by branch."""
+    path = [quoted(part)[0] if quoted(part) else part for part in _path(goal)]
+    if screen.named(path[0]) is None:
+        screen = yield tap(needed(next(iter(_openers(screen)), None), path[0]))
+    screen = yield key("tab")
+    for number, name in enumerate(path):
+        while not _is_active(screen, name):
+            screen = yield key("down")
+        screen = yield key("enter" if number == len(path) - 1 else "right")
+
+
+def _is_active(screen: SeenScreen, name: str) -> bool:
+    return any(line.name == name and '"active' in line.tail for line in screen.lines)
 
 
 def mark_each(goal: str, screen: SeenScreen) -> Solution:

@@ -6,7 +6,7 @@ import calendar
 import re
 from collections.abc import Generator
 
-from handrail.cli.evaluation.miniwob.kinds_press import NUMBER, needed, quoted, rank, submit
+from handrail.cli.evaluation.miniwob.kinds_press import NUMBER, needed, quoted, rank, submit, take_best_offer
 from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
 from handrail.cli.evaluation.miniwob.solver import Solution, Step, key, put, tap, wait, write
 
@@ -164,6 +164,12 @@ def _shown(screen: SeenScreen, number: int, goal: str) -> int:
 
 def pick_date(goal: str, screen: SeenScreen) -> Solution:
     """A calendar that opens below its field: months by its arrows, then the day."""
+    screen = yield from dated(goal, screen)
+    yield from submit(screen)
+
+
+def dated(goal: str, screen: SeenScreen) -> Generator[Step, SeenScreen, SeenScreen]:
+    """The goal's date, in the one field that can't be written."""
     month, day, year = (int(one) for one in re.findall(r"(\d\d)/(\d\d)/(\d{4})", goal)[0])
     field = next(line for line in screen.of("f") if "read-only" in line.tail)
     screen = yield tap(field)
@@ -176,23 +182,43 @@ def pick_date(goal: str, screen: SeenScreen) -> Solution:
             break
         screen = yield tap(needed(screen.named("Prev" if at > year * 12 + month else "Next"), "Next"))
     screen = yield tap(needed(screen.named(str(day)), str(day)))
-    while screen.named("Submit") is None:  # the calendar is still over it
+    while screen.named("Submit") is None and screen.named("Search") is None:  # the calendar is still over it
         screen = yield wait(200)
-    yield from submit(screen)
+    return screen
 
 
 def complete(goal: str, screen: SeenScreen) -> Solution:
     """The beginning is typed; what is offered and ends as wanted is taken."""
     words = [*quoted(goal), ""]
-    screen = yield write(screen.of("f")[0], words[0])
-    for _ in range(10):
-        offers = (line for line in screen.of("bil") if line.name.startswith(words[0]))
-        found = next((line for line in offers if line.name.endswith(words[1])), None)
-        if found is not None:
-            screen = yield tap(found)
-            break
-        screen = yield wait(200)
+    screen = yield from completed(screen, screen.of("f")[0], words[0], words[1])
     yield from submit(screen)
+
+
+def completed(
+    screen: SeenScreen, field: SeenLine, first: str, last: str = ""
+) -> Generator[Step, SeenScreen, SeenScreen]:
+    """One field, by an offer that begins and ends so."""
+    screen = yield write(field, first)
+    for _ in range(10):
+        named = (f"({first})", first)  # a code in brackets, or the beginning
+        offers = (line for line in screen.of("bil") if named[0] in line.name or line.name.startswith(first))
+        found = next((line for line in offers if line.name.endswith(last)), None)
+        if found is not None:
+            return (yield tap(found))
+        screen = yield wait(200)
+    return screen
+
+
+def book(goal: str, screen: SeenScreen) -> Solution:
+    """From where, to where and when; then the best of what is offered."""
+    ends = re.search(r"from:? (.*?) to:? (.*?) on ", goal)
+    if ends is None:
+        raise LookupError(goal)
+    for number, place in enumerate(ends.groups()):
+        screen = yield from completed(screen, screen.of("f")[number], place)
+    screen = yield from dated(goal, screen)
+    screen = yield tap(needed(screen.named("Search", "b"), "Search"))
+    yield from take_best_offer(goal, screen)
 
 
 def search_form(goal: str, screen: SeenScreen) -> Solution:
@@ -218,9 +244,29 @@ def _labels(screen: SeenScreen) -> list[tuple[SeenLine, str]]:
     return [(field, field.name) for field in fields]
 
 
-def tick_and_write(goal: str, screen: SeenScreen) -> Solution:
-    """One of several boxes and one of several fields, by their ranks."""
-    first, second = re.split(r" and ", goal, maxsplit=1)
-    screen = yield tap(screen.of("c")[rank(first)])
-    screen = yield write(screen.of("f")[rank(second)], quoted(second)[0])
-    yield from submit(screen)
+def follow_clauses(goal: str, screen: SeenScreen) -> Solution:
+    """A sentence of several orders: tick, write, choose and press, by rank or by name."""
+    is_pressed = False
+    for clause in re.split(r",? (?:and|then) (?:then )?|, ", goal.rstrip(".")):
+        texts, ranked = quoted(clause), re.search(r"\d(?:st|nd|rd|th)\b", clause)
+        chosen = re.search(r"(?:[Cc]hoose|[Ss]elect) (.*?) (?:from|in) the", clause)
+        if ranked and re.search("radio|check", clause):
+            screen = yield tap(screen.of("c")[rank(clause)])
+        elif re.search("enter|type|write", clause, re.IGNORECASE) and texts:
+            screen = yield write(screen.of("f")[rank(clause) if ranked else 0], texts[0])
+        elif chosen:
+            screen = yield put(_list(screen), chosen[1].strip('"'))
+        elif re.search("click|press", clause, re.IGNORECASE):
+            name = texts[0] if texts else clause.split()[-1]
+            screen = yield tap(needed(screen.named(name), name))
+            is_pressed = True
+        else:
+            raise LookupError(clause)
+    if not is_pressed:
+        yield from submit(screen)
+
+
+def _list(screen: SeenScreen) -> SeenLine:
+    """What shows one of its options only."""
+    told = [line for line in screen.lines if line.ref and re.search(r"state \"", line.tail)]
+    return (told or screen.of("bg"))[0]

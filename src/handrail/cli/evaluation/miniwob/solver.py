@@ -70,9 +70,14 @@ def key(name: str) -> Step:
     return PressKey(key=name).to_dict()
 
 
-def scroll(line: SeenLine) -> Step:
-    """To what is below."""
-    return Swipe(direction="up", target=Selector(ref=line.ref)).to_dict()
+def scroll(line: SeenLine, *, back: bool = False) -> Step:
+    """To what is below, or above."""
+    return Swipe(direction="down" if back else "up", target=Selector(ref=line.ref)).to_dict()
+
+
+def press(name: str) -> Step:
+    """What says this, where it has no ref of its own."""
+    return Tap(target=Selector(text=name)).to_dict()
 
 
 def wait(ms: int) -> Step:
