@@ -2,7 +2,8 @@
 
 Run from the repository: `python bench/adb.py [--json] [--rounds N] [--phones N] [--only PART…]`.
 The phone has a process of its own, the adb server a port of its own. All ways take turns in short blocks, so
-that other programs on the machine slow all of them alike.
+that other programs on the machine slow all of them alike. The floors send the same bytes by a plain socket
+that blocks, and look at nothing but the ends of the answers: no program in Python is faster.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from handrail.adb.device import AdbDevice
 from handrail.adb.direct import Direct
 from handrail.adb.server import Server, find_adb
 from handrail.adb.shell import Command, Script
+from handrail.adb.wire import HEADER, MAX_PAYLOAD, VERSION, Packet, encode
+from handrail.adb.wire import Command as Wire
 from handrail.android.adb_driver import AdbDriver
 from handrail.android.u2.server import Rpc, release
 from handrail.clock import SystemClock
@@ -42,6 +45,7 @@ GOALS = {
     "server": {"adbutils": 20.0, "spawned adb": 3.5},
 }
 """How many times as fast as a peer a shell round trip shall be."""
+FLOORS = {"direct": "bare socket to the phone", "server": "bare socket to the server"}
 Figures = dict[str, list[float]]
 """Milliseconds of every round, by the way that was taken."""
 
@@ -128,6 +132,56 @@ def adbutils_way(bench: Bench) -> Way:
     return run
 
 
+def bare_direct(bench: Bench) -> Way:
+    """Packets to the phone itself, on one connection."""
+    host, _, port = bench.address.rpartition(":")
+    line = socket.create_connection((host, int(port)))
+    line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    line.sendall(encode(Packet(Wire.CNXN, VERSION, MAX_PAYLOAD, b"host::features=shell_v2")))
+    receive(line)
+
+    async def run(argv: list[str]) -> object:
+        line.sendall(
+            encode(Packet(Wire.OPEN, 1, 0, f"shell,v2,raw:exec {' '.join(argv)} </dev/null".encode()))
+        )
+        while True:
+            command, theirs, payload = receive(line)
+            if command == Wire.WRTE:
+                line.sendall(encode(Packet(Wire.OKAY, 1, theirs)))
+            elif command == Wire.CLSE:
+                return payload
+
+    return run
+
+
+def service(argv: list[str]) -> str:
+    return f"shell,v2,raw:exec {' '.join(argv)} </dev/null"
+
+
+def receive(line: socket.socket) -> tuple[int, int, bytes]:
+    command, theirs, _, length, _, _ = HEADER.unpack(exactly(line, HEADER.size))
+    return command, theirs, exactly(line, length)
+
+
+def exactly(line: socket.socket, size: int) -> bytes:
+    return line.recv(size, socket.MSG_WAITALL) if size else b""
+
+
+def bare_server(bench: Bench) -> Way:
+    """One connection to the server for each command, as its protocol wants it."""
+
+    async def run(argv: list[str]) -> object:
+        with socket.create_connection(("127.0.0.1", bench.port)) as line:
+            for request in (f"host:transport:{bench.address}", service(argv)):
+                line.sendall(f"{len(request):04x}{request}".encode())
+                assert exactly(line, 4) == b"OKAY"
+            while line.recv(65_536):
+                pass
+        return None
+
+    return run
+
+
 def ours(device: AdbDevice) -> Way:
     async def run(argv: list[str]) -> object:
         return await device.shell.run(argv)
@@ -147,7 +201,7 @@ async def take_turns(ways: dict[str, Callable[[], Awaitable[object]]], rounds: i
     for _ in range(max(1, rounds // BLOCK)):
         for name, way in ways.items():
             await way()
-            for _ in range(BLOCK if name in GOALS else BLOCK // 6):
+            for _ in range(BLOCK if name in (*GOALS, *FLOORS.values()) else BLOCK // 6):
                 figures[name].append(await timed(way()))
     return figures
 
@@ -164,7 +218,8 @@ def commands(bench: Bench, device: AdbDevice) -> dict[str, Way]:
 async def shell(bench: Bench) -> Figures:
     """`echo`, from the call to its answer."""
     device = link(bench.address)
-    ways = {name: _with(way, ["echo", "hi"]) for name, way in commands(bench, device).items()}
+    bare = {FLOORS["direct"]: bare_direct(bench), FLOORS["server"]: bare_server(bench)}
+    ways = {name: _with(way, ["echo", "hi"]) for name, way in (commands(bench, device) | bare).items()}
     figures = await take_turns(ways, bench.options.rounds)
     await device.close()
     return figures
@@ -336,10 +391,12 @@ def verdicts(found: dict[str, Figures]) -> Iterator[str]:
     """The goals beside what was reached."""
     for way, goals in GOALS.items() if "shell" in found else []:
         for peer, wanted in goals.items():
-            reached = median(found["shell"][peer]) / median(found["shell"][way])
-            yield _verdict(
+            times = {name: median(values) for name, values in found["shell"].items()}
+            reached, floor = (times[peer] / times[one] for one in (way, FLOORS[way]))
+            told = _verdict(
                 f"shell, {way}, times as fast as {peer}", f">= {wanted:g}", reached, reached >= wanted
             )
+            yield f"{told}; the floor {floor:.1f}"
     for name, times in found.get("cancel", {}).items():
         yield _verdict(
             f"gone after cancel, {name} (ms)", f"<= {GONE_GOAL_MS:g}", max(times), max(times) <= GONE_GOAL_MS

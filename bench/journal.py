@@ -1,9 +1,9 @@
 """What the journal costs: actions a second at synchronous FULL, beside the goals and beside a bare fsync.
 
 Run from the repository: `python bench/journal.py [--seconds N] [--rounds N] [--entries N]`. An action is four
-notes and one sealed event with an envelope of about 3 kB; redaction knows three secrets that never occur, as on
-an ordinary day. Eight sessions take turns with a floor that has no session, no thread and no redaction. Then
-single actions of a long journal are proved, whose entries stand far apart.
+notes and one sealed event with an envelope of about 3 kB; redaction knows three secrets that never occur, as
+on an ordinary day. Eight sessions take turns with a floor that has no session, no thread and no redaction.
+Then single actions of a long journal are proved, whose entries stand far apart.
 """
 
 from __future__ import annotations
@@ -252,9 +252,8 @@ def main() -> None:
         f"one session, sealed actions a second   {single:9,.0f}      goal >= 1,000; {kilobytes:.1f} kB each"
     )
     print(f"eight sessions together                {eight:9,.0f}      goal >= 5,000, or the floor")
-    print(
-        f"bare JSON, SHA-256 and SQLite          {least:9,.0f}      the floor; ours is {eight / least:.2f} of it"
-    )
+    share = f"the floor; ours is {eight / least:.2f} of it"
+    print(f"bare JSON, SHA-256 and SQLite          {least:9,.0f}      {share}")
     print(f"verify, entries a second               {speed:9,.0f}      {count:,} entries")
     print(f"store per action                       {size / 1000:9.1f} kB   five entries, indexes included")
     with tempfile.TemporaryDirectory() as folder:
