@@ -72,7 +72,8 @@ def press(phone: Shown, editing: Editing, code: int, *, held: bool = False, meta
     if _system(phone, code) or _is_blocked(phone):
         return
     away = editing.away()
-    if away is not None and away.key(code, meta):
+    pastes = bool(meta & CTRL_MASK) and CONTROLLED.get(code) == PASTE  # from the phone's own clipboard
+    if away is not None and not pastes and away.key(code, meta):
         return
     if _text(phone, editing, code, meta):
         return

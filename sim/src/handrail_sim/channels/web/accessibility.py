@@ -163,17 +163,27 @@ def _is_scroller(layout: Mapping[str, Any], place: int, styles: Sequence[str]) -
 AxTree = Sequence[Mapping[str, Any]]
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a view shows of a page: px for each CSS px, the corner in the layout, the view's size in px."""
+
+    scale: float
+    corner: tuple[float, float]
+    size: tuple[int, int]
+
+
 def told_tree(
-    page: AxTree, frames: Mapping[int, AxTree], laid: Mapping[int, Laid], scale: float, size: tuple[int, int]
+    page: AxTree, frames: Mapping[int, AxTree], laid: Mapping[int, Laid], shown: Shown
 ) -> Told | None:
-    """The page as told; `frames` by the element that each is drawn in, `size` is the view's in px."""
+    """The page as told; `frames` by the element that each is drawn in."""
     if not page:
         return None
     nodes = {node["nodeId"]: node for tree in (page, *frames.values()) for node in tree}
-    writer = _Writer(nodes, {owner: tree[0] for owner, tree in frames.items() if tree}, laid, scale, size)
-    root = Told(WEB_VIEW, (0, 0, *size), _value(page[0].get("name")))
-    root.flags = {"focusable": True, "focused": bool(_properties(page[0]).get("focused"))}
+    writer = _Writer(nodes, {owner: tree[0] for owner, tree in frames.items() if tree}, laid, shown)
+    root = Told(WEB_VIEW, (0, 0, *shown.size), _value(page[0].get("name")))
     root.children = writer.below(page[0])
+    is_inside = any(one.flags.get("focused") for one in root)
+    root.flags = {"focusable": True, "focused": not is_inside and bool(_properties(page[0]).get("focused"))}
     return root
 
 
@@ -183,14 +193,12 @@ class _Writer:
         nodes: Mapping[str, Mapping[str, Any]],
         frames: Mapping[int, Mapping[str, Any]],
         laid: Mapping[int, Laid],
-        scale: float,
-        size: tuple[int, int],
+        shown: Shown,
     ) -> None:
         self._nodes = nodes
         self._frames = frames
         self._laid = laid
-        self._scale = scale
-        self._size = size
+        self._shown = shown
 
     def below(self, node: Mapping[str, Any]) -> list[Told]:
         inside = [self._nodes[one] for one in node.get("childIds", ()) if one in self._nodes]
@@ -218,8 +226,10 @@ class _Writer:
 
     def _box(self, laid: Laid) -> tuple[int, int, int, int]:
         """Cut to the view, as everything that is told to a dump."""
-        x, y, w, h = (one * self._scale for one in laid.box)
-        wide, tall = self._size
+        shown = self._shown
+        x, y = ((one - corner) * shown.scale for one, corner in zip(laid.box, shown.corner, strict=False))
+        w, h = (one * shown.scale for one in laid.box[2:])
+        wide, tall = shown.size
         return (
             max(0, min(wide, round(x))),
             max(0, min(tall, round(y))),
@@ -267,7 +277,7 @@ def _properties(node: Mapping[str, Any]) -> dict[str, Any]:
     return {one["name"]: one["value"].get("value") for one in node.get("properties", ())}
 
 
-def view_of(told: Told, at: tuple[int, int]) -> View:
+def view_of(told: Told, at: tuple[int, int], *, is_focused: bool) -> View:
     """The node as a view that is told and neither painted nor touched; `at` is the view's corner."""
     left, top, right, bottom = told.box
     rect: Rect = (left + at[0], top + at[1], right + at[0], bottom + at[1])
@@ -285,7 +295,7 @@ def view_of(told: Told, at: tuple[int, int]) -> View:
         clickable=bool(flags.get("clickable")),
         long_clickable=False,
         focusable=bool(flags.get("focusable")),
-        focused=bool(flags.get("focused")),
+        focused=is_focused and bool(flags.get("focused")),
         scrollable=bool(flags.get("scrollable")),
         enabled=flags.get("enabled", True),
         selected=bool(flags.get("selected")),
@@ -294,5 +304,5 @@ def view_of(told: Told, at: tuple[int, int]) -> View:
         hint=flags.get("hint", ""),
         multiline=bool(flags.get("multiline")),
         attrs={"password": "true"} if flags.get("password") else None,
-        children=[view_of(child, at) for child in told.children],
+        children=[view_of(child, at, is_focused=is_focused) for child in told.children],
     )

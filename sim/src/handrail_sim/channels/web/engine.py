@@ -57,7 +57,8 @@ class ChromiumEngine:
             focusable=True,
             drawn=tab,
             pixels=tab.pixels,
-            children=tab.views(),
+            attrs={"focused": "false"} if tab.focused_field() is not None else None,
+            children=tab.views(is_focused=owner.window.focus == name),
         )
 
     def address(self, owner: Owner, name: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from handrail_sim.channels.web.accessibility import (
     STYLES,
     Laid,
+    Shown,
     Told,
     frame_owners,
     laid_out,
@@ -75,6 +76,7 @@ class Tab:
         self._tasks = Background()
         self._fingers: dict[int, tuple[float, float]] = {}
         self._size = (0, 0)
+        self._zoom = 1.0
         self.wanted = ""
         """The address that the app asked for last."""
         self.target = ""
@@ -139,12 +141,17 @@ class Tab:
             self._fingers[finger] = (x, y)
         else:
             self._fingers.pop(finger, None)
-        scale = self._scale()
-        points = [
-            {"x": px / scale, "y": py / scale, "id": number} for number, (px, py) in self._fingers.items()
-        ]
-        if action not in ("up", "cancel") or not points:
-            self.later(lambda: self.call("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points}))
+        fingers = dict(self._fingers)
+        if action not in ("up", "cancel") or not fingers:
+            self.later(lambda: self._send_touch(kind, fingers))
+
+    async def _send_touch(self, kind: str, fingers: dict[int, tuple[float, float]]) -> None:
+        """Chromium wants CSS px of what is shown of the page, however far that is zoomed."""
+        if kind == "touchStart":
+            self._zoom = _visual(await self.call("Page.getLayoutMetrics"))[0]
+        scale = self._scale() * self._zoom
+        points = [{"x": x / scale, "y": y / scale, "id": number} for number, (x, y) in fingers.items()]
+        await self.call("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def insert(self, text: str) -> None:
         """Characters with keys by keys, others as an input method does."""
@@ -311,7 +318,8 @@ class Tab:
         )
         frames = {owner: tree["nodes"] for owner, tree in zip(owners, others, strict=True)}
         laid: dict[int, Laid] = laid_out(snapshot)
-        told = told_tree(page["nodes"], frames, laid, self._scale(), self._size)
+        zoom, corner = _visual(await self.call("Page.getLayoutMetrics"))
+        told = told_tree(page["nodes"], frames, laid, Shown(self._scale() * zoom, corner, self._size))
         if told is not None:
             whole = snapshot["documents"][0].get("contentHeight", 0) * self._scale()
             told.flags["scrollable"] = whole > self._size[1] + 1
@@ -332,11 +340,11 @@ class Tab:
         before = at - 1 if at and known[at - 1]["url"] != "about:blank" else None
         self.history = (0, 0) if before is None else (before + 1, known[before]["id"])
 
-    def views(self) -> list[View]:
-        """What accessibility tells, where the view is."""
+    def views(self, *, is_focused: bool) -> list[View]:
+        """What accessibility tells, where the view is; nothing in a view without the focus has it."""
         if self.told is None:
             return []
-        root = view_of(self.told, self.box[:2])
+        root = view_of(self.told, self.box[:2], is_focused=is_focused)
         root.text = self.told.text or self.title
         return [root]
 
@@ -367,3 +375,9 @@ class Tab:
             "url": self.address,
             "webSocketDebuggerUrl": f"ws://localhost/devtools/page/{self.target}",
         }
+
+
+def _visual(metrics: dict[str, Any]) -> tuple[float, tuple[float, float]]:
+    """How far a page is zoomed, and where in its layout the part that is shown begins."""
+    told = metrics["cssVisualViewport"]
+    return float(told["scale"]), (float(told["offsetX"]), float(told["offsetY"]))
