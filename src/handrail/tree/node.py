@@ -114,6 +114,8 @@ class Node:
     """How far its content is scrolled, where the surface tells."""
     scrolls_to: ScreenPoint | None = None
     """How far it can be scrolled, where the surface tells."""
+    place: str = ""
+    """The address of the page that it is a part of, where its app is not known by that itself."""
     parent: Node | None = None
     children: list[Node] = field(default_factory=list)
     position: int = 0  # among its siblings

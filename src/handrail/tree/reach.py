@@ -35,7 +35,7 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
     Raises `ElementNotInteractable` with `reason` disabled, zero-size, off-screen or covered.
     """
     part = _usable_part(screen, node, ref_of)
-    if node.covered_by is not None:
+    if node.covered_by is not None and screen.is_exact:
         return _told_point(screen, node, part, ref_of)
     if modal := modal_above(screen, node):
         raise _not_interactable(
@@ -43,6 +43,8 @@ def tap_point(screen: Screen, node: Node, ref_of: RefOf = no_refs) -> ScreenPoin
             hint="Answer or close what is in front first.",
         )  # fmt: skip
     above = covering(screen, node, part)
+    if node.covered_by is not None:
+        return _uncovered(_told_point(screen, node, part, ref_of), above, node, ref_of)
     centre = part.center
     hit, inside = _over(above, centre), _touchables_inside(screen, node)
     if hit is None and _over(inside, centre) is None:
@@ -72,6 +74,17 @@ def _told_point(screen: Screen, node: Node, part: Bounds, ref_of: RefOf) -> Scre
     raise _not_interactable(
         node, ref_of, "covered", f"is covered by {what}", hint="Close what covers it, or scroll it free."
     )
+
+
+def _uncovered(point: ScreenPoint, above: list[Node], node: Node, ref_of: RefOf) -> ScreenPoint:
+    """A page knows what lies over its elements in itself, and nothing of what the screen shows above it."""
+    hit = _over([one for one in above if not one.native_id], point)
+    if hit is None:
+        return point
+    raise _not_interactable(
+        node, ref_of, "covered", f"is covered by {mention(hit, ref_of(hit))}",
+        hint="Close what covers it, or scroll it free.",
+    )  # fmt: skip
 
 
 def by_native_id(screen: Screen, native_id: str) -> Node | None:
@@ -182,13 +195,15 @@ def element_at(screen: Screen, x: int, y: int) -> Node | None:
     What the surface has found out itself counts: that a touch there reaches a node, or that none does.
     """
     told = [node for node in screen.nodes if node.touch_at == (x, y) and touchable(node)]
-    if told:
+    if told and screen.is_exact:
         return told[-1]
     deepest: Node | None = None
     veil: Node | None = None
     for node in reversed(paint_order(screen)):
         if not node.bounds.holds(x, y) or node.flags & HIDDEN or not visible_part(screen, node).holds(x, y):
             continue
+        if told and node.native_id:
+            return told[-1]
         if node.covered_by:
             continue
         if touchable(node):

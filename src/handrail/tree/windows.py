@@ -264,7 +264,7 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
     for node in reversed(paint_order(screen)):
         if not shown[node.order]:
             continue
-        if node.covered_by is not None:
+        if node.covered_by or (node.covered_by is not None and screen.is_exact):
             if node.covered_by:
                 shown[node.order] = 0
             continue
@@ -273,7 +273,8 @@ def _drop_covered(screen: Screen, shown: bytearray, layers: Sequence[Node]) -> N
             if node.flags & _TAKES_TOUCH or not _is_glass(over, screen):
                 shown[node.order] = 0
         elif (
-            node.flags & CLICKABLE
+            node.covered_by is None
+            and node.flags & CLICKABLE
             and not node.flags & SCROLLABLE
             and not (has_web and is_web_veil(screen, node))
         ):

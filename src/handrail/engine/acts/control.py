@@ -198,8 +198,9 @@ def _same(word: str, label: str) -> bool:
 
 
 def _words(node: Node) -> list[str]:
-    """Its texts in order: a title first, then what it is set to."""
-    return [words for one in (node, *_below(node)) if (words := one.shown_text or one.description)]
+    """Its texts in order: a title first, then what it is set to, which some tell as their state."""
+    found = [words for one in (node, *_below(node)) if (words := one.shown_text or one.description)]
+    return [*found, node.state_description] if node.role == "spinner" and node.state_description else found
 
 
 def _below(node: Node) -> Iterator[Node]:

@@ -29,7 +29,8 @@ def question(subject: Subject) -> str:
 def _what(subject: Subject) -> str:
     kind = subject.action.type
     what = f"{kind} {subject.label!r}" if subject.label else kind
-    return f"{what} in {subject.package or 'this device'}"
+    place = next((f"{one.place} in " for one in subject.touched or () if one.place), "")
+    return f"{what} in {place}{subject.package or 'this device'}"
 
 
 def types_password(subject: Subject) -> bool:
@@ -73,4 +74,4 @@ NOTHING = Scope()
 def _exactly(one: Resolved) -> list[Any]:
     """ "OK" is what it answers; other elements are what they say themselves."""
     around = list(one.around) if is_answer(one.label) else []
-    return [one.package, one.label, one.id, one.role, list(one.says), around]
+    return [one.package, one.place, one.label, one.id, one.role, list(one.says), around]

@@ -169,11 +169,11 @@ _ROWS: tuple[Key[Any], ...] = (
     ),
     Key(
         "app",
-        "the package that the action names, else the app that would be touched",
+        "the package that the action names, else the app that would be touched, or the page in it",
         "pattern",
         Patterns.read,
         lambda subject: _some((subject.named_package,)) or None,
-        lambda one: (one.package,),
+        lambda one: _some((one.package, one.place)),
     ),
     Key(
         "label",

@@ -85,7 +85,7 @@ class Policy:
             home = self.secrets.get(name)
             if home is None or (isinstance(subject.action, TypeText) and subject.touched is None):
                 continue
-            seen = [one.package for one in subject.touched or ()]
+            seen = [one.where for one in subject.touched or ()]
             if not isinstance(subject.action, TypeText) or not all(map(home.fits, seen)):
                 said = ", ".join(map(str, home.plain()))
                 return Verdict("deny", "secrets", f"${{secret:{name}}} is typed into {said} and nowhere else")

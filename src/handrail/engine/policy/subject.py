@@ -123,7 +123,7 @@ class Subject:
         if self.action.presses is Pressed.NOTHING:
             return []
         # An empty page without an origin has no elements.
-        found = (one.package for one in self.touched or () if one.role or "://" in one.package)
+        found = (one.where for one in self.touched or () if one.role or "://" in one.where)
         return list(dict.fromkeys(one for one in found if ":" in one))
 
     @property
@@ -154,7 +154,7 @@ class Subject:
         if own or self.named_package:
             return own or self.named_package
         if self.touched and any(one.label or one.id for one in self.touched):
-            return " → ".join(f"{one.package}/{one.label or one.id}" for one in self.touched)
+            return " → ".join(f"{one.where}/{one.label or one.id}" for one in self.touched)
         exact = self.action.model_dump_json(exclude={"reason", "device", "expect"}, exclude_none=True)
         return f"{self.package}/{_digest(exact)}"
 
@@ -218,6 +218,8 @@ class Resolved:
     package: str = ""
     label: str = ""
     """What a person calls it."""
+    place: str = ""
+    """The address of the page that it is a part of, in an app that shows pages."""
     says: tuple[str, ...] = ()
     """Whatever else it says: description, tooltip, the texts inside."""
     around: tuple[str, ...] = ()
@@ -249,6 +251,7 @@ class Resolved:
         return cls(
             package=touched.package_name or screen.package,
             label=label,
+            place=touched.place,
             says=tuple(says),
             around=tuple(_around(screen, touched)) if _answers(node) else (),
             id=touched.resource_id or node.resource_id,
@@ -256,6 +259,11 @@ class Resolved:
             password=touched.password or node.password,
             pressed=pressed,
         )
+
+    @property
+    def where(self) -> str:
+        """Whose it is in the narrowest sense: a page's, else an app's."""
+        return self.place or self.package
 
     def pressed_by(self, action: AnyAction) -> Resolved:
         """With `pressed` told. A field that is only typed into gets the focus: nothing in it is pressed."""

@@ -294,7 +294,7 @@ class DeviceSecrets:
             if node is not None:
                 field = await self._taint(node, names[0], await _activity(ask_front))
                 self._contents[field.key] = text if not blind else self._contents.get(field.key, text)
-        into = node.package_name or None if names and node is not None else None
+        into = node.place or node.package_name or None if names and node is not None else None
         typed = await typist.type_text(text, blind=blind, into=into)
         if blind:
             return Typed(typed.way, None, None, None, is_hidden=True)

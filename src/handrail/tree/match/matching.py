@@ -57,7 +57,7 @@ def match(old: Screen | Sketch, new: Screen | Sketch) -> Matching:
     """Matches two screens; a sketch already made of one saves making it again."""
     pairing = Pairing(_sketch(old), _sketch(new))
     if link_named(pairing):
-        pass
+        pass  # a name says more than any place
     elif pairing.old.tree[0] == pairing.new.tree[0]:
         pairing.link_subtrees(0, 0)
     else:

@@ -12,7 +12,7 @@ from handrail.tree.match.sketch import NAME, Pairing, Sketch, acts, scrolls
 
 
 def link_named(pairing: Pairing) -> bool:
-    """Links all nodes that have one name on both screens; False where the screens have no names."""
+    """Links all nodes that have one name on both screens; False where some nodes have no name."""
     new = {node.native_id: node.order for node in pairing.new.nodes if node.native_id}
     if not new:
         return False
@@ -20,7 +20,7 @@ def link_named(pairing: Pairing) -> bool:
         partner = new.get(node.native_id, -1) if node.native_id else -1
         if partner != -1 and pairing.new.nodes[partner].role == node.role:
             pairing.link(node.order, partner)
-    return True
+    return len(new) == len(pairing.new.nodes)
 
 
 def is_still_there(evidence: LinkEvidence, old: int, new: int) -> bool:
