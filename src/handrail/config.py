@@ -88,6 +88,7 @@ VARIABLES: tuple[Variable, ...] = (
         "0",
         also="AGENTEST_DISABLE_FRAMEWORK_SYNC",
     ),
+    Variable("HANDRAIL_DISABLE_WEB", "1: web pages inside a phone are read by accessibility alone", "0"),
     Variable(
         "HANDRAIL_DISABLE_FIBER_INFERENCE",
         "1: nameless elements are not named after their React components",
@@ -168,6 +169,7 @@ class Config:
         for name in (
             "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
             "HANDRAIL_DISABLE_FIBER_INFERENCE",
+            "HANDRAIL_DISABLE_WEB",
             "HANDRAIL_NO_DAEMON",
             "HANDRAIL_BROWSER_SHOWN",
         ):

@@ -46,6 +46,8 @@ class Site:
     held: dict[str, threading.Event] = field(default_factory=dict)
     """Paths that are answered when their event is set."""
     asked: list[str] = field(default_factory=list)
+    posted: list[tuple[str, str]] = field(default_factory=list)
+    """What forms have sent: path and body."""
     redirects: dict[str, str] = field(default_factory=dict)
     """Paths that lead elsewhere."""
 
@@ -92,6 +94,11 @@ def served() -> Iterator[Site]:
             self.send_header("content-type", "text/html; charset=utf-8")
             self.end_headers()
             self.wfile.write((body or "nothing here").encode())
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            site.posted.append((self.path, body.decode()))
+            self.do_GET()
 
         def log_message(self, *_: Any) -> None:
             """Quiet."""

@@ -39,6 +39,7 @@ class AdbDriver:
 
     waits_for_idle = True
     syncs = None
+    webs = None
 
     def __init__(self, device: AdbDevice, clock: Clock) -> None:
         self.device = device

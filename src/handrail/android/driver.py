@@ -10,6 +10,7 @@ from handrail.surface.values import Facts, IdleResult, Typed
 
 if TYPE_CHECKING:
     from handrail.android.sync.apps import Syncs
+from handrail.android.web.views import WebViews
 
 
 class Driver(LookCapability, TouchCapability, KeysCapability, ClipboardCapability, Protocol):
@@ -25,6 +26,10 @@ class Driver(LookCapability, TouchCapability, KeysCapability, ClipboardCapabilit
     @property
     def syncs(self) -> Syncs | None:
         """What debug builds tell of themselves; None where they are not asked."""
+
+    @property
+    def webs(self) -> WebViews | None:
+        """What web pages tell of themselves; None where they are not asked."""
 
     async def facts(self) -> Facts: ...
 

@@ -51,7 +51,8 @@ class HttpPort:
     """One port of one phone. Errors have `delivery` among their details."""
 
     device: Opens
-    port: int
+    port: int | str
+    """Its number, or the whole name of a service that speaks HTTP, such as `localabstract:NAME`."""
     clock: Clock
     max_body: int = MAX_BODY
 
@@ -65,7 +66,7 @@ class HttpPort:
     async def _ask(self, method: str, path: str, body: bytes, timeout_ms: float) -> HttpAnswer:
         progress = _Progress()
         exchange = _Exchange(f"{method} {path}", self.max_body)
-        request = exchange.request(method, path, self.port, body)
+        request = exchange.request(method, path, self._host, body)
         try:
             async with Deadline(self.clock, timeout_ms):
                 return await self._exchange(exchange, request, progress)
@@ -87,9 +88,14 @@ class HttpPort:
             error.details.setdefault("delivery", progress.delivery)
             raise
 
+    @property
+    def _host(self) -> str:
+        return f"localhost:{self.port}" if isinstance(self.port, int) else "localhost"
+
     async def _open(self) -> Stream:
         try:
-            return await self.device.open(f"tcp:{self.port}")
+            named = isinstance(self.port, str)
+            return await self.device.open(str(self.port) if named else f"tcp:{self.port}")
         except AdbCommandError:
             hint = "The server on the phone is not running; the other channels go on without it."
             raise ServerGone(f"nothing listens on port {self.port} of the phone", hint=hint) from None
@@ -104,9 +110,9 @@ class _Exchange:
         self._framing = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD)
         self._over = False
 
-    def request(self, method: str, path: str, port: int, body: bytes) -> bytes:
+    def request(self, method: str, path: str, host: str, body: bytes) -> bytes:
         """Head and body in one write: two would wait 40 ms for a delayed acknowledgement in between."""
-        headers = [("Host", f"localhost:{port}"), ("Connection", "close")]
+        headers = [("Host", host), ("Connection", "close")]
         if body:
             headers += [("Content-Type", "application/json; charset=utf-8")]
             headers += [("Content-Length", str(len(body)))]

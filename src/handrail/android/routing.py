@@ -21,6 +21,7 @@ from handrail.android.keys import key_code
 from handrail.android.picture import guarded
 from handrail.android.sync.apps import Syncs
 from handrail.android.text.typist import Typist
+from handrail.android.web.views import WebViews
 from handrail.clock import Clock
 from handrail.config import switch
 from handrail.errors import DeviceError, SecureScreen, Timeout, Unsupported
@@ -50,9 +51,11 @@ class RoutedDriver:
         clock: Clock,
         lines: deque[str],
         syncs: Syncs | None = None,
+        webs: WebViews | None = None,
     ) -> None:
         self.adb = adb
         self.syncs = syncs
+        self.webs = webs
         self.shell: DeviceShell = adb.shell
         self.serial = adb.serial
         self.doors = doors
@@ -77,7 +80,8 @@ class RoutedDriver:
         return await self.adb.foreground()
 
     async def look(self) -> Screen:
-        return await self._read(Channel.look, lambda channel: channel.look(), self.adb.look)
+        screen = await self._read(Channel.look, lambda channel: channel.look(), self.adb.look)
+        return await self.webs.fill(screen) if self.webs is not None else screen
 
     async def screenshot(self) -> bytes:
         def shot(channel: Channel) -> Awaitable[bytes]:
@@ -153,6 +157,8 @@ class RoutedDriver:
     async def close(self) -> None:
         if self.syncs is not None:
             await self.syncs.close()
+        if self.webs is not None:
+            await self.webs.close()
         for door in self.doors:
             await door.close()
         await self.adb.close()
@@ -233,7 +239,8 @@ async def connect(
         raise
     is_off = switch(env, "HANDRAIL_DISABLE_FRAMEWORK_SYNC")
     syncs = None if is_off else Syncs(device, clock, env, lines.append)
-    return RoutedDriver(adb, doors, clock, lines, syncs)
+    webs = None if switch(env, "HANDRAIL_DISABLE_WEB") else WebViews(device, clock, lines.append)
+    return RoutedDriver(adb, doors, clock, lines, syncs, webs)
 
 
 def _doors(

@@ -157,7 +157,12 @@ class _Parts:
     # text
 
     async def type_text(self, text: str, *, blind: bool = False, into: str | None = None) -> Typed:
-        del into  # a phone does not tell whose field it is in the moment of typing
+        if into is not None and "://" in into:  # a page can be asked; an app does not tell whose field it is
+            if self._driver.webs is None:
+                raise Unsupported(
+                    f"Nobody can be asked whether the focus is in {into}", delivery="not_delivered"
+                )
+            await self._driver.webs.require_focus(into)
         return await self._driver.type_text(text, blind=blind)
 
     async def require_way(self, text: str) -> None:

@@ -1,5 +1,6 @@
 """Rules of a policy file: what each key matches, and that the first match wins."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -180,3 +181,30 @@ def test_nobody_can_forget_to_resolve_before_a_decision() -> None:
         Policy().decide(unread)
     with pytest.raises(TypeError):
         type(unread).of(unread.action, at_ms=0)  # type: ignore[call-arg]
+
+
+PAGE = Resolved(package="com.example.app", label="Go", role="button", place="https://a.example")
+
+
+@pytest.mark.parametrize("app", ["com.example.app", "https://a.example"])
+def test_a_rule_for_an_app_or_for_an_address_holds_for_a_page_inside_the_app(app: str) -> None:
+    rules = policy(f'[[rule]]\nname = "never"\nverdict = "deny"\napp = "{app}"\n')
+    assert rules.decide(subject("tap", PAGE)).kind == "deny"
+    assert (
+        rules.decide(subject("tap", replace(PAGE, package="com.other", place="https://b.example"))).kind
+        != "deny"
+    )
+
+
+def test_a_new_address_inside_an_app_asks_and_a_known_one_does_not() -> None:
+    asked = policy("").decide(subject("tap", PAGE))
+    assert (asked.kind, asked.rule) == ("ask", "built-in: a new place")
+    assert policy('known_hosts = ["a.example"]').decide(subject("tap", PAGE)).kind == "allow"
+
+
+@pytest.mark.parametrize(("home", "kind"), [("https://a.example", "allow"), ("com.example.app", "deny")])
+def test_a_secret_goes_by_the_page_where_there_is_one(home: str, kind: str) -> None:
+    rules = policy(f'known_hosts = ["a.example"]\n[secrets]\nPIN = "{home}"\n')
+    field = replace(PAGE, role="text_field")
+    typing = {"type": "type_text", "text": "${secret:PIN}", "target": "540,750"}
+    assert rules.decide(subject(typing, field)).kind == kind

@@ -217,7 +217,8 @@ def _gives_away(screen: Screen) -> bool:
 
 
 def _own(screen: Screen) -> list[Node]:
-    return [node for node in screen.nodes if node.package_name == screen.package]
+    """Without what pages have told themselves: no framework of Android's draws it."""
+    return [node for node in screen.nodes if node.package_name == screen.package and not node.native_id]
 
 
 def _has_words(screen: Screen) -> bool:
