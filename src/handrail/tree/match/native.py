@@ -26,13 +26,13 @@ def link_named(pairing: Pairing) -> bool:
 def is_still_there(evidence: LinkEvidence, old: int, new: int) -> bool:
     """Whether two nodes of one name are in the same record: a row that is used again says something else.
 
-    What no other element says is known by its own words, which `survives` asks for, unless it is in a row.
+    What no other element says is known by its own words, which `survives` asks for, unless it is in a list.
     The rest is known by its company; where it has none, by its place in the whole content.
     """
     pairing = evidence.pairing
     is_said = pairing.old.token[old] == NAME and pairing.old.label[old] == pairing.new.label[new]
     if is_said and pairing.old.unit[old] == -1:
-        return True
+        return not acts(pairing.old.nodes[old]) or evidence.record.is_in_same_list(old)
     if scrolls(pairing.old.nodes[old]) and scrolls(pairing.new.nodes[new]):
         return True  # what it shows comes and goes
     if not acts(pairing.old.nodes[old]):

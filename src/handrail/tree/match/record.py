@@ -210,7 +210,15 @@ class SameRecord:
             return None if company is its else False
         if self._linked[company.around] != its.around or not self._is_said(company, its):
             return False
-        return self._in_same_row(company, old)
+        return self._in_same_row(company.around if company.is_own else old)
+
+    def is_in_same_list(self, old: int) -> bool:
+        """Of an element that says what nothing else says: only a list around it that was filled anew can
+        say the same of another."""
+        around = self._old.sketch.nodes[old].parent
+        if self._is_unchanged or around is None or self._linked[around.order] == -1:
+            return True
+        return self._in_same_row(around.order)
 
     def _is_numbered(self, old: int, new: int) -> bool:
         return self._old.is_numbered(old) or self._new.is_numbered(new)
@@ -223,12 +231,11 @@ class SameRecord:
         new = sum([self._said_new[word] for word in its.words])
         return 2 * old > len(company.words) or 2 * new > len(its.words)
 
-    def _in_same_row(self, company: Company, old: int) -> bool:
+    def _in_same_row(self, start: int) -> bool:
         """A list that was filled anew may say the same by chance: a neighbour must be the same.
 
         Where several rows say the same, both must, and none of these may have come or gone.
         """
-        start = company.around if company.is_own else old
         row, its = self._row(self._old, start), self._row(self._new, self._linked[start])
         if row is None or its is None:
             return True
