@@ -44,6 +44,7 @@ from handrail.surface.values import Facts
 from handrail.waiting import beside
 
 if TYPE_CHECKING:
+    from handrail.browser.files import WebFiles
     from handrail.desk.desk import Desk
     from handrail.engine.script import ScriptExecutor
 
@@ -151,7 +152,7 @@ class Runtime:
                 from handrail.browser.open import open_browser  # noqa: PLC0415 - most runtimes have none
 
                 surface = await open_browser(
-                    name, self.config, self.clock, self.env, self._windows(), self.knows_host
+                    name, self.config, self.clock, self.env, self._windows(), self.knows_host, self.files
                 )
                 await self.session_with(surface)
             return self._sessions[name]
@@ -159,6 +160,15 @@ class Runtime:
     def knows_host(self, host: str) -> bool:
         """Whether the owner of the policy has listed it, at this moment."""
         return self.policy.current().knows(host)
+
+    @property
+    def files(self) -> WebFiles:
+        """What pages may be given and may bring, by the policy of the moment."""
+        from handrail.browser.files import WebFiles  # noqa: PLC0415 - most runtimes have no browser
+
+        return WebFiles(
+            lambda file: self.policy.current().gives(file), lambda origin: self.policy.current().saves(origin)
+        )
 
     async def session_with(self, surface: Surface) -> Session:
         """A session on a surface that is open already; it is closed with the runtime."""

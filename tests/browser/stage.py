@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from handrail.browser.files import WebFiles
 from handrail.browser.launch import LaunchedBrowser, find_browser, launch
 from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
@@ -183,6 +184,7 @@ async def staged(
     before: Callable[[Connection], Awaitable[None]] | None = None,
     env: Mapping[str, str] | None = None,
     knows: Callable[[str], bool] | None = None,
+    files: WebFiles | None = None,
 ) -> AsyncIterator[Stage]:
     """A browser of its own, known hosts: loopback by both names. `before`: what a person did in it before."""
     config_folder = home / "config"
@@ -197,7 +199,12 @@ async def staged(
         if before is not None:
             await before(connection)
         surface = BrowserSurface(
-            "browser:test", connection, clock, known=knows or runtime.knows_host, end=browser.close
+            "browser:test",
+            connection,
+            clock,
+            known=knows or runtime.knows_host,
+            files=files or runtime.files,
+            end=browser.close,
         )
         await surface.open()
         session = await runtime.session_with(surface)

@@ -6,8 +6,11 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
+from handrail.browser.files import NO_FILES, WebFiles
 from handrail.browser.keeper import kept
 from handrail.browser.surface import BrowserSurface
 from handrail.browser.wall import Known
@@ -34,6 +37,7 @@ async def open_browser(
     env: Mapping[str, str],
     windows: WindowsCapability | None = None,
     known: Known = lambda _: False,
+    files: WebFiles = NO_FILES,
 ) -> BrowserSurface:
     """One of our own by its name, with a profile that stays; or another one by its address.
 
@@ -46,9 +50,9 @@ async def open_browser(
         Connection(wire, clock),
         clock,
         windows,
-        is_ours=isinstance(wire, PipeWire),
         known=known,
-        shows=_named_tabs(env),
+        shows=None if isinstance(wire, PipeWire) else _named_tabs(env),
+        files=replace(files, folder=_profile(config, name or DEFAULT) / "downloads"),
     )
     try:
         await surface.open()
@@ -56,6 +60,10 @@ async def open_browser(
         await surface.close()
         raise
     return surface
+
+
+def _profile(config: Config, name: str) -> Path:
+    return config.home / "browsers" / name
 
 
 def _named_tabs(env: Mapping[str, str]) -> Callable[[str], bool]:
@@ -74,7 +82,7 @@ async def _wire(device: str, name: str, config: Config, clock: Clock, env: Mappi
             hint="Say browser, browser:NAME, browser:HOST:PORT or browser:ws://…",
             path="device",
         )
-    return await kept(config.home / "browsers" / name, clock, headless=not switch(env, SHOWN))
+    return await kept(_profile(config, name), clock, headless=not switch(env, SHOWN))
 
 
 async def _socket_of(host: str, port: int) -> str:

@@ -54,6 +54,8 @@ class WebPage(PageReader):
         self.crashed = ""
         self.wanted_files: list[FileWish] = []
         """Fields of the page that have asked for a file, the last one last."""
+        self.lines: list[str] = []
+        """For diagnostics."""
         self.requests: dict[str, float] = {}
         """Those under way, with when they began."""
         self.last_request_ms = 0.0
@@ -133,6 +135,7 @@ class WebPage(PageReader):
             self.url, self.crashed = frame["url"], ""
             self.session.ended = None
             self.requests.clear()
+            self.wanted_files.clear()
             self.loads += 1
             self.loaded_ms = self.clock.monotonic_ms()
 
@@ -156,6 +159,8 @@ class WebPage(PageReader):
             FileWish(int(told.get("backendNodeId", 0)), told.get("mode") == "selectMultiple")
         )
         del self.wanted_files[:-MOST_WISHES]
+        self.lines.append("[files] the page asks for a file: set_value gives one that policy lists")
+        del self.lines[:-MOST_WISHES]
 
     def _requested(self, told: Answer) -> None:
         if told.get("type") not in QUIET_KINDS and not str(told.get("documentURL", "")).startswith("data:"):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from handrail.browser.eyes import Eyes, origin_of, unless_dialog
+from handrail.browser.files import NO_FILES, Downloads, WebFiles
 from handrail.browser.launch import HEIGHT, WIDTH
 from handrail.browser.mouse import INPUT_MS, Mouse
 from handrail.browser.page import WebPage
@@ -15,7 +17,7 @@ from handrail.browser.rest import PageRest
 from handrail.browser.tabs import Tabs
 from handrail.browser.typist import PageTypist
 from handrail.browser.wall import Known, Wall, refusal
-from handrail.cdp.connection import Answer, Connection
+from handrail.cdp.connection import CdpSession, Connection
 from handrail.clock import Clock
 from handrail.errors import BrowserCommandError, BrowserConnectionError, InvalidAction, Unsupported
 from handrail.protocol.traits import Capability
@@ -43,23 +45,25 @@ class BrowserSurface:
         clock: Clock,
         windows: WindowsCapability | None = None,
         *,
-        is_ours: bool = True,
         known: Known = lambda _: False,
-        shows: Callable[[str], bool] = lambda _: False,
+        shows: Callable[[str], bool] | None = None,
+        files: WebFiles = NO_FILES,
         end: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`known`: hosts that the owner of the policy has listed. `shows`: the tabs of a browser that is not
-        ours, by address, that a person has named; others are neither listed nor looked at."""
+        """`known`: hosts that the owner of the policy has listed. `shows`: None for a browser of ours; for
+        another, which tabs a person has named, by address: others are neither listed nor looked at."""
         self.name = name
         self._connection = connection
-        self._is_ours = is_ours
+        self._is_ours = is_ours = shows is None
         self._end = end
         self.wall = Wall(connection, clock, known)
-        self.tabs = Tabs(connection, clock, self.wall, None if is_ours else shows)
+        self.tabs = Tabs(connection, clock, self.wall, shows)
         self.rest = PageRest(self.tabs, clock)
         self.eyes = Eyes(self.tabs, clock)
         mouse = Mouse(self.tabs, self.eyes, self.rest, clock)
-        typist = PageTypist(self.tabs, self.eyes, self.rest)
+        folder = files.folder if is_ours else None
+        self._downloads = Downloads(connection.root, files, folder) if folder is not None else None
+        typist = PageTypist(self.tabs, self.eyes, self.rest, files if is_ours else NO_FILES)
         parts = _Parts(self.tabs, self.rest)
         self._filled: dict[Capability, object] = {
             Capability.LOOK: self.eyes,
@@ -80,12 +84,16 @@ class BrowserSurface:
     async def open(self) -> None:
         """Attach to the pages that are there.
 
-        What a browser of ours would download is refused until policy says where to.
+        A page of a browser of ours gets no permission until one is given to its origin, and sends no file
+        but what policy lists.
         """
         root = self._connection.root
         if self._is_ours:
-            root.on("Browser.downloadWillBegin", self._refuse_download)
-            await root.call("Browser.setDownloadBehavior", {"behavior": "deny", "eventsEnabled": True})
+            if self._downloads is not None:
+                await self._downloads.open()
+            else:
+                await root.call("Browser.setDownloadBehavior", {"behavior": "deny"})
+            await asyncio.gather(*(set_permission(root, name, "denied") for name in PERMISSIONS))
             version = await root.call("Browser.getVersion")
             if "Headless" in str(version.get("userAgent", "")):
                 self.tabs.size = (WIDTH, HEIGHT)  # its window has bars that nobody sees, and that come and go
@@ -105,10 +113,6 @@ class BrowserSurface:
         named = re.search(r"--user-data-dir=(\"[^\"]*\"|\S+)", words)
         profile = named[1].strip('"') if named else "the one it always has"
         return f"Let an agent into {version.get('product', 'the browser')} at {self.name}, profile {profile}"
-
-    def _refuse_download(self, told: Answer) -> None:
-        name = str(told.get("suggestedFilename", ""))[:120]
-        self.tabs.lines.append(f"[download] {name!r} from {origin_of(str(told.get('url', '')))} was refused")
 
     def capability(self, which: Capability) -> object:
         filled = self._filled.get(which)
@@ -132,14 +136,20 @@ class BrowserSurface:
             raise BrowserConnectionError("The browser has ended")
 
     def diagnostics(self) -> list[str]:
-        lines = [*self.tabs.lines, *self.wall.lines]
-        self.tabs.lines, self.wall.lines = [], []
+        parts = [self.tabs.lines, self.wall.lines, *(page.lines for page in self.tabs.pages.values())]
+        if self._downloads is not None:
+            parts.append(self._downloads.lines)
+        lines = [line for part in parts for line in part]
+        for part in parts:
+            part.clear()
         return lines
 
     def channels(self) -> dict[str, str]:
         return {"look": "script in the page", "input": "mouse and keys by DevTools"}
 
     async def close(self) -> None:
+        if self._downloads is not None:
+            await self._downloads.close()
         await self.wall.close()
         await self.tabs.close()
         await self._connection.close()
@@ -203,9 +213,17 @@ class _Parts:
         return await self._permit(package, permission, "denied")
 
     async def _permit(self, package: str, permission: str, setting: str) -> str:
-        told = {"permission": {"name": permission}, "setting": setting, "origin": package}
-        await self._tabs.connection.root.call("Browser.setPermission", told)
-        return permission
+        name = permission.removeprefix("android.permission.").replace("_", "-").lower()
+        if name not in PERMISSIONS:
+            raise InvalidAction(
+                f"A browser has no permission {permission[:60]!r}",
+                hint=f"It has {', '.join(PERMISSIONS)}.",
+                path="permission",
+                delivery="not_delivered",
+            )
+        _require_origin(package)
+        await set_permission(self._tabs.connection.root, name, setting, package)
+        return name
 
     async def open_url(self, url: str) -> str | None:
         self._tabs.wall.require(url)
@@ -273,6 +291,11 @@ class _Parts:
 
 
 def _address(package: str, activity: str | None) -> str:
+    _require_origin(package)
+    return package + (activity if activity and activity.startswith("/") else "/")
+
+
+def _require_origin(package: str) -> None:
     if origin_of(package) != package:
         raise InvalidAction(
             f"{package!r} is no origin",
@@ -280,4 +303,21 @@ def _address(package: str, activity: str | None) -> str:
             path="package",
             delivery="not_delivered",
         )
-    return package + (activity if activity and activity.startswith("/") else "/")
+
+
+PERMISSIONS = (
+    "geolocation", "notifications", "camera", "microphone", "clipboard-read", "clipboard-write", "midi",
+    "background-sync", "persistent-storage", "idle-detection", "local-fonts", "window-management",
+    "storage-access", "screen-wake-lock",
+)  # fmt: skip
+"""Those that a page can ask for, by the names of the web."""
+
+
+async def set_permission(root: CdpSession, name: str, setting: str, origin: str = "") -> None:
+    """For one origin, or for all that have none of their own."""
+    told = {"permission": {"name": name}, "setting": setting} | ({"origin": origin} if origin else {})
+    try:
+        await root.call("Browser.setPermission", told)
+    except BrowserCommandError:
+        if origin:
+            raise  # one that this browser does not know is asked for by nobody

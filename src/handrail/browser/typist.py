@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.browser.eyes import Eyes, unless_dialog
+from handrail.browser.files import NO_FILES, WebFiles, give, listed
 from handrail.browser.keys import typed_key, web_key
 from handrail.browser.mouse import INPUT_MS, key_events
 from handrail.browser.page import WebPage
@@ -27,7 +28,8 @@ SET_KINDS = frozenset({"date", "time", "month", "week", "datetime-local", "color
 class PageTypist:
     """`TextCapability` and `ValuesCapability` of a browser."""
 
-    def __init__(self, tabs: Tabs, eyes: Eyes, rest: PageRest) -> None:
+    def __init__(self, tabs: Tabs, eyes: Eyes, rest: PageRest, files: WebFiles = NO_FILES) -> None:
+        self._files = files
         self._tabs = tabs
         self._eyes = eyes
         self._rest = rest
@@ -102,11 +104,17 @@ class PageTypist:
         place = self._eyes.places.get(token)
         if page.dialog is not None or place is None or place[0] is not page or not number.isdigit():
             return None
-        self._rest.acted()
-        await page.mark()
-        told = await self._eval(page, place[1:], f"handrail.setValue({number}, {json.dumps(value)})")
+        told = None
+        if not await self._eval(page, place[1:], f"!!handrail.fileField({number})"):
+            self._rest.acted()
+            await page.mark()
+            told = await self._eval(page, place[1:], f"handrail.setValue({number}, {json.dumps(value)})")
+            if told is None and not page.wanted_files:
+                return None
         if told is None:
-            return None
+            path = listed(value, self._files)
+            self._rest.acted()
+            return await give(page, *place[1:], int(number), path)
         return SetControl(str(told["value"]), bool(told["ok"]), tuple(map(str, told["offers"])))
 
     async def clear_text(self) -> Typed:

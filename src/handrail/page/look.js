@@ -793,6 +793,12 @@
   };
   const putField = (text) => { if (field) put(field.el, text); };
 
+  // The field for files that an element is, or stands for.
+  const fileField = (id) => {
+    const el = elementOf(id), field = el?.matches?.('label') ? el.control : el;
+    return field?.isConnected && field.tagName === 'INPUT' && field.type === 'file' ? field : null;
+  };
+
   // Controls that have a value of their own: lists to choose from, sliders, dates. Null for others.
   const setValue = (id, wanted) => {
     const el = elementOf(id);
@@ -834,7 +840,7 @@
   watch(document);
   globalThis.handrail = {
     token: Math.random().toString(36).slice(2, 10),
-    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, drags, over, isOwn, insertInto,
+    look, mark, rest, hitAt, idOf, elementOf, isMine, aim, typed, selectAll, putField, setValue, fileField, drags, over, isOwn, insertInto,
     take: (host, root) => { closed.set(host, root); watch(root); },
     suspects: () => suspects,
     F,

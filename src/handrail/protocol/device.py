@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from handrail.protocol.act import Act
 from handrail.protocol.keys import (
+    ALT,
     LEAVING,
     NAVIGATION,
     Chord,
@@ -368,4 +369,7 @@ class PressKeys(Act):
 
     @property
     def presses(self) -> Pressed:
-        return Pressed.NOTHING if effect_of_chord(self.names) is KeyEffect.NOTHING else Pressed.FOCUS
+        if effect_of_chord(self.names) is KeyEffect.NOTHING:
+            return Pressed.NOTHING
+        # With alt a page's access keys press their buttons, wherever the focus is.
+        return Pressed.UNKNOWN if ALT & set(self.names) else Pressed.FOCUS

@@ -213,6 +213,8 @@ HELD = _keys("CTRL_LEFT CTRL_RIGHT SHIFT_LEFT SHIFT_RIGHT ALT_LEFT ALT_RIGHT MET
 _EDITING = _keys("A C V X Z Y")
 _CTRL = _keys("CTRL_LEFT CTRL_RIGHT")
 _SHIFT = _keys("SHIFT_LEFT SHIFT_RIGHT")
+ALT = _keys("ALT_LEFT ALT_RIGHT")
+"""Held for a shortcut that is nobody's own: a page gives such keys to whatever it likes."""
 
 
 def effect_of_chord(keys: Sequence[str]) -> KeyEffect:

@@ -201,7 +201,7 @@ def _steady(text: str) -> str:
 
 
 def _scrolled(node: Node) -> str:
-    """How far the content begins above or left of a scroll container, in steps; its own word if it has one."""
+    """How far the content begins above or left of a scroll container, in steps; its own word if there is."""
     if node.scrolled is not None:
         return f"\x1f{_steps(node.scrolled.x)},{_steps(node.scrolled.y)}"
     if not node.children or not (node.flags & SCROLLABLE or node.role in _SCROLLERS):

@@ -31,6 +31,8 @@ class RulesNow(Protocol):
     def early(self, subject: Subject) -> Verdict | None: ...
     def decide(self, subject: Subject) -> Verdict: ...
     def knows(self, host: str) -> bool: ...
+    def gives(self, file: str) -> bool: ...
+    def saves(self, origin: str) -> bool: ...
     @property
     def script(self) -> ScriptRules: ...
 
@@ -111,6 +113,12 @@ class Stricter:
 
     def knows(self, host: str) -> bool:
         return all(policy.knows(host) for policy in self.policies)
+
+    def gives(self, file: str) -> bool:
+        return all(policy.gives(file) for policy in self.policies)
+
+    def saves(self, origin: str) -> bool:
+        return all(policy.saves(origin) for policy in self.policies)
 
     @property
     def script(self) -> ScriptRules:

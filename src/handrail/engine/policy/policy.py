@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from handrail.engine.policy.grave import what_it_does
@@ -33,6 +34,8 @@ class Policy:
     script: ScriptRules = field(default_factory=ScriptRules)
     digest: str = "defaults"
     """SHA-256 of the file's bytes, for the journal."""
+    uploads: tuple[str, ...] = ()
+    downloads: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: Path | None) -> Policy:
@@ -42,7 +45,8 @@ class Policy:
     @classmethod
     def of(cls, document: Document, digest: str = "") -> Policy:
         hosts = frozenset(document.known_hosts)
-        return cls(tuple(document.rules), hosts, document.secrets, document.script, digest)
+        lists = tuple(document.uploads), tuple(document.downloads)
+        return cls(tuple(document.rules), hosts, document.secrets, document.script, digest, *lists)
 
     def current(self) -> Policy:
         """Rules that were read once stay as they are; those of a home change (`live.py`)."""
@@ -66,6 +70,14 @@ class Policy:
     def knows(self, host: str) -> bool:
         """Whether a host is listed."""
         return host in self.known_hosts
+
+    def gives(self, file: str) -> bool:
+        """Whether a page may be given this file, which is named by its whole path without links."""
+        return any(fnmatchcase(file, str(Path(one).expanduser())) for one in self.uploads)
+
+    def saves(self, origin: str) -> bool:
+        """Whether what a page of this origin sends as a file is kept."""
+        return any(fnmatchcase(origin, one) for one in self.downloads)
 
     def _signed(self, verdict: Verdict | None) -> Verdict | None:
         return verdict and replace(verdict, policy=self.digest)

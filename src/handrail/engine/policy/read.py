@@ -41,6 +41,10 @@ class Document:
     secrets: dict[str, Patterns] = field(default_factory=dict)
     """Which apps may be given a secret, by its name in capitals."""
     script: ScriptRules = field(default_factory=ScriptRules)
+    uploads: list[str] = field(default_factory=list)
+    """Patterns of files that a page may be given."""
+    downloads: list[str] = field(default_factory=list)
+    """Patterns of origins whose files are kept."""
 
 
 MOST_BYTES = 1_000_000
@@ -90,7 +94,7 @@ class _Reading:
             ) from None
 
     def document(self) -> Document:
-        self._only(self._data, ("rule", "known_hosts", "secrets", "script"), "")
+        self._only(self._data, ("rule", "known_hosts", "secrets", "script", "uploads", "downloads"), "")
         rules = self._data.get("rule", [])
         if not isinstance(rules, list) or not all(isinstance(one, dict) for one in rules):
             self._bad("rule", "rules are written as [[rule]] tables")
@@ -103,6 +107,8 @@ class _Reading:
             self._texts(self._data, "known_hosts", "known_hosts"),
             self._secrets(),
             self._script(),
+            self._texts(self._data, "uploads", "uploads"),
+            self._texts(self._data, "downloads", "downloads"),
         )
 
     def _secrets(self) -> dict[str, Patterns]:
