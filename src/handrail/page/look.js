@@ -450,7 +450,7 @@
     const deeper = { label: inside.label, depth: inside.depth + 1, clip, pointer: inside.pointer || style.cursor === 'pointer' };
     if (role === 'listbox' && tag === 'SELECT') {
       for (const option of el.options) if (near(boxOf(option, at))) add(control(option, 'option', at, doc), row);
-    } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || tag === 'svg') {
+    } else if (tag === 'SELECT' || tag === 'TEXTAREA' || tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS' || (tag === 'svg' && (row.acts || row.text || !el.querySelector('text')))) {
       // one element, whatever the browser draws in it
       if (tag === 'VIDEO' || tag === 'AUDIO' || tag === 'CANVAS') { row.keep = true; row.acts ||= tag !== 'CANVAS'; row.text = row.text || attr(el, 'aria-label'); }
       if (tag === 'VIDEO' || tag === 'AUDIO') row.flags |= F.CLICKABLE;

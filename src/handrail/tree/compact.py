@@ -213,6 +213,7 @@ class _Page:
         self._whole = whole
         self._around: list[int] = []  # where the boxes end that indent what comes
         self._row: list[str] = []
+        self._row_at: list[Bounds] = []
         self._row_length = 0
         self._row_bounds = Bounds(0, 0, 0, 0)
         self._row_item: Node | None = None
@@ -252,11 +253,16 @@ class _Page:
             self.flush()
         self._level = level
         self._row_bounds, self._row_item, self._row_chosen = bounds, text.item, text.chosen
-        if any(says(piece, text.text) for piece in row[-_LOOK_BACK:]):
+        if any(self._is_repeated(text, at) for at in range(len(row))[-_LOOK_BACK:]):
             return
         row.append(text.text if _has_words(text.text) else self._cut(text.text, _ORNAMENT))
+        self._row_at.append(bounds)
         self._row_length += len(text.text) + len(JOIN)
         self._said = ""
+
+    def _is_repeated(self, text: Text, at: int) -> bool:
+        """What was said at the same place is not said again; beside or below it, it is other content."""
+        return says(self._row[at], text.text) and bool(self._row_at[at].intersect(text.node.bounds).area)
 
     def _is_new_row(self, text: Text) -> bool:
         if self._row_length + len(text.text) > PLAIN or text.item is not self._row_item:
@@ -280,6 +286,7 @@ class _Page:
             self._told_chosen = self._row_chosen
             self.lines.append((self._level, quoted(self._cut(JOIN.join(self._row))) + after))
             self._row.clear()
+            self._row_at.clear()
             self._row_length = 0
         if self._run:
             self.lines.extend((self._level, line) for line in self._run_lines())
@@ -300,15 +307,20 @@ def _has_words(text: str) -> bool:
     return text.isalnum() or any(char.isalnum() for char in text)
 
 
+def _on_one_line(one: Bounds, other: Bounds) -> bool:
+    lower = min(one.bottom - one.top, other.bottom - other.top)
+    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
+    return overlap * 2 > lower
+
+
 def _joined(one: Bounds, other: Bounds, are_words: bool) -> bool:
     """On one line, or the next line of the same block: tight below it, with the same left edge or middle.
 
     Words of a few letters need not be so tight: a number and what it counts.
     """
-    lower = min(one.bottom - one.top, other.bottom - other.top)
-    overlap = min(one.bottom, other.bottom) - max(one.top, other.top)
-    if overlap * 2 > lower:
+    if _on_one_line(one, other):
         return True
+    lower = min(one.bottom - one.top, other.bottom - other.top)
     aligned = (
         abs(one.left - other.left) <= _SLACK
         or abs(one.left + one.right - other.left - other.right) <= 2 * _SLACK

@@ -281,3 +281,12 @@ def test_options_can_be_left_out() -> None:
         render(drawn, found, fresh_refs(found)).text
         == render(drawn, found, fresh_refs(found), CompactOptions()).text
     )
+
+
+def test_the_same_words_in_another_cell_or_below_are_said_again_and_at_the_same_place_not() -> None:
+    cells = [text(words, box=(at, 300, at + 100, 360)) for at, words in ((20, "5"), (130, "5"), (240, "6"))]
+    assert body(screen(*cells)) == ['"5 · 5 · 6"']
+    below = [text("Call Ada at noon", box=(20, 300, 400, 360)), text("Ada", box=(20, 362, 120, 420))]
+    assert body(screen(*below)) == ['"Call Ada at noon · Ada"']
+    over = [text("Rain, heavy", box=(20, 300, 400, 360)), text("Rain", box=(20, 300, 80, 360))]
+    assert body(screen(*over)) == ['"Rain, heavy"']

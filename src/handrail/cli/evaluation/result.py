@@ -177,12 +177,13 @@ def _print_by_task(ran: Evaluation) -> None:
             (
                 name,
                 f"{total['success']}/{total['tasks']}",
+                ", ".join(some[0].tags),
                 str(total["steps"]),
                 _seconds(total["median_ms"]),
                 why,
             )
         )
-    print_table("Tasks", ("task", "solved", "steps", "median", "why not"), rows)
+    print_table("Tasks", ("task", "solved", "tags", "steps", "median", "why not"), rows)
 
 
 def _row(one: TaskResult) -> tuple[str, ...]:

@@ -121,10 +121,15 @@ def _submitted(screen: SeenScreen) -> Generator[Step, SeenScreen, SeenScreen]:
 
 def _named_in(goal: str, screen: SeenScreen) -> SeenLine | None:
     """The entry that the goal speaks of: its link, or of the things below it the one that it names."""
-    at = next((n for n, line in enumerate(screen.lines[1:], 1) if line.name and line.parts[0] in goal), None)
+    names = _NAME.findall(goal)[1:]
+    at = next((n for n, line in enumerate(screen.lines) if any(part in names for part in line.parts)), None)
     if at is None:
         return None
-    below = [line for line in screen.lines[at:] if line.ref and not _LEAF.fullmatch(line.name or "-")]
-    wanted = goal.casefold()
-    words = ((line, re.findall(r"[a-z]{4,}", f"{line.name} {line.tail}".casefold())) for line in below)
-    return next((line for line, all_ in words if any(one in wanted for one in all_)), None)
+    wanted, is_label = set(re.findall(r"[a-z]+", goal.casefold())), False
+    for line in screen.lines[at:]:
+        words = re.findall(r"[a-z]{4,}", f"{line.parts[-1]} {line.tail}".casefold())
+        is_named = any(one in wanted for one in words)
+        if line.ref and (is_named or is_label) and not _LEAF.fullmatch(line.name or "-"):
+            return line
+        is_label = is_named and not line.ref  # the words before a link tell what it is
+    return None

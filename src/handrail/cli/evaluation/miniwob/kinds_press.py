@@ -109,10 +109,6 @@ def _openers(screen: SeenScreen) -> list[SeenLine]:
 def press_by_number(goal: str, screen: SeenScreen) -> Solution:
     """The greatest or the least of what the buttons say, or what stands over them."""
     cards = [line for line in screen.lines if line.ref and NUMBER.fullmatch(line.name)]
-    if order := re.search("ascending|descending", goal):
-        for line in sorted(cards, key=lambda one: float(one.name), reverse=order[0] == "descending"):
-            screen = yield tap(line)
-        return
     if "greatest" in goal:
         screen = yield tap(max(cards, key=lambda line: float(line.name)))
         yield from submit(screen)

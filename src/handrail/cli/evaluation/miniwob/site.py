@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -58,20 +58,24 @@ def pages() -> Path:
     )
 
 
-def load_wob_tasks(wanted: Sequence[str], seeds: Sequence[int], tags: dict[str, str]) -> list[WobTask]:
+def load_wob_tasks(
+    wanted: Sequence[str], seeds: Sequence[int], tags: Mapping[str, tuple[str, ...]]
+) -> list[WobTask]:
     """By name or tag, once per seed; without a wish all that there are. Raises `InvalidAction`."""
     names = sorted(one.stem for one in (pages() / PACKAGE).glob("*.html"))
-    tagged = {name: "out of reach" if name in OUT_OF_REACH else tags.get(name, "other") for name in names}
+    tagged = {
+        name: ("out of reach",) if name in OUT_OF_REACH else tags.get(name, ("other",)) for name in names
+    }
     chosen = [name for word in wanted for name in _chosen(word, tagged)] if wanted else names
-    return [WobTask(name, seed, (tagged[name],)) for name in dict.fromkeys(chosen) for seed in seeds]
+    return [WobTask(name, seed, tagged[name]) for name in dict.fromkeys(chosen) for seed in seeds]
 
 
-def _chosen(word: str, tagged: dict[str, str]) -> list[str]:
+def _chosen(word: str, tagged: Mapping[str, tuple[str, ...]]) -> list[str]:
     if word in tagged:
         return [word]
-    if found := [name for name, tag in tagged.items() if word == tag]:
+    if found := [name for name, some in tagged.items() if word in some]:
         return found
-    close = nearest(word, [*tagged, *tagged.values()])[:2]
+    close = nearest(word, [*tagged, *dict.fromkeys(tag for some in tagged.values() for tag in some)])[:2]
     hint = f"Did you mean {' or '.join(close)}?" if close else "--list names them all."
     raise InvalidAction(f"no task or tag is named {word!r}", path="tasks", hint=hint)
 
