@@ -34,7 +34,7 @@ COMPLETE: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"type": "request_human_auth", "capability": "2fa", "instruction": "Enter it.", "timeout_sec": 30},
     ),
     ({"type": "wait", "durationMs": 700}, {"type": "wait", "duration_ms": 700}),
-    ({"type": "finish", "message": "Saved."}, {"type": "finish", "message": "Saved."}),
+    ({"type": "finish", "message": "Saved."}, {"type": "finish", "message": "Saved.", "status": "done"}),
 ]
 KINDS = [given["type"] for given, _ in COMPLETE]
 
@@ -209,7 +209,7 @@ def test_what_was_invented_empty_or_out_of_range_is_not_executable(given: Any, w
     [
         ({"type": "keyevent"}, {"type": "press_key", "key": "KEYCODE_ENTER"}),
         ({"type": "wait"}, {"type": "wait", "duration_ms": 1000}),
-        ({"type": "finish"}, {"type": "finish", "message": "Task finished."}),
+        ({"type": "finish"}, {"type": "finish", "message": "Task finished.", "status": "done"}),
         ({"type": "keyevent", "keycode": "BACK"}, {"type": "press_key", "key": "back"}),
         (
             {"type": "request_human_auth"},

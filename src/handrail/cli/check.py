@@ -8,18 +8,20 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from handrail.cli.act import frame_options, talk_of
 from handrail.cli.output import print_json, read_input
-from handrail.dialects import agentest, interaction, mobile_debug, openpocket
-from handrail.dialects.rules import unknown_name
+from handrail.dialects import agentest, openpocket
+from handrail.dialects.parts import Conversation
+from handrail.dialects.registry import call_of, object_of
+from handrail.dialects.registry import dialect as find
 from handrail.errors import HandrailError, InvalidAction
-from handrail.protocol.actions import DESK_ACTIONS
-from handrail.protocol.read import action_from, read_json
+from handrail.protocol.read import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +41,20 @@ class CheckedEntry:
 
 @click.command()
 @click.argument("file", default="-")
-@click.option(
-    "--dialect",
-    type=click.Choice(["native", "openpocket", "agentest", "interaction", "mobile_debug", "desk"]),
-    default="native",
-    show_default=True,
-    help="How the input is written.",
-)
+@click.option("--dialect", default="native", show_default=True, metavar="NAME", help="How it is written.")
+@frame_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document with a result per action.")
-def check(file: str, dialect: str, as_json: bool) -> None:
+def check(file: str, dialect: str, as_json: bool, **sizes: str | None) -> None:
     """Check one or many actions in FILE (default: standard input), without a device.
 
-    FILE holds a JSON object, an array, or one object per line. Every good action is printed in its native
-    form, every bad one with line, path and suggestion. Exit code 0 when all are good, otherwise 2.
+    FILE holds a JSON object, an array, one object per line, or what a model printed. Every good action is
+    printed in its native form, every bad one with line, path and suggestion. Exit code 0 when all are good,
+    otherwise 2. A dialect whose numbers are no pixels of the screen needs to know the sizes.
     """
     text = _decode(read_input(file), file)
     name = "stdin" if file == "-" else file
-    results = [_check_one(entry, dialect) for entry in _entries(text, dialect)]
+    talk = talk_of(dialect, **sizes)
+    results = [_check_one(entry, dialect, talk) for entry in _entries(text, dialect)]
     good = all(result["ok"] for result in results)
     if as_json:
         print_json({"ok": good, "results": results})
@@ -79,12 +78,19 @@ def _entries(text: str, dialect: str) -> Iterator[CheckedEntry]:
     try:
         value = read_json(text)
     except InvalidAction as error:
-        yield from _from_lines(text, error) if dialect != "openpocket" or _is_lines(text) else _as_prose(text)
+        is_prose = _reads_text(dialect) and not _is_lines(text)
+        yield from _as_prose(text) if is_prose else _from_lines(text, error)
         return
     if isinstance(value, list) and value:
         yield from (CheckedEntry(text, 1, (index,), one) for index, one in enumerate(value))
     else:
         yield CheckedEntry(text, 1, (), value)
+
+
+def _reads_text(name: str) -> bool:
+    """Whether what a model printed is understood as it is."""
+    own = find(name)
+    return name == "openpocket" or own.is_text or own.reads_text
 
 
 def _as_prose(text: str) -> Iterator[CheckedEntry]:
@@ -118,11 +124,11 @@ def _line_value(line: str) -> Any:
         return error
 
 
-def _check_one(entry: CheckedEntry, dialect: str) -> dict[str, Any]:
+def _check_one(entry: CheckedEntry, dialect: str, talk: Conversation | None = None) -> dict[str, Any]:
     try:
         if isinstance(entry.value, InvalidAction):
             raise entry.value
-        return {"ok": True, **_READERS[dialect](entry.value)}
+        return {"ok": True, **_read(entry.value, dialect, talk or talk_of(dialect))}
     except HandrailError as error:
         unread = isinstance(entry.value, InvalidAction)
         line = entry.first_line if unread else entry.line_of(str(error.details.get("path", "")))
@@ -140,15 +146,13 @@ def _print_result(name: str, result: dict[str, Any]) -> None:
         )
 
 
-def _native(value: Any) -> dict[str, Any]:
-    return {"native": action_from(value).to_dict()}
-
-
-def _desk(value: Any) -> dict[str, Any]:
-    kind = value.get("type") if isinstance(value, Mapping) else None
-    if isinstance(value, Mapping) and (not isinstance(kind, str) or kind not in DESK_ACTIONS):
-        raise unknown_name(kind, DESK_ACTIONS)
-    return _native(value)
+def _read(value: Any, dialect: str, talk: Conversation) -> dict[str, Any]:
+    """The seeds that have more to show than actions show it."""
+    if dialect == "openpocket":
+        return _openpocket(value)
+    if dialect == "agentest":
+        return _agentest(value)
+    return find(dialect).read(value, talk).to_dict()
 
 
 def _openpocket(value: Any) -> dict[str, Any]:
@@ -160,45 +164,10 @@ def _openpocket(value: Any) -> dict[str, Any]:
 
 def _agentest(value: Any) -> dict[str, Any]:
     if isinstance(value, Mapping) and ("steps" in value or "action" not in value):
-        name, arguments = ("run_flow", value) if "steps" in value else _call(value)
+        name, arguments = ("run_flow", value) if "steps" in value else call_of(value)
         steps = agentest.read_tool(name, arguments)
         return {"native": steps[0].to_dict() if len(steps) == 1 else [step.to_dict() for step in steps]}
-    return {"native": agentest.read_step(_object(value)).to_dict()}
-
-
-def _tools(read: Callable[[str, Mapping[str, Any]], Any]) -> Callable[[Any], dict[str, Any]]:
-    def read_call(value: Any) -> dict[str, Any]:
-        return {"native": read(*_call(value)).to_dict()}
-
-    return read_call
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
-        raise InvalidAction("should be an object", path="")
-    return value
-
-
-def _call(value: Any) -> tuple[str, Mapping[str, Any]]:
-    """`{name, arguments}` as tools are called, or one flat object whose `type` is the tool."""
-    given = _object(value)
-    key = next((key for key in ("name", "tool", "type") if isinstance(given.get(key), str)), None)
-    if key is None:
-        raise InvalidAction("type: is required", path="type", hint='Name the tool: {"type": "tap", …}.')
-    arguments = given.get("arguments")
-    if isinstance(arguments, Mapping):
-        return given[key], arguments
-    return given[key], {name: item for name, item in given.items() if name != key}
-
-
-_READERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "native": _native,
-    "desk": _desk,
-    "openpocket": _openpocket,
-    "agentest": _agentest,
-    "interaction": _tools(interaction.read_tool),
-    "mobile_debug": _tools(mobile_debug.read_tool),
-}
+    return {"native": agentest.read_step(object_of(value)).to_dict()}
 
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')

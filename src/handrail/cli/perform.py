@@ -31,6 +31,8 @@ from handrail.waiting import Background
 
 if TYPE_CHECKING:
     from handrail.local.client import Replied
+    from handrail.protocol.actions import AnyAction
+    from handrail.runtime import Runtime
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -76,6 +78,19 @@ async def _by_ourselves(data: dict[str, Any], target: DeviceOptions, config: Con
     from handrail.protocol.read import action_from  # noqa: PLC0415
 
     action = action_from(data)
+    async with own_session(target, config) as (runtime, do):
+        envelope, text = await do(action)
+        await runtime.close_sessions()  # the next command finds the refs and a free phone
+        tell(envelope, text)
+
+
+Do = Callable[["AnyAction"], Coroutine[Any, Any, tuple[dict[str, Any], str]]]
+"""One action in, its envelope as data and as text out."""
+
+
+@asynccontextmanager
+async def own_session(target: DeviceOptions, config: Config) -> AsyncIterator[tuple[Runtime, Do]]:
+    """A session of this process."""
     async with AsyncExitStack() as ends:
         is_phone = target.sim or not is_browser(target.device or config.device or "")
         opened = await ends.enter_async_context(device_from(target, config)) if is_phone else None
@@ -89,12 +104,14 @@ async def _by_ourselves(data: dict[str, Any], target: DeviceOptions, config: Con
         runtime = await ends.enter_async_context(Runtime.open(config, caller=Caller.at_terminal()))
         runtime.approvals.notify = TerminalPrompt(runtime.approvals)
         session = await (runtime.session_on(opened.device) if opened else runtime.session(target.device))
-        async with _stopped_by_signals(session.stop):
-            envelope = await session.run(action)
-        screen = runtime.secrets.redact(session.looks.registry.text)
-        text = answer_text(action, envelope, screen)
-        await runtime.close_sessions()  # the next command finds the refs and a free phone
-        tell(envelope.to_dict(), text)
+
+        async def do(action: AnyAction) -> tuple[dict[str, Any], str]:
+            async with _stopped_by_signals(session.stop):
+                envelope = await session.run(action)
+            screen = runtime.secrets.redact(session.looks.registry.text)
+            return envelope.to_dict(), answer_text(action, envelope, screen)
+
+        yield runtime, do
 
 
 def _exit_code(envelope: dict[str, Any]) -> int:

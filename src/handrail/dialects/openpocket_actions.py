@@ -210,7 +210,7 @@ def _sayable(action: Act) -> bool:
     flags = [
         getattr(action, name, False) for name in ("clear", "submit", "raw", "activity", "expect", "device")
     ]
-    if any(flags):
+    if any(flags) or getattr(action, "status", "done") != "done":
         return False
     if action.type == "swipe":
         return getattr(action, "from_", None) is not None

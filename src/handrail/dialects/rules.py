@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
@@ -19,12 +19,25 @@ Row = tuple[str, str]
 """What a tool does, and its parameters: `x:number y:number duration:number? reason`."""
 
 
+class FieldPart(Protocol):
+    """A field that is not only called otherwise: `talk` is what the dialect's reader knows besides."""
+
+    @property
+    def path(self) -> str: ...
+
+    def read(self, value: Any, name: str, talk: Any) -> Any:
+        """Raises `InvalidAction` at `name`."""
+
+    def write(self, value: Any, talk: Any) -> Any:
+        """None: the dialect can't say it."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolRule:
     """One foreign action. `fields` maps foreign names to native paths: `{"startX": "from.x"}`."""
 
     native: str
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str | FieldPart] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()  # accepted, and without a native counterpart
@@ -40,9 +53,17 @@ def unknown_name(name: Any, known: Iterable[str], path: str = "type") -> Invalid
     return InvalidAction(f"{path}: {str(name)[:60]!r} is not known", path=path, hint=hint)
 
 
-def to_native(name: str, rule: ToolRule, given: Mapping[str, Any]) -> AnyAction:
-    """The native action; errors name the foreign field."""
-    native = _place_fields(name, rule, given)
+def to_native(
+    name: str,
+    rule: ToolRule,
+    given: Mapping[str, Any],
+    placed: Mapping[str, Any] | None = None,
+    talk: Any = None,
+) -> AnyAction:
+    """The native action; errors name the foreign field. `placed` is what was read already, by native path."""
+    native = _place_fields(name, rule, given, talk)
+    for path, value in (placed or {}).items():
+        _put(native, path, value)
     try:
         return action_from(native)
     except InvalidAction as error:
@@ -51,19 +72,39 @@ def to_native(name: str, rule: ToolRule, given: Mapping[str, Any]) -> AnyAction:
 
 def from_native(rule: ToolRule, action: Act) -> dict[str, Any] | None:
     """The foreign fields that say the same, or None where this rule can't say it."""
+    found = from_native_with(rule, action)
+    return None if found is None else found[0]
+
+
+def from_native_with(
+    rule: ToolRule, action: Act, places: Iterable[str] = (), talk: Any = None
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The same, and what lies at these native paths, which the caller says in its own way."""
     rest = _flatten(action.to_dict())
     if rest.pop("type") != rule.native:
         return None
     for path, value in _flatten(dict(rule.fixed)).items():
-        if rest.pop(path, value) != value:
+        if rest.pop(path, None) != value:
             return None
+    taken_apart = {path: taken for path in places if (taken := _take(rest, path)) is not None}
     foreign: dict[str, Any] = {}
-    for name, path in rule.fields.items():
-        taken = _take(rest, path)
+    for name, part in rule.fields.items():
+        taken = _take(rest, path_of(part))
+        if taken is not None and not isinstance(part, str):
+            taken = part.write(taken, talk)
+            if taken is None:
+                return None
         if taken is not None:
             foreign[name] = taken
     leftover = {path for path in rest if not _is_default(path, rest[path], action)}
-    return None if leftover or any(name not in foreign for name in rule.required) else foreign
+    if leftover or any(name not in foreign for name in rule.required):
+        return None
+    return foreign, taken_apart
+
+
+def path_of(part: str | FieldPart) -> str:
+    """Where in a native action a field goes."""
+    return part if isinstance(part, str) else part.path
 
 
 def round_half_up(number: float) -> int:
@@ -72,7 +113,7 @@ def round_half_up(number: float) -> int:
     return whole + (number - whole >= 0.5)  # not floor(number + 0.5): that sum rounds 0.49999999999999994 up
 
 
-def _place_fields(name: str, rule: ToolRule, given: Mapping[str, Any]) -> dict[str, Any]:
+def _place_fields(name: str, rule: ToolRule, given: Mapping[str, Any], talk: Any) -> dict[str, Any]:
     native: dict[str, Any] = {"type": rule.native}
     for path, value in rule.fixed.items():
         _put(native, path, value)
@@ -85,7 +126,10 @@ def _place_fields(name: str, rule: ToolRule, given: Mapping[str, Any]) -> dict[s
             seen.add(known)
         if known in rule.fields:
             if value is not None:
-                _put(native, rule.fields[known], _as_integer(rule.fields[known], value))
+                part = rule.fields[known]
+                path = path_of(part)
+                read = _as_integer(path, value) if isinstance(part, str) else part.read(value, key, talk)
+                _put(native, path, read)
         elif known not in rule.ignored:
             raise _unknown_field(name, key, rule)
     for key in rule.required:
@@ -146,7 +190,8 @@ def _is_default(path: str, value: Any, action: Act) -> bool:
 
 def _in_foreign_words(error: InvalidAction, rule: ToolRule) -> InvalidAction:
     path = str(error.details.get("path", ""))
-    for foreign, native in rule.fields.items():
+    for foreign, part in rule.fields.items():
+        native = path_of(part)
         if path == native or path.startswith(native + "."):
             renamed = foreign + path.removeprefix(native)
             message = error.message.replace(f"{path}:", f"{renamed}:", 1)

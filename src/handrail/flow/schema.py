@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from handrail.dialects import agentest
+from handrail.dialects.rules import path_of
 from handrail.flow.nodes import MAX_STEPS
 from handrail.flow.shorthand import ACTING, INSIDE, SHARED
 from handrail.protocol.actions import ACTIONS
@@ -228,7 +229,7 @@ def _agentest_kind(name: str) -> Schema:
     model = _vocabulary()["$defs"][ACTIONS[rule.native].__name__]
     properties: Schema = {"action": {"const": name}}
     for foreign, path in rule.fields.items():
-        properties[foreign] = _agentest_field(model, path, required=foreign in rule.required)
+        properties[foreign] = _agentest_field(model, path_of(path), required=foreign in rule.required)
     required = ["action", *rule.required]
     return both_spellings(
         {"type": "object", "additionalProperties": False, "properties": properties, "required": required},

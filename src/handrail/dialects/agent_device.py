@@ -1,0 +1,298 @@
+"""The commands of agent-device as tools: a target is `{kind: "ref", ref: "@e3"}`, a selector or a point.
+
+Refs are its own: here they are those of our screens. A selector `text=Save` names an element by what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from handrail.dialects.answers import plain_answer
+from handrail.dialects.frame import number_from
+from handrail.dialects.gestures import direction_of
+from handrail.dialects.parts import FINGER, Conversation, Fields, OneOf, TextPart, needed, only, place_from
+from handrail.dialects.rules import Row as ToolRow
+from handrail.dialects.table import (
+    Dialect,
+    Heard,
+    Meaning,
+    RefusedWord,
+    Said,
+    SpecialWord,
+    TableRow,
+    WordRule,
+)
+from handrail.errors import InvalidAction, Unsupported
+
+_SELECTOR = re.compile(r"\s*(text|id|label|role)\s*[=:~]\s*[\"']?(.*?)[\"']?\s*", re.S)
+_NATIVE = {"text": "text", "label": "text", "id": "id", "role": "role"}
+_EDGES = {"top": "up", "bottom": "down"}
+TO_EDGE = 5
+"""Swipes that lead to an edge."""
+MOST_TIMES = 20
+RADIUS = 300
+"""Pixels between a centre and a finger at most."""
+
+
+class TargetPart:
+    """An object with a kind, a ref or a selector in one word, or `{x, y}`."""
+
+    def __init__(self, path: str = "target") -> None:
+        self.path = path
+
+    def read(self, value: Any, name: str, talk: Any) -> Any:
+        if isinstance(value, str):
+            value = {"kind": "ref", "ref": value} if value.startswith("@") else {"selector": value}
+        if not isinstance(value, Mapping):
+            raise InvalidAction(f"{name}: should be a target", path=name)
+        if value.get("kind") == "point" or "x" in value:
+            return place_from([value.get("x"), value.get("y")], name, talk)
+        if isinstance(value.get("ref"), str):
+            return {"ref": value["ref"] if value["ref"].startswith("@") else f"@{value['ref']}"}
+        if isinstance(value.get("selector"), str):
+            found = _SELECTOR.fullmatch(value["selector"])
+            return {_NATIVE[found[1]]: found[2]} if found else {"text": value["selector"]}
+        raise InvalidAction(f"{name}: needs a ref, a selector or a point", path=name)
+
+    def write(self, value: Any, talk: Any) -> Any:
+        del talk
+        if "x" in value:
+            return {"kind": "point", **value}
+        if set(value) == {"ref"}:
+            return {"kind": "ref", "ref": value["ref"]}
+        if len(value) == 1 and next(iter(value)) in ("text", "id", "role"):
+            [(key, word)] = value.items()
+            return {"kind": "selector", "selector": f"{key}={word}"}
+        return None
+
+
+TARGET = TargetPart()
+_ONCE = {"button": "a phone has one finger", "intervalMs": "taps are not repeated", "holdMs": "use longpress"}
+
+
+def _click(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("target", "button", "count", "intervalMs", "holdMs"), "click")
+    if given.get("button") not in (None, "primary", "left"):
+        raise Unsupported("button: a phone has one finger", hint="Use longpress for a menu.", path="button")
+    for name in ("intervalMs", "holdMs"):
+        if given.get(name):
+            raise Unsupported(f"{name}: {_ONCE[name]}", hint=f"Send click without {name}.", path=name)
+    target = TARGET.read(needed(given, "target"), "target", talk)
+    count = number_from(given.get("count", 1), "count")
+    if count not in (1, 2):
+        raise Unsupported("count: one tap or two", hint="Send several clicks.", path="count")
+    return Meaning(({"type": "tap" if count == 1 else "double_tap", "target": target},))
+
+
+def _swipe(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("from", "to", "durationMs", "count", "pauseMs", "pattern"), "swipe")
+    if given.get("pauseMs") or given.get("pattern") not in (None, "one-way"):
+        raise Unsupported(
+            "pattern: swipes are not repeated here", hint="Send them one by one.", path="pattern"
+        )
+    count = int(number_from(given.get("count", 1), "count"))
+    if not 1 <= count <= MOST_TIMES:
+        raise InvalidAction(f"count: should be 1 to {MOST_TIMES}", path="count")
+    ends = {name: place_from(needed(given, name), name, talk) for name in ("from", "to")}
+    lasts = round(number_from(given.get("durationMs", 300), "durationMs"))
+    return Meaning(({"type": "swipe", **ends, "duration_ms": lasts},) * count)
+
+
+def _scroll(given: Fields, talk: Conversation) -> Meaning:
+    """The content goes on in this direction; an edge is several swipes away."""
+    only(given, ("direction", "amount", "pixels"), "scroll")
+    word = str(needed(given, "direction")).lower()
+    finger = FINGER[direction_of({"direction": _EDGES.get(word, word)})]
+    if "pixels" not in given:
+        times = TO_EDGE if word in _EDGES else 1
+        note = f"an edge is {TO_EDGE} swipes away" if word in _EDGES else ""
+        return Meaning(({"type": "swipe", "direction": finger},) * times, note)
+    width, height = talk.frame.whole
+    half = number_from(given["pixels"], "pixels") / 2
+    dx, dy = {"up": (0, -half), "down": (0, half), "left": (-half, 0), "right": (half, 0)}[finger]
+    ends = {
+        "from": talk.frame.to_device(width / 2 - dx, height / 2 - dy, "pixels"),
+        "to": talk.frame.to_device(width / 2 + dx, height / 2 + dy, "pixels"),
+    }
+    return Meaning(({"type": "swipe", **ends},))
+
+
+def _focus(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("x", "y"), "focus")
+    return Meaning(({"type": "tap", "target": place_from(given, "x", talk)},))
+
+
+_CHECKS = {"visible": "expect_visible", "exists": "expect_visible", "hidden": "expect_absent"}
+
+
+def _is(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("predicate", "selector", "value"), "is")
+    target = TARGET.read(needed(given, "selector"), "selector", talk)
+    predicate = str(needed(given, "predicate"))
+    if predicate in _CHECKS:
+        return Meaning(({"type": _CHECKS[predicate], "target": target, "timeout_ms": 0},))
+    if predicate == "text":
+        text = str(needed(given, "value"))
+        return Meaning(({"type": "expect_text", "target": target, "equals": text, "timeout_ms": 0},))
+    state = {"selected": "selected", "editable": "enabled"}.get(predicate)
+    if state is None:
+        raise InvalidAction(f"predicate: {predicate[:30]!r} is not known", path="predicate")
+    return Meaning(
+        ({"type": "expect_state", "target": target, "property": state, "value": True, "timeout_ms": 0},)
+    )
+
+
+def _gesture(given: Fields, talk: Conversation) -> Meaning:
+    """Its `pan` is a drag; a pinch by a scale and a turn by degrees go around a centre."""
+    kind = str(needed(given, "kind"))
+    lasts = {"duration_ms": round(number_from(given.get("durationMs", 300), "durationMs"))}
+    if kind in ("pan", "swipe", "fling"):
+        ends = {name: place_from(needed(given, name), name, talk) for name in ("from", "to")}
+        return Meaning(({"type": "drag" if kind == "pan" else "swipe", **ends, **lasts},))
+    if kind not in ("pinch", "rotate"):
+        raise Unsupported(
+            f"gesture: {kind[:20]!r} is none here", hint="pan, swipe, fling, pinch, rotate.", path="kind"
+        )
+    width, height = talk.frame.whole
+    centre = (
+        place_from(given["center"], "center", talk)
+        if "center" in given
+        else {"x": width // 2, "y": height // 2}
+    )
+    around = {"cx": centre["x"], "cy": centre["y"], **lasts}
+    if kind == "rotate":
+        turn = number_from(needed(given, "degrees"), "degrees")
+        return Meaning(
+            ({"type": "rotate", "radius": RADIUS, "start_angle_deg": 0.0, "end_angle_deg": turn, **around},)
+        )
+    scale = number_from(needed(given, "scale"), "scale")
+    if not 0.05 <= scale <= 20:
+        raise InvalidAction("scale: should be 0.05 to 20", path="scale")
+    radii = {
+        "start_radius": max(1, round(RADIUS / max(1, scale))),
+        "end_radius": max(1, round(RADIUS * min(1, scale))),
+    }
+    return Meaning(({"type": "pinch", **radii, **around},))
+
+
+_NOT_HERE = {
+    "alert": "a dialog's buttons are tapped like any other",
+    "record": "nothing records the screen here",
+    "perf": "speed is not measured here",
+    "push": "no notification is sent to a phone from here",
+    "network": "traffic is not read here",
+    "replay": "recorded scripts of agent-device are not run here",
+    "batch": "send the steps one by one, or use run_flow of the core tools",
+    "keyboard": "the keyboard is hidden by hide_keyboard or by back",
+    "settings": "the device's settings have actions of their own",
+}
+ROWS: dict[str, TableRow] = {
+    "click": SpecialWord("`tap`, twice a `double_tap`", _click),
+    "press": WordRule("tap", {"target": TARGET}, "target"),
+    "fill": WordRule(
+        "type_text",
+        {"target": TARGET, "text": TextPart("text")},
+        "target text",
+        {"clear": True},
+        ignored="delayMs",
+    ),
+    "type": WordRule("type_text", {"text": TextPart("text")}, "text", ignored="delayMs"),
+    "longpress": WordRule("long_press", {"target": TARGET, "durationMs": "duration_ms"}, "target"),
+    "swipe": SpecialWord("`swipe`", _swipe),
+    "scroll": SpecialWord("`swipe` the other way", _scroll),
+    "focus": SpecialWord("`tap`", _focus),
+    "get": WordRule("get_ui_tree", {"target": TargetPart("within")}, "target", ignored="format"),
+    "find": WordRule("get_ui_tree", {"query": TextPart("find")}, "query", ignored="locator action"),
+    "gesture": SpecialWord("`drag`, `swipe`, `pinch`, `rotate`", _gesture),
+    "is": SpecialWord("`expect_visible`, `expect_absent`, `expect_text`, `expect_state`", _is),
+    "back": WordRule("press_key", fixed={"key": "back"}),
+    "home": WordRule("press_key", fixed={"key": "home"}),
+    "app-switcher": WordRule("press_key", fixed={"key": "recents"}),
+    "open": SpecialWord(
+        "`start_app` by package or name",
+        lambda given, talk: _app("start_app", given, talk),
+    ),
+    "close": WordRule("stop_app", {"app": "package"}, "app"),
+    "apps": WordRule("list_apps", ignored="filter"),
+    "appstate": WordRule("get_state"),
+    "snapshot": WordRule("get_ui_tree", {"interactiveOnly": "only_interactive", "depth": "depth"}),
+    "screenshot": WordRule("screenshot"),
+    "diff": WordRule("what_changed", ignored="kind"),
+    "wait": WordRule("wait", {"ms": "duration_ms"}, "ms"),
+    "rotate": WordRule(
+        "set_orientation",
+        {"orientation": OneOf("orientation", {"portrait": "portrait", "landscape": "landscape"})},
+    ),
+    "clipboard": WordRule("set_clipboard", {"text": TextPart("text")}, "text"),
+    "logs": WordRule("get_logs", {"app": "package"}),
+    "install": WordRule("install_app", {"path": "path"}, "path"),
+    **{word: RefusedWord(why, "Use another command.") for word, why in _NOT_HERE.items()},
+}
+
+
+def _app(kind: str, given: Fields, talk: Conversation) -> Meaning:
+    """A word with a dot is a package, or an address with its scheme; any other is a name."""
+    del talk
+    only(given, ("app", "url"), "open")
+    if given.get("url") or "://" in str(given.get("app", "")):
+        return Meaning(({"type": "open_url", "url": str(given.get("url") or given["app"])},))
+    word = str(needed(given, "app"))
+    return Meaning(({"type": kind, "package" if "." in word else "name": word},))
+
+
+TOOLS: dict[str, ToolRow] = {
+    "click": ("Tap a target.", "target count:number?"),
+    "press": ("Tap a target.", "target"),
+    "fill": ("Replace the text of a field.", "target text"),
+    "type": ("Type into the focused field.", "text"),
+    "longpress": ("Hold a target.", "target durationMs:number?"),
+    "swipe": ("Swipe between two places.", "from to durationMs:number? count:number?"),
+    "scroll": ("Scroll on in a direction, or to an edge.", "direction pixels:number?"),
+    "focus": ("Tap a place to focus it.", "x:number y:number"),
+    "get": ("Read an element and its inside.", "target"),
+    "find": ("Read the lines of the screen that have a text.", "query"),
+    "is": ("Check an element.", "predicate selector value?"),
+    "back": ("Press back.", ""),
+    "home": ("Press home.", ""),
+    "app-switcher": ("Open the running apps.", ""),
+    "open": ("Start an app, or open an address.", "app? url?"),
+    "close": ("Stop an app.", "app"),
+    "apps": ("List the apps.", ""),
+    "appstate": ("Read what is in front.", ""),
+    "snapshot": ("Read the screen with refs.", "interactiveOnly:boolean? depth:integer?"),
+    "screenshot": ("Take a picture of the screen.", ""),
+    "diff": ("Read what changed since the last look.", ""),
+    "wait": ("Wait.", "ms:number"),
+    "rotate": ("Turn the screen.", "orientation"),
+    "clipboard": ("Put text on the clipboard.", "text"),
+    "logs": ("Read the log.", "app?"),
+    "install": ("Install an app from a file.", "path"),
+}
+"""Those that a server offers, in words, and their parameters."""
+KINDS: dict[str, Any] = {
+    name: {"anyOf": [{"type": "string"}, {"type": "object"}], "description": what}
+    for name, what in {"target": "@ref, selector or {x, y}", "from": "{x, y}", "to": "{x, y}"}.items()
+}
+
+
+def hear(given: Any) -> Heard:
+    """`{name, arguments}`, or `{command, …}`."""
+    if isinstance(given, Mapping) and isinstance(given.get("command"), str):
+        rest = {str(name): value for name, value in given.items() if name != "command"}
+        return Heard((Said(given["command"], rest),))
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise InvalidAction("command: is required", path="command")
+    arguments = given.get("arguments") or {}
+    if not isinstance(arguments, Mapping):
+        raise InvalidAction("arguments: should be an object", path="arguments")
+    return Heard((Said(given["name"], {str(name): value for name, value in arguments.items()}),))
+
+
+def form(word: str, fields: Fields) -> dict[str, Any]:
+    """A tool call."""
+    return {"name": word, "arguments": dict(fields)}
+
+
+DIALECT = Dialect("agent_device", "agent-device", "device", ROWS, hear, form, plain_answer)

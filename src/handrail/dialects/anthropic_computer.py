@@ -1,0 +1,173 @@
+"""Anthropic's `computer_20251124`: the `input` of a tool call, the call itself, or a message with calls.
+
+Its numbers are pixels of the picture that was sent. Back, Home and opening an app have no word of their own:
+Escape and `super` stand for the first two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handrail.dialects import gestures
+from handrail.dialects.answers import words_of
+from handrail.dialects.frame import number_from
+from handrail.dialects.gestures import as_wheel, at_point, direction_of, wheel
+from handrail.dialects.key_names import pressed, split_chord, written_chord
+from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, only, short
+from handrail.dialects.table import (
+    Dialect,
+    Heard,
+    Meaning,
+    RefusedWord,
+    Said,
+    SpecialWord,
+    TableRow,
+    WordRule,
+    WordsRead,
+    WordsTold,
+)
+from handrail.errors import InvalidAction
+from handrail.protocol.act import Act
+from handrail.protocol.observe import Screenshot
+
+NO_HELD_KEY = "a key that is held during a touch has no meaning on a phone"
+LONG_PRESS = "a phone has no right button: it was a long press"
+_POINT = {"coordinate": PlaceField("target")}
+_HELD = {"key": NO_HELD_KEY, "text": NO_HELD_KEY}
+
+
+def _scroll(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("coordinate", "scroll_direction", "scroll_amount", "text"), "scroll")
+    if given.get("text"):
+        RefusedWord(NO_HELD_KEY, "Scroll without text.").read("scroll", given, talk)
+    direction = direction_of(given, "scroll_direction")
+    clicks = number_from(needed(given, "scroll_amount"), "scroll_amount")
+    if clicks < 0:
+        raise InvalidAction("scroll_amount: should not be below 0", path="scroll_amount")
+    at = at_point(given, talk, "coordinate")
+    return Meaning(tuple(wheel(direction, clicks, at, talk)))
+
+
+def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
+    found = as_wheel(action, talk)
+    if found is None:
+        return None
+    place, direction, clicks = found
+    return {"coordinate": place, "scroll_direction": direction, "scroll_amount": clicks}
+
+
+def _key(given: Fields, talk: Conversation) -> Meaning:
+    del talk
+    only(given, ("text",), "key")
+    text = needed(given, "text")
+    if not isinstance(text, str):
+        raise InvalidAction("text: should be a key's name", path="text")
+    return Meaning((pressed(split_chord(text), "text"),))
+
+
+def _write_key(action: Act, talk: Conversation) -> Fields | None:
+    words = written_chord(action, talk)
+    return {"text": "+".join(words)} if words else None
+
+
+def _zoom(given: Fields, talk: Conversation) -> Meaning:
+    only(given, ("region",), "zoom")
+    region = needed(given, "region")
+    if not isinstance(region, list | tuple) or len(region) != 4:
+        raise InvalidAction("region: should be [x0, y0, x1, y1]", path="region")
+    x0, y0, x1, y1 = (number_from(one, "region") for one in region)
+    first, last = talk.frame.to_device(x0, y0, "region"), talk.frame.to_device(x1, y1, "region")
+    return Meaning(({"type": "screenshot", "region": [first["x"], first["y"], last["x"], last["y"]]},))
+
+
+def _write_zoom(action: Act, talk: Conversation) -> Fields | None:
+    if not isinstance(action, Screenshot) or action.region is None or action.marks or action.scale:
+        return None
+    left, top, right, bottom = action.region
+    ends = (*talk.frame.from_device(left, top), *talk.frame.from_device(right, bottom))
+    return {"region": [short(one) for one in ends]}
+
+
+ROWS: dict[str, TableRow] = {
+    "left_click": WordRule("tap", _POINT, refused=_HELD, points="coordinate"),
+    "right_click": WordRule("long_press", _POINT, refused=_HELD, points="coordinate", note=LONG_PRESS),
+    "middle_click": RefusedWord("a phone has no middle button", "Use left_click."),
+    "double_click": WordRule("double_tap", _POINT, refused=_HELD, points="coordinate"),
+    "triple_click": RefusedWord(
+        "three taps are no gesture of a phone", "Double click to select a word, or press ctrl+a in a field."
+    ),
+    "left_click_drag": WordRule(
+        "drag",
+        {"start_coordinate": PlaceField("from"), "coordinate": PlaceField("to")},
+        "start_coordinate coordinate",
+        refused=_HELD,
+    ),
+    "left_mouse_down": SpecialWord("the finger waits for left_mouse_up", gestures.press),
+    "left_mouse_up": SpecialWord("`tap`, `drag` or `drag_path` since left_mouse_down", gestures.release),
+    "mouse_move": SpecialWord("kept for the next click", gestures.move),
+    "cursor_position": SpecialWord("where the last move or click was", gestures.position),
+    "scroll": SpecialWord("`swipe` the other way, 10 % of the screen for each click", _scroll, _write_scroll),
+    "type": WordRule(
+        "type_text", {"text": TextPart("text")}, "text", refused={"coordinate": "typing goes to the focus"}
+    ),
+    "key": SpecialWord("`press_key`, or `press_keys` for several", _key, _write_key),
+    "hold_key": RefusedWord("a phone has no key to hold", "Press it once with key."),
+    "wait": WordRule("wait", {"duration": Seconds("duration_ms", most=100)}, "duration"),
+    "screenshot": WordRule("screenshot"),
+    "zoom": SpecialWord("`screenshot` of a region", _zoom, _write_zoom),
+}
+
+
+def hear(given: Any) -> Heard:
+    """A message, several blocks, one call, or its input."""
+    if isinstance(given, Mapping) and isinstance(given.get("content"), list):
+        given = given["content"]
+    blocks = given if isinstance(given, list) else [given]
+    calls = [one for one in blocks if isinstance(one, Mapping) and _is_call(one)]
+    spoken = [str(one.get("text", "")) for one in blocks if _is_text(one)]
+    if not calls:
+        raise InvalidAction(
+            "action: is required", path="action", hint='Send {"action": "left_click", "coordinate": [x, y]}.'
+        )
+    return Heard(tuple(map(_said, calls)), "\n".join(spoken).strip())
+
+
+def _is_call(block: Mapping[str, Any]) -> bool:
+    return block.get("type") == "tool_use" or "action" in block
+
+
+def _is_text(block: Any) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "text"
+
+
+def _said(call: Mapping[str, Any]) -> Said:
+    fields = call.get("input") if call.get("type") == "tool_use" else call
+    if not isinstance(fields, Mapping) or not isinstance(fields.get("action"), str):
+        raise InvalidAction("action: is required", path="action")
+    rest = {name: value for name, value in fields.items() if name != "action"}
+    return Said(fields["action"], rest, str(call.get("id", "")) if fields is not call else "")
+
+
+def form(word: str, fields: Fields) -> dict[str, Any]:
+    """The input of one call."""
+    return {"action": word, **fields}
+
+
+def answer(reading: WordsRead, told: WordsTold) -> Any:
+    """A `tool_result` for each call; the picture stands in the last one."""
+    content: list[dict[str, Any]] = [{"type": "text", "text": words_of(reading, told)}]
+    if told.picture:
+        source = {"type": "base64", "media_type": "image/png", "data": told.picture}
+        content.append({"type": "image", "source": source})
+    results: list[dict[str, Any]] = [
+        {"type": "tool_result", "tool_use_id": id_, "is_error": not told.success, "content": content[:1]}
+        for id_ in (reading.ids or ("",))
+    ]
+    results[-1]["content"] = content
+    return results[0] if len(results) == 1 else results
+
+
+DIALECT = Dialect(
+    "anthropic_computer", "Anthropic computer use", "picture", ROWS, hear, form, answer, shows=True
+)

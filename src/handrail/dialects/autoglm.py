@@ -1,0 +1,141 @@
+"""Open-AutoGLM: `<think>…</think><answer>do(action="Tap", element=[500, 500])</answer>`, or `finish(…)`.
+
+Numbers are thousandths of the screen. An answer that can't be read is an error here; in AutoGLM's own loop it
+is the end of the task.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from handrail.dialects.answers import text_answer
+from handrail.dialects.model_text import calls_in, cut
+from handrail.dialects.parts import Conversation, Fields, PlaceField, Seconds, TextPart, needed, only
+from handrail.dialects.table import Dialect, Heard, Meaning, Said, SpecialWord, TableRow, WordRule
+from handrail.errors import InvalidAction
+from handrail.protocol.act import Act
+from handrail.protocol.device import Tap
+from handrail.protocol.observe import RequestHumanAuth
+from handrail.protocol.target import Point
+
+_ELEMENT = {"element": PlaceField("target")}
+_TYPE = WordRule("type_text", {"text": TextPart("text")}, "text", {"clear": True})
+_THINK = re.compile(r"<think>(.*?)</think>", re.S)
+_ANSWER = re.compile(r"<answer>(.*?)(?:</answer>|\Z)", re.S)
+SENSITIVE = "permission"
+ANOTHER = "another step is chosen by a person"
+
+
+def _ask(instruction: Any, capability: str) -> dict[str, Any]:
+    return {
+        "type": "request_human_auth",
+        "capability": capability,
+        "instruction": str(instruction).strip()[:9_000] or ANOTHER,
+    }
+
+
+def _tap(given: Fields, talk: Conversation) -> Meaning:
+    """With a message it is a sensitive one: a person is asked before it."""
+    only(given, ("element", "message"), "Tap")
+    tap = {"type": "tap", "target": _ELEMENT["element"].read(needed(given, "element"), "element", talk)}
+    if not given.get("message"):
+        return Meaning((tap,))
+    return Meaning((_ask(given["message"], SENSITIVE), tap), "a person was asked before the tap")
+
+
+def _write_tap(action: Act, talk: Conversation) -> Fields | None:
+    if not isinstance(action, Tap) or not isinstance(action.target, Point) or action.expect is not None:
+        return None
+    return {"element": _ELEMENT["element"].write(action.target.to_dict(), talk)}
+
+
+def _take_over(given: Fields, talk: Conversation) -> Meaning:
+    del talk
+    only(given, ("message",), "Take_over")
+    return Meaning((_ask(given.get("message", ""), "unknown"),))
+
+
+def _write_take_over(action: Act, talk: Conversation) -> Fields | None:
+    del talk
+    if not isinstance(action, RequestHumanAuth) or action.capability != "unknown":
+        return None
+    return {"message": action.instruction} if action.timeout_sec == 300 else None
+
+
+def _interact(given: Fields, talk: Conversation) -> Meaning:
+    del talk
+    only(given, ("message",), "Interact")
+    return Meaning((_ask(given.get("message", "Several choices are possible: which one?"), "unknown"),))
+
+
+def _nothing(given: Fields, talk: Conversation) -> Meaning:
+    del given, talk
+    return Meaning(reply="Noted.", note="it does nothing on the phone, as in AutoGLM itself")
+
+
+ROWS: dict[str, TableRow] = {
+    "Launch": WordRule("start_app", {"app": TextPart("name")}, "app"),
+    "Tap": SpecialWord("`tap`; with a message a person is asked first", _tap, _write_tap),
+    "Type": _TYPE,
+    "Type_Name": _TYPE,
+    "Swipe": WordRule("swipe", {"start": PlaceField("from"), "end": PlaceField("to")}, "start end"),
+    "Long Press": WordRule("long_press", _ELEMENT, "element"),
+    "Double Tap": WordRule("double_tap", _ELEMENT, "element"),
+    "Back": WordRule("press_key", fixed={"key": "back"}),
+    "Home": WordRule("press_key", fixed={"key": "home"}),
+    "Wait": WordRule("wait", {"duration": Seconds("duration_ms", as_words=True)}),
+    "Take_over": SpecialWord("`request_human_auth`", _take_over, _write_take_over),
+    "Interact": SpecialWord("`request_human_auth` for a choice", _interact),
+    "Note": SpecialWord("nothing", _nothing),
+    "Call_API": SpecialWord("nothing", _nothing),
+    "finish": WordRule("finish", {"message": TextPart("message")}, fixed={"status": "done"}),
+}
+
+
+def hear(given: Any) -> Heard:
+    """The call inside `<answer>`, or the first one that there is."""
+    text = cut(given)
+    thought, answer = _THINK.search(text), _ANSWER.search(text)
+    body = answer[1] if answer else _THINK.sub("", text)
+    calls = [one for one in calls_in("\n" + body.strip()) if one.name in ("do", "finish")]
+    if not calls:
+        raise InvalidAction(
+            "there is no action in the answer", path="action", hint='Write do(action="Tap", element=[x,y]).'
+        )
+    call, repairs = calls[0], list(calls[0].repairs)
+    if len(calls) > 1:
+        repairs.append(f"{len(calls)} actions, the first was taken")
+    if not answer:
+        repairs.append("there was no <answer>")
+    said = thought[1].strip() if thought else body.partition("do(")[0].partition("finish(")[0].strip()
+    fields = dict(call.fields)
+    word = "finish" if call.name == "finish" else str(fields.pop("action", ""))
+    return Heard((Said(word, fields),), said, tuple(repairs))
+
+
+def form(word: str, fields: Fields) -> str:
+    """The call inside `<answer>`."""
+    given = ", ".join(f"{name}={_value(value)}" for name, value in fields.items())
+    if word == "finish":
+        return f"<answer>finish({given})</answer>"
+    return f'<answer>do(action="{word}"{", " if given else ""}{given})</answer>'
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{','.join(map(str, value))}]"
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{text}"'
+
+
+GUIDE = """\
+Write <think>why</think><answer>one call</answer>. The calls are
+do(action="Launch", app="xxx"), do(action="Tap", element=[x,y]), do(action="Type", text="xxx"),
+do(action="Swipe", start=[x1,y1], end=[x2,y2]), do(action="Long Press", element=[x,y]),
+do(action="Double Tap", element=[x,y]), do(action="Back"), do(action="Home"),
+do(action="Wait", duration="x seconds"), do(action="Take_over", message="xxx"), finish(message="xxx").
+Coordinates go from 0 to 999 in both directions."""
+DIALECT = Dialect(
+    "autoglm", "Open-AutoGLM", "thousand", ROWS, hear, form, text_answer, GUIDE, is_text=True, shows=True
+)

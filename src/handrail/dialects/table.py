@@ -1,0 +1,310 @@
+"""A dialect as a table: one row for each of its words, read in both directions, and what is between rows.
+
+WordsRead raises `InvalidAction` or `Unsupported` and nothing else, whatever comes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from handrail.dialects.frame import Unit, number_from
+from handrail.dialects.parts import Conversation, Fields, place_from, short
+from handrail.dialects.rules import ToolRule, from_native_with, to_native, unknown_name
+from handrail.errors import HandrailError, InvalidAction, Unsupported
+from handrail.protocol.act import Act
+from handrail.protocol.actions import AnyAction
+from handrail.protocol.read import action_from
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One word of a dialect with its fields, as its maker's form holds it."""
+
+    word: str
+    fields: Fields
+    id: str = ""
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """What a person has to acknowledge first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """All that was found in one answer of a model."""
+
+    said: tuple[Said, ...]
+    thought: str = ""
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WordsRead:
+    """What is to be done, in order, and what is worth telling about it."""
+
+    actions: tuple[AnyAction, ...]
+    thought: str = ""
+    repairs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Where a phone does something else than the word says."""
+    reply: str = ""
+    """What is answered without doing anything."""
+    ids: tuple[str, ...] = ()
+    checks: tuple[Mapping[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Actions as one or several, and of the rest what there is."""
+        native = [action.to_dict() for action in self.actions]
+        told: dict[str, Any] = {"native": native[0] if len(native) == 1 else native}
+        more = {
+            "thought": self.thought,
+            "reply": self.reply,
+            "notes": list(self.notes),
+            "repairs": list(self.repairs),
+        }
+        return told | {name: value for name, value in more.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What one word comes to."""
+
+    actions: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""
+    reply: str = ""
+
+
+class TableRow(Protocol):
+    """One line of the table. `says` is its meaning for people."""
+
+    @property
+    def says(self) -> str: ...
+
+    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning: ...
+
+    def write(self, action: Act, talk: Conversation) -> Fields | None:
+        """The fields that say the same; None where this word does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordRule:
+    """A word that is one action: its fields by where they go, and those that mean nothing on a phone."""
+
+    native: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Foreign names to native paths, or to a `Part` that reads and writes."""
+    required: str = ""
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    ignored: str = ""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Fields that are refused when they are there, and why."""
+    pairs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Two numbers that are one place: native path to both names."""
+    points: str = ""
+    """The field that is a place of the mouse: left out, the last place counts; given, it is the next one."""
+    note: str = ""
+
+    @property
+    def says(self) -> str:
+        fixed = ", ".join(f"{key}: {value}" for key, value in self.fixed.items())
+        return f"`{self.native}`" + (f" ({fixed})" if fixed else "") + (f"; {self.note}" if self.note else "")
+
+    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
+        kept = {key: value for key, value in given.items() if value is not None}
+        for name, why in self.refused.items():
+            if kept.pop(name, None) not in (None, "", [], False):
+                raise Unsupported(f"{name}: {why}", hint=f"Send {word} without {name}.", path=name)
+        if self.points:
+            kept = _pointed(kept, self.points, talk)
+        placed = _paired(word, kept, self.pairs, talk)
+        plain = {key: value for key, value in kept.items() if key not in _names(self.pairs)}
+        made = to_native(word, self._tool_rule(), plain, placed, talk)
+        return Meaning((made.to_dict(),), self.note)
+
+    def write(self, action: Act, talk: Conversation) -> Fields | None:
+        found = from_native_with(self._tool_rule(), action, tuple(self.pairs), talk)
+        if found is None:
+            return None
+        fields, places = found
+        for path, (x, y) in self.pairs.items():
+            if path not in places:
+                continue
+            if "x" not in places[path]:
+                return None
+            fields[x], fields[y] = map(short, talk.frame.from_device(places[path]["x"], places[path]["y"]))
+        needed = [name for pair in self.pairs.values() for name in pair if name in self.required.split()]
+        return None if any(name not in fields for name in needed) else fields
+
+    def _tool_rule(self) -> ToolRule:
+        own = _names(self.pairs)
+        required = tuple(name for name in self.required.split() if name not in own)
+        return ToolRule(self.native, self.fields, required, self.fixed, tuple(self.ignored.split()))
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedWord:
+    """A word that means nothing on a phone."""
+
+    why: str
+    hint: str
+
+    @property
+    def says(self) -> str:
+        return f"refused: {self.why}"
+
+    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
+        del given, talk
+        raise Unsupported(f"{word}: {self.why}", hint=self.hint, path="")
+
+    def write(self, action: Act, talk: Conversation) -> Fields | None:
+        del action, talk
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialWord:
+    """A word whose meaning is more than where its fields go."""
+
+    says: str
+    reads: Callable[[Fields, Conversation], Meaning]
+    writes: Callable[[Act, Conversation], Fields | None] = lambda _, __: None
+
+    def read(self, word: str, given: Fields, talk: Conversation) -> Meaning:
+        del word
+        return self.reads({key: value for key, value in given.items() if value is not None}, talk)
+
+    def write(self, action: Act, talk: Conversation) -> Fields | None:
+        return self.writes(action, talk)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsTold:
+    """What came of a reading, for the dialect's own answer."""
+
+    success: bool
+    text: str
+    code: str | None = None
+    hint: str | None = None
+    picture: str = ""
+    """PNG in base64."""
+    app: str = ""
+    elements: Sequence[Mapping[str, Any]] = ()
+    """What can be named by number: text, ref, bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One maker's words."""
+
+    name: str
+    title: str
+    unit: Unit
+    rows: Mapping[str, TableRow]
+    hear: Callable[[Any], Heard]
+    """From the maker's form, or text, to words and fields. Raises `InvalidAction`."""
+    form: Callable[[str, Fields], Any]
+    """One word with its fields in the maker's form."""
+    answer: Callable[[WordsRead, WordsTold], Any]
+    guide: str = ""
+    """What a model is told of how to answer, where its maker tells it so."""
+    is_text: bool = False
+    """Its form is text: JSON alone is none."""
+    reads_text: bool = False
+    """A text with the form in it is understood, too."""
+    shows: bool = False
+    """Its callers work by pictures: each answer has one."""
+    numbers: bool = False
+    """It names elements by their numbers in a list that each answer has."""
+
+    def read(self, given: Any, talk: Conversation) -> WordsRead:
+        """What a model wrote, as actions. Never fails in any other way than by these two errors."""
+        try:
+            heard = self.hear(given)
+            return self._meaning_of(heard, talk)
+        except HandrailError:
+            raise
+        except RecursionError:
+            raise InvalidAction("it is nested too deeply", path="") from None
+
+    def _meaning_of(self, heard: Heard, talk: Conversation) -> WordsRead:
+        actions: list[AnyAction] = []
+        notes: list[str] = []
+        replies: list[str] = []
+        for one in heard.said:
+            row = self.rows.get(one.word)
+            if row is None:
+                raise unknown_name(one.word, self.rows, path="action")
+            actions += _asked_first(one)
+            meaning = row.read(one.word, one.fields, talk)
+            actions += [action_from(dict(made)) for made in meaning.actions]
+            notes += [meaning.note] if meaning.note else []
+            replies += [meaning.reply] if meaning.reply else []
+        return WordsRead(
+            tuple(actions),
+            heard.thought,
+            heard.repairs,
+            tuple(dict.fromkeys(notes)),
+            "\n".join(replies),
+            tuple(one.id for one in heard.said if one.id),
+            tuple(check for one in heard.said for check in one.checks),
+        )
+
+    def write(self, action: Act, talk: Conversation) -> Any:
+        """The action in the maker's form; `Unsupported` where it has no words for it."""
+        told = action.model_copy(update={"reason": None})
+        for one in (told, told.model_copy(update={"device": None})):  # most have no word for a device
+            for word, row in self.rows.items():
+                fields = row.write(one, talk)
+                if fields is not None and self._says(made := self.form(word, fields), one, talk):
+                    return made
+        raise Unsupported(
+            f"{action.type} with these fields has no form in {self.name}",
+            hint="Resolve it to a point first, or say it with the vocabulary's own action.",
+        )
+
+    def _says(self, form: Any, action: Act, talk: Conversation) -> bool:
+        """Whether it would be read as what was meant: a text can look like another word."""
+        try:
+            read = self.read(form, replace(talk, cursor=None, held=None))
+        except HandrailError:
+            return False
+        return bool(read.actions) and read.actions[0] == action
+
+
+def _asked_first(one: Said) -> list[AnyAction]:
+    """A maker's own safety check is a question to a person."""
+    if not one.checks:
+        return []
+    said = "; ".join(str(check.get("message") or check.get("code") or "a check") for check in one.checks)
+    ask = {"type": "request_human_auth", "capability": "permission"}
+    return [action_from({**ask, "instruction": f"The model's maker wants a person to confirm: {said[:900]}"})]
+
+
+def _names(pairs: Mapping[str, tuple[str, str]]) -> set[str]:
+    return {name for pair in pairs.values() for name in pair}
+
+
+def _paired(
+    word: str, given: Fields, pairs: Mapping[str, tuple[str, str]], talk: Conversation
+) -> dict[str, Any]:
+    """Both numbers or none."""
+    placed: dict[str, Any] = {}
+    for path, (x, y) in pairs.items():
+        if (x in given) != (y in given):
+            missing = y if x in given else x
+            raise InvalidAction(f"{missing}: is required", path=missing, hint=f"{word} needs {x} and {y}.")
+        if x in given:
+            placed[path] = talk.frame.to_device(number_from(given[x], x), number_from(given[y], y), x)
+    return placed
+
+
+def _pointed(given: dict[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+    if name in given:
+        talk.cursor = place_from(given[name], name, talk)
+        return given
+    if talk.cursor is None:
+        raise InvalidAction(
+            f"{name}: is required: nothing was pointed at before", path=name, hint="Say where."
+        )
+    own = talk.frame.from_device(talk.cursor["x"], talk.cursor["y"])
+    return {**given, name: list(own)}
