@@ -18,11 +18,13 @@ from starlette.routing import Route
 from handrail import __version__
 from handrail.android.discovery import Found
 from handrail.config import canonical
+from handrail.dialects.carry_out import CarriedOut
 from handrail.engine.events import Caller
 from handrail.engine.leases import Held
 from handrail.engine.session import Session
 from handrail.errors import FAMILIES, Cancelled, InvalidAction
 from handrail.http.context import Context
+from handrail.http.dialects import check_parameters, run_words, words_in
 from handrail.http.responses import number, status_of
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import json_schema
@@ -34,6 +36,8 @@ from handrail.waiting import first
 MOST_AT_ONCE = 100
 """Actions of one batch."""
 LONGEST_WAIT_MS = 60_000
+DESK = "desk"
+"""The one dialect that needs no phone."""
 
 _schema = cache(json_schema)
 T = TypeVar("T")
@@ -50,10 +54,13 @@ async def vocabulary(_: Request) -> JSONResponse:
 
 
 async def act(request: Request) -> JSONResponse:
-    """One action → its envelope; a list of desk actions → one change, their envelopes."""
+    """One action → its envelope; a list of desk actions → one change; with `dialect`, the maker's answer."""
     body = await request.body()
     context: Context = request.app.state.context
     caller = request.state.visitor.caller()
+    if "dialect" in request.query_params:
+        done = await unless_left(request, _run_words(context, dict(request.query_params), body, caller))
+        return JSONResponse(done.to_dict(), status_of(done.told.code))
     if body.lstrip()[:1] == b"[":
         envelopes = await unless_left(request, _run_all(context, body, caller))
         failed = next((one.failure_code for one in envelopes if not one.success), None)
@@ -67,6 +74,14 @@ async def _run(context: Context, body: bytes, caller: Caller) -> Envelope:
     if isinstance(action, DeskAct):
         return await context.runtime.desk_session().run(action, caller=caller)
     return await (await _session(context, action.device)).run(action, caller=caller)
+
+
+async def _run_words(context: Context, asked: dict[str, str], body: bytes, caller: Caller) -> CarriedOut:
+    check_parameters(asked)
+    needs_phone = asked["dialect"] != DESK
+    session = await _session(context, asked.get("device")) if needs_phone else None
+    talk = context.conversations.of(caller.id, session.serial if session else "", asked)
+    return await run_words(context.runtime, session, words_in(body), talk, caller, asked["dialect"])
 
 
 async def _session(context: Context, name: str | None) -> Session:

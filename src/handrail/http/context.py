@@ -12,6 +12,7 @@ from handrail.engine.hold import Stops
 from handrail.http.activity import ConsoleMessages
 from handrail.http.approvals import DeskApprovals
 from handrail.http.auth import HttpAuth, Visitor
+from handrail.http.dialects import Conversations
 from handrail.http.flows import Flows
 from handrail.http.phone import Phones
 from handrail.http.windows import Rendered
@@ -40,6 +41,7 @@ class Context:
         self.approvals = DeskApprovals(runtime, desk)
         self.rendered = Rendered()
         self.console = ConsoleMessages(runtime.clock)
+        self.conversations = Conversations()
         desk.on_publish.append(self._published)
         self.leaving = asyncio.Event()
         """Set when the server is about to end: whoever waits for something is told so."""

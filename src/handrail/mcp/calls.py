@@ -135,7 +135,7 @@ async def native(call: Call) -> ToolAnswer:
     match call.name:
         case "devices":
             check_names("devices", call.arguments, ())
-            return _devices(await call.state.runtime.devices(), call.state.sessions)
+            return await listed_devices(call)
         case "connect":
             return await _connect(call)
         case "run_flow":
@@ -158,6 +158,11 @@ async def act(call: Call, action: AnyAction) -> ToolAnswer:
         action = action.model_copy(update={"since": known.seen[session.serial]})
     envelope = await call.perform(action, session)
     return tell(call.state.runtime, session, known, action, envelope)
+
+
+async def listed_devices(call: Call) -> ToolAnswer:
+    """What was found, for profiles that call it otherwise."""
+    return _devices(await call.state.runtime.devices(), call.state.sessions)
 
 
 async def _connect(call: Call) -> ToolAnswer:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from handrail.mcp.calls import Call
     from handrail.mcp.tools import Tool
 
-SEEDS = ("interaction", "mobile_debug", "agentest")
+SEEDS = ("interaction", "mobile_debug", "agentest", "openpocket", "mobile_mcp", "agent_device")
+_TABLES = ("openpocket", "mobile_mcp", "agent_device")
+"""Whose tools are rows of a table."""
 
 
 class Seed(Protocol):
@@ -30,4 +32,6 @@ def seed(profile: str) -> Seed | None:
     """The module of a profile; None for native ones. Imported when asked for: one brings all of flows."""
     if profile not in SEEDS:
         return None
+    if profile in _TABLES:
+        return cast("Seed", importlib.import_module("handrail.mcp.seeds.tables").PROFILES[profile])
     return cast("Seed", importlib.import_module(f"handrail.mcp.seeds.{profile}"))
