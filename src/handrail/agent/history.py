@@ -157,7 +157,7 @@ class UnfinishedStep:
     @property
     def thought(self) -> str:
         """The model's own; a tool call may have it as the action's reason alone."""
-        said = self.asked.reply.thought if self.asked else ""
+        said = (self.asked.choice.thought or self.asked.reply.thought) if self.asked else ""
         return said.strip() or ((self.action.reason or "") if self.action else "")
 
     def step(

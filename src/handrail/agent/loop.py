@@ -17,6 +17,7 @@ from handrail.agent.phone import PLACEHOLDER, ActionRunner
 from handrail.agent.report import report
 from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell, silent
 from handrail.agent.run_folder import RunFolder
+from handrail.agent.speech import Speech
 from handrail.agent.stepper import STOPPED, Ending, Stepper
 from handrail.agent.stuck import ScreenNumbers
 from handrail.agent.task import Task
@@ -43,6 +44,8 @@ class Terms:
     """One per step is kept in the folder."""
     spec: str = ""
     """How the model can be opened again when the run is resumed."""
+    speech: Speech | None = None
+    """The dialect that the model speaks, if it is not ours."""
 
 
 USUAL = Terms()
@@ -104,6 +107,7 @@ def _stepper(
         folder=place,
         may_ask=ask,
         pictures=terms.pictures,
+        speech=terms.speech,
         steps=list(terms.before),
         has_secret=any(PLACEHOLDER in str(step.action) for step in terms.before),
         spend=spent(terms.before),

@@ -73,10 +73,10 @@ async def look(session: Session, act: Act) -> ScreenLook:
     )
 
 
-async def photograph(act: Act, width: int, *, for_model: bool) -> bytes | None:
+async def photograph(act: Act, width: int, *, for_model: bool, marks: bool = True) -> bytes | None:
     """PNG, as large as models use it or as a report does; None for a secure window or a failed read."""
     small = min(1.0, max(0.05, REPORT_WIDTH / max(1, width)))
-    envelope = await act(Screenshot(marks=True) if for_model else Screenshot(scale=small))
+    envelope = await act(Screenshot(marks=marks) if for_model else Screenshot(scale=small))
     data = (envelope.details or {}).get("screenshotBase64") if envelope.success else None
     return base64.b64decode(data) if data else None
 

@@ -30,6 +30,8 @@ class Choice:
 
     action: AnyAction | None
     problem: str = ""
+    thought: str = ""
+    """The model's own, where its form has a place for it."""
 
 
 def read_reply(reply: Reply) -> Choice:
@@ -39,8 +41,8 @@ def read_reply(reply: Reply) -> Choice:
     if not isinstance(reply.action, Mapping):
         return Choice(None, f"The action is a {type(reply.action).__name__}, not an object.")
     choice = _choose(dict(reply.action))
-    if choice.action is not None and (nowhere := _nowhere(choice.action)):
-        return Choice(None, nowhere)
+    if choice.action is not None and (why := nowhere(choice.action)):
+        return Choice(None, why)
     return choice
 
 
@@ -79,7 +81,7 @@ def _by_seed(given: dict[str, Any]) -> Choice:
     return Choice(made.native)
 
 
-def _nowhere(action: AnyAction) -> str:
+def nowhere(action: AnyAction) -> str:
     """(0, 0) is what a model or its wrapper writes when it knows no place."""
     points = [end for end in (getattr(action, name, None) for name in _ENDS) if isinstance(end, Point)]
     if points and all(point.x == 0 and point.y == 0 for point in points):

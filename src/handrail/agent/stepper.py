@@ -14,8 +14,10 @@ from handrail.agent.history import UnfinishedStep, answer_of, came_of, line_of
 from handrail.agent.model import AgentModel
 from handrail.agent.phone import PLACEHOLDER, ActionRunner, ScreenLook, look, photograph
 from handrail.agent.prompt import Situation, ask_model, prompt_of
+from handrail.agent.read_answer import read_reply
 from handrail.agent.run_data import AgentStep, Outcome, Phase, RunProgress, StepOutcome, Tell
 from handrail.agent.run_folder import RunFolder
+from handrail.agent.speech import Speech
 from handrail.agent.stuck import Moment, ScreenNumbers, StuckGuard
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
@@ -73,6 +75,8 @@ class Stepper:
     spend: Spend = field(default_factory=Spend)
     notes: list[str] = field(default_factory=list)
     guard: StuckGuard = field(default_factory=StuckGuard)
+    speech: Speech | None = None
+    """The dialect that the model speaks, if it is not ours."""
     has_secret: bool = False
     """A secret was used or seen in this run: no more pictures."""
     _answer: str = ""
@@ -120,6 +124,12 @@ class Stepper:
 
     async def _see_and_ask(self, draft: UnfinishedStep) -> None:
         """A picture that only the report shows is taken while the model thinks."""
+        if self.speech is not None:
+            self.speech.look(draft.view)
+            if self.speech.waiting:  # what the model said last is not done yet
+                draft.action = self.speech.waiting.popleft()
+                await self._photograph(draft)
+                return
         async with beside(self._photograph(draft), "agent's picture") as taking:
             if self.model.sees:
                 await taking
@@ -133,16 +143,20 @@ class Stepper:
         if not wanted or self.has_secret or draft.view.seen is None:
             return
         width = draft.view.seen.screen.width
-        png = await photograph(self.hands.act, width, for_model=self.model.sees)
+        png = await photograph(self.hands.act, width, for_model=self.model.sees, marks=self.speech is None)
         draft.view = replace(draft.view, picture=png)
         if png is not None and self.folder is not None and self.pictures:
             draft.picture = await asyncio.to_thread(self.folder.keep_picture, draft.number, png)
 
     async def _ask(self, draft: UnfinishedStep) -> None:
         self._say("thinking", draft)
-        draft.asked = await ask_model(self.model, prompt_of(self._situation(draft), self.model))
+        read = self.speech.read if self.speech is not None else read_reply
+        prompt = prompt_of(self._situation(draft), self.model, self.speech)
+        draft.asked = await ask_model(self.model, prompt, read)
         draft.action = draft.asked.choice.action
         self._remark = draft.asked.reply.problem if draft.action is not None else ""
+        if self.speech is not None:
+            self._remark = " ".join(f"{note}." for note in self.speech.notes)
         for usage in draft.asked.usages:
             self.spend = self.spend.plus(usage)
         if draft.action is not None and PLACEHOLDER in str(draft.action.to_dict()):
@@ -186,6 +200,8 @@ class Stepper:
         envelope = await self.hands.act(action, draft.thought)
         self._answer = answer_of(action, envelope)
         self._write(draft, came_of(action, envelope), line_of(action, envelope), envelope)
+        if not envelope.success and self.speech is not None:
+            self.speech.waiting.clear()  # what was to follow was meant for another screen
         if envelope.failure_code == "CANCELLED":
             return STOPPED
         if envelope.failure_code == "DEVICE_BUSY":
@@ -207,7 +223,7 @@ class Stepper:
 
     async def _finish(self, draft: UnfinishedStep, action: Finish) -> Ending | None:
         """What the model says counts where nothing can be checked."""
-        if self.task.until is not None:
+        if self.task.until is not None and action.status == "done":
             check = WaitFor(condition=self.task.until, timeout_ms=CHECK_MS)
             checked = await self.hands.act(check, "I check that the task is done.")
             if checked.failure_code == "CANCELLED":
@@ -217,7 +233,9 @@ class Stepper:
                 return self._not_done(draft, checked)
         envelope = await self.hands.act(action, draft.thought)
         self._write(draft, came_of(action, envelope), line_of(action, envelope), envelope)
-        return Ending("finished", action.message) if envelope.success else STOPPED
+        if not envelope.success:
+            return STOPPED
+        return Ending("finished" if action.status == "done" else "failed", action.message)
 
     def _not_done(self, draft: UnfinishedStep, checked: Envelope) -> Ending | None:
         self._claims += 1

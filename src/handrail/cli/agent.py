@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from handrail.agent.budget import Budget
     from handrail.agent.model import AgentModel
     from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell
+    from handrail.agent.speech import Speech
     from handrail.agent.task import Task
     from handrail.cli.agent_progress import AgentProgress
     from handrail.config import Config
@@ -42,6 +43,8 @@ class AgentOptions:
     model: str | None
     base_url: str | None
     text: bool
+    dialect: str | None
+    frame: str | None
     see: bool | None
     stream: bool
     max_steps: int | None
@@ -61,6 +64,8 @@ class AgentOptions:
     "--base-url", metavar="URL", help="Another server with the maker's protocol, such as a local one."
 )
 @click.option("--text", is_flag=True, help="The model has no tools: it answers in JSON.")
+@click.option("--dialect", metavar="NAME", help="The form it was trained on: ui_tars, mobile_use, ….")
+@click.option("--frame", metavar="UNIT", help="What its numbers mean, if not what the dialect says.")
 @click.option("--see/--no-see", default=None, help="Send it pictures of the screen, or never.")
 @click.option("--stream", is_flag=True, help="Have its answers sent in pieces, as some servers want.")
 @click.option(
@@ -159,7 +164,7 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
         env=runtime.env,
         clock=runtime.clock,
         base_url=options.base_url,
-        mode="text" if options.text else None,
+        mode="text" if options.text or options.dialect else None,
         sees=options.see,
         stream=options.stream,
     )
@@ -207,10 +212,23 @@ async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session
                     desk=_desk_of(options, runtime),
                     before=plan.before,
                     spec=plan.spec,
+                    speech=_speech(plan.model, options),
                 ),
             )
     progress.end(result)
     return result
+
+
+def _speech(model: AgentModel, options: AgentOptions) -> Speech | None:
+    """The dialect of the command line, else the one that a script names."""
+    from handrail.agent.speech import Speech  # noqa: PLC0415
+    from handrail.dialects.frame import unit_from  # noqa: PLC0415
+    from handrail.dialects.registry import dialect  # noqa: PLC0415
+
+    name = options.dialect or getattr(model, "dialect", "")
+    if not name:
+        return None
+    return Speech.of(name, unit_from(options.frame, dialect(name).unit))
 
 
 def _desk_of(options: AgentOptions, runtime: Runtime) -> DeskRunner | None:

@@ -1,11 +1,13 @@
 """A model that says what a file says, step by step: for demonstrations, reference solutions and tests.
 
 A step is `{thought?, action}`, `{thought?, raw}` (what a model might have written, read as such), or an
-action in a flow's short form: `- tap: Save`. What is wrong with a file is told with its path.
+action in a flow's short form: `- tap: Save`. A file whose head names a `dialect` has steps in that dialect's
+own form, text or JSON. What is wrong with a file is told with its path.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,10 @@ import yaml
 
 from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.read_answer import read_text
+from handrail.dialects.openpocket import normalise
+from handrail.dialects.registry import dialect
 from handrail.errors import InvalidAction
-from handrail.protocol.actions import ACTIONS
+from handrail.protocol.actions import ACTIONS, AnyAction
 from handrail.protocol.read import action_from, nearest_kind
 
 MAX_BYTES = 1_000_000
@@ -29,8 +33,10 @@ class ScriptedModel:
     mode: Mode = "tools"
     sees = False
 
-    def __init__(self, replies: Sequence[Reply], name: str = "scripted") -> None:
+    def __init__(self, replies: Sequence[Reply], name: str = "scripted", dialect: str = "") -> None:
         self.name = name
+        self.dialect = dialect
+        """What its steps are written in; empty for the vocabulary's own."""
         self._replies = replies
         self._at: int | None = None
 
@@ -56,7 +62,7 @@ def open_script(path: Path) -> ScriptedModel:
     if len(data) > MAX_BYTES:
         raise InvalidAction(f"{path}: {len(data):,} bytes are too many for a script", path="model")
     try:
-        return ScriptedModel(read_script(data), f"scripted:{path.name}")
+        return ScriptedModel(read_script(data), f"scripted:{path.name}", dialect_of_script(data))
     except InvalidAction as error:
         raise InvalidAction(
             f"{path}: {error.message}", path=error.details["path"], hint=error.hint, file=str(path)
@@ -69,13 +75,30 @@ def read_script(data: str | bytes) -> list[Reply]:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _bad("", f"not valid YAML: {_where(error)}") from None
-    at = ""
+    at, spoken = "", ""
     if isinstance(found, dict):
-        _only(found, {"steps"}, "")
+        _only(found, {"steps", "dialect"}, "")
+        spoken = str(found.get("dialect", ""))
         found, at = found.get("steps"), "steps"
     if not isinstance(found, list) or not found:
         raise _bad(at, "should be a list of steps")
+    if spoken:
+        dialect(spoken)
+        return [_in_dialect(step) for step in found]
     return [_reply(step, f"{at}[{number}]") for number, step in enumerate(found)]
+
+
+def dialect_of_script(data: str | bytes) -> str:
+    """Of one that was read; empty where its head names none."""
+    found = yaml.safe_load(data)
+    return str(found.get("dialect", "")) if isinstance(found, dict) else ""
+
+
+def _in_dialect(step: Any) -> Reply:
+    """As a model would have printed it: its reader is the run's."""
+    if isinstance(step, dict) and set(step) <= {"thought", "raw"} and "raw" in step:
+        return Reply(str(step.get("thought", "")), None, str(step["raw"]))
+    return Reply("", None, step if isinstance(step, str) else json.dumps(step, ensure_ascii=False))
 
 
 def _reply(step: Any, at: str) -> Reply:
@@ -89,6 +112,8 @@ def _reply(step: Any, at: str) -> Reply:
     rest = {key: value for key, value in step.items() if key != "thought"}
     if "raw" in rest:
         return _as_written(rest, thought, at)
+    if "type" in rest:
+        return Reply(thought, _action(rest, at), "")
     if "action" in rest:
         _only(rest, {"action"}, at)
         return Reply(thought, _action(rest["action"], f"{at}.action"), "")
@@ -122,12 +147,25 @@ def _short(rest: Mapping[str, Any], at: str) -> dict[str, Any]:
 
 def _action(given: Any, at: str) -> dict[str, Any]:
     try:
-        return action_from(given).to_dict()
+        return _action_from(given).to_dict()
     except InvalidAction as error:
         inside = error.details.get("path", "")
         where = f"{at}.{inside}" if inside else at
         message = error.message.removeprefix(f"{inside}: ") if inside else error.message
         raise _bad(where, message, error.hint) from None
+
+
+def _action_from(given: Any) -> AnyAction:
+    """In the vocabulary, else as OpenPocket writes it; what it would have to invent is no action."""
+    try:
+        return action_from(given)
+    except InvalidAction:
+        made = normalise(given)
+        if made.native is None or not isinstance(given, Mapping) or "type" in made.defaulted:
+            raise
+        if any(name in made.defaulted for name in ("text", "keycode", "packageName", "command", "script")):
+            raise
+        return made.native
 
 
 def _only(found: Mapping[str, Any], known: set[str], at: str) -> None:

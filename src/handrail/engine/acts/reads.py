@@ -254,6 +254,12 @@ def show(
     return ShownPicture(written.getvalue(), width, height, factor, part if region else None)
 
 
+def picture_size(width: int, height: int) -> tuple[int, int]:
+    """Of what models are shown of a screen of this size."""
+    factor = min(1.0, LONG_SIDE / max(width, height, 1))
+    return max(1, round(width * factor)), max(1, round(height * factor))
+
+
 def _on_picture(region: Sequence[int], width: int, height: int) -> Bounds:
     part = Bounds(*region).intersect(Bounds(0, 0, width, height))
     if not part.area:
