@@ -19,7 +19,10 @@ LONGEST_SOCKET = 100
 def home_folder(env: Mapping[str, str]) -> str:
     """An absolute path; nothing is looked for."""
     if chosen := env.get("HANDRAIL_HOME"):
-        return _plain(os.path.join(os.getcwd(), os.path.expanduser(chosen)))
+        chosen = os.path.expanduser(
+            chosen
+        )  # a working directory may be gone, which an absolute path survives
+        return _plain(chosen if chosen.startswith("/") else f"{os.getcwd()}/{chosen}")
     # The XDG rules: a relative path in these variables counts as not set.
     data = env.get("XDG_DATA_HOME", "")
     if data.startswith("/"):

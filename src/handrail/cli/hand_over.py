@@ -53,9 +53,12 @@ def hand_over(*, starts: bool) -> None:
     """Returns where the command has to run here. `starts`: start a resident process where there is none."""
     if not _may_be_handed():
         return
-    home = os.path.realpath(home_folder(os.environ))
     try:
+        home = os.path.realpath(home_folder(os.environ))
         message, files = _message()
+    except OSError:  # a working directory that was removed, for one: the command says it
+        return
+    try:
         line = _connected(home)
         answer = _offer(line, message, files) if line is not None else OTHER_CODE
         if answer[:1] == OTHER_CODE and starts and (line := _started(home)) is not None:
@@ -163,7 +166,7 @@ def _kept() -> dict[str, str]:
 def _message() -> tuple[bytes, list[int]]:
     """The command as bytes, and the descriptors that go with it: the folder first."""
     numbers = open_files()
-    folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+    folder = os.open(".", os.O_PATH | os.O_DIRECTORY)  # it may be one that can be entered and not be read
     fields = [
         our_code().encode(),
         our_interpreter().encode(),

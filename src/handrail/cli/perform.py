@@ -42,8 +42,14 @@ def perform(data: dict[str, Any], target: DeviceOptions, *, as_json: bool, out: 
     codes: list[int] = []
 
     def tell(envelope: dict[str, Any], text: str) -> None:
-        speak(envelope, text, as_json=as_json, out=out)
-        codes.append(_exit_code(envelope))
+        try:
+            speak(envelope, text, as_json=as_json, out=out)
+            codes.append(_exit_code(envelope))
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # it has been done: nothing may say that it was not
+            click.echo(f"the answer can't be written: {error.strerror or error}", err=True)
+            codes.append(HandrailError("").exits.exit_code)
         for one in on_answer:
             one(codes[0])
 

@@ -196,6 +196,14 @@ def _fail(error: HandrailError, *, quiet: bool = False) -> NoReturn:
     sys.exit(error.exits.exit_code)
 
 
+def _is_nowhere() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def _unforeseen(error: Exception) -> HandrailError:
     """A disk that failed has a name; for anything else the log has the traceback."""
     import logging  # noqa: PLC0415  (what most commands do not need)
@@ -209,6 +217,8 @@ def _unforeseen(error: Exception) -> HandrailError:
         return error
     if named := disk_failure(error):
         return named
+    if isinstance(error, FileNotFoundError) and _is_nowhere():
+        return InvalidAction("the working directory is gone", hint="Go to one that exists.", path="")
     if isinstance(error, OSError) and error.filename is not None:
         place, home = Path(os.fsdecode(error.filename)), Config.from_env(os.environ).home
         if place == home or home in place.parents:

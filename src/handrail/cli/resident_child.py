@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from socket import CMSG_LEN, SCM_RIGHTS, SOL_SOCKET, socket
 from types import FrameType
-from typing import NoReturn
+from typing import BinaryIO, NoReturn, cast
 
 from handrail.cli.hand_over import (
     ALONE,
@@ -247,17 +247,21 @@ def _open_streams(streams: list[list[str]], line: socket) -> None:
     """As the client's interpreter has opened them."""
     for number, (name, told) in enumerate(zip(("stdin", "stdout", "stderr"), streams, strict=True)):
         raw = _Telling(number, "r" if number == 0 else "w", closefd=False)
-        raw.line = line if number == 1 else None
+        raw.line, raw.name = (line if number == 1 else None), f"<{name}>"
         encoding, errors, line_buffering, write_through = told
-        buffered = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
+        if number > 0 and write_through == "True":  # with PYTHONUNBUFFERED
+            below = cast("BinaryIO", raw)
+        else:
+            below = cast("BinaryIO", io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw))
         text = io.TextIOWrapper(
-            buffered,
+            below,
             encoding=encoding,
             errors=errors,
             newline="\n",
             line_buffering=line_buffering == "True",
             write_through=write_through == "True",
         )
+        text.mode = "w" if number else "r"  # type: ignore[misc]
         setattr(sys, name, text)
         setattr(sys, f"__{name}__", text)
 
@@ -311,7 +315,9 @@ def _flushed(code: int) -> int:
     """What is left goes out, as at the end of an interpreter."""
     try:
         sys.stdout.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"Exception ignored in: {sys.stdout!r}\n{type(error).__name__}: {error}\n")
         code = 120
     with suppress(OSError, ValueError):
         sys.stderr.flush()

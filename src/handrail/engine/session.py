@@ -353,9 +353,9 @@ def _as_it_is(refs: Any) -> Any:
     return refs
 
 
-_numbers = itertools.count(os.getpid())
+_numbers = itertools.count()
 
 
 def next_number() -> int:
-    """Another one every time."""
-    return next(_numbers)
+    """Another one every time, and in every process: also in those that were forked from one."""
+    return os.getpid() + next(_numbers)
