@@ -2,7 +2,7 @@
 
 Bytecode is cached, and `handrail` is the script that pip installs. Wall time is what a person waits; CPU time
 says how much of it was ours on a machine that others use too. A goal of CPU time is marked so. With
-HANDRAIL_AGENT_DEVICE (its `agent-device.mjs`) and HANDRAIL_MOBILE_MCP (its `lib/index.js`) the peers run on
+AGENT_DEVICE (its `agent-device.mjs`) and HANDRAIL_MOBILE_MCP (its `lib/index.js`) the peers run on
 the same phone, see `cli_peers.py`. `--json` gives the figures as data.
 """
 
@@ -53,7 +53,7 @@ PLACE = "960,1030"
 NOTHING = "540,100"
 """The title of the page: nothing happens there, so the screen is watched until it has rested long enough."""
 IMPORT = re.compile(r"import time:\s+(\d+) \|\s+(\d+) \|( +)(\S+)")
-PEERS = {"HANDRAIL_AGENT_DEVICE": cli_peers.agent_device, "HANDRAIL_MOBILE_MCP": cli_peers.mobile_mcp}
+PEERS = {"AGENT_DEVICE": cli_peers.agent_device, "HANDRAIL_MOBILE_MCP": cli_peers.mobile_mcp}
 PARTS = ("handrail", "pydantic", "pydantic_core", "click", "asyncio", "sqlite3", "lxml", "PIL", "rich", "mcp")
 
 
