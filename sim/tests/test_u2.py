@@ -229,6 +229,17 @@ def test_a_gesture_is_made_of_two_fingers() -> None:
     with_automator(story)
 
 
+def test_a_swipe_pauses_between_its_steps() -> None:
+    async def story(u2: Automator) -> None:
+        clock = u2.hand.clock
+        for steps, took in ((1, 0), (2, 5), (20, 95)):
+            before = clock.monotonic_ms()
+            assert await u2.call("swipe", 540, 1200, 540, 1200, steps)
+            assert took <= clock.monotonic_ms() - before < took + 8  # the story moves the clock by 8 ms
+
+    with_automator(story)
+
+
 START = "CLASSPATH=/data/local/tmp/u2.jar app_process / com.wetest.uia2.Main -p 9008"
 
 

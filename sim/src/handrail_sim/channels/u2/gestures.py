@@ -1,6 +1,6 @@
 """Methods of the uiautomator2 server that move fingers: click at a point, swipe, drag, pinch, raw touch.
 
-One step of a gesture takes 5 ms, as in androidx.test.uiautomator.
+Between two steps of a gesture lie 5 ms, as in androidx.test.uiautomator.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ async def _inject(server: Server, action: int, x: float, y: float, meta: int) ->
 
 @method("swipe", "int", "int", "int", "int", "int")
 async def swipe(server: Server, x1: int, y1: int, x2: int, y2: int, steps: int) -> bool:
-    """Along a line."""
+    """Along a line. A swipe of one step is down and up."""
     before = server.events
-    await server.phone.swipe(x1, y1, x2, y2, max(1, steps) * STEP_MS)
+    await server.phone.swipe(x1, y1, x2, y2, max(0, steps - 1) * STEP_MS)
     await server.acknowledged(before, 0)
     return True
 
