@@ -48,6 +48,8 @@ _VISIBLE = _Visible()
 
 def clean(text: str) -> str:
     """The text as a person sees it: one line, single spaces, no control, bidi or zero-width characters."""
+    if not text:  # as most texts of a screen are
+        return ""
     if not text.isprintable():
         if "\x1b" in text:
             text = _ANSI.sub("", text)

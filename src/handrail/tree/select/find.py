@@ -241,18 +241,18 @@ class Wish:
         return LOOSE if loose in (node.class_name.casefold(), node.short_class.casefold()) else None
 
     def _grade_text(self, name: str, node: Node, label_of: LabelOf) -> int | None:
+        label = label_of(node)
+        if not (label or node.text or node.description or node.hint_text):
+            return None  # as most of a screen's nodes are: nothing is ever wanted that is empty
         text = "" if node.flags & PASSWORD else clean(node.text)
-        labels = (clean(node.description), clean(node.hint_text), label_of(node))
+        labels = (clean(node.description), clean(node.hint_text), label)
         said = [one for one in (text, *labels) if one]
-        if not said:  # as most of a screen's nodes are: nothing is ever wanted that is empty
-            return None
         fits = _equals if name == "text" else _contains
         wanted, loose = self.clean[name], self.loose[name]
         if fits(text, wanted):
             return EXACT
-        for label in labels:
-            if fits(label, wanted):
-                return BY_LABEL
+        if any(fits(one, wanted) for one in labels):
+            return BY_LABEL
         for one in said:
             if fits(one.casefold(), loose):
                 return LOOSE
