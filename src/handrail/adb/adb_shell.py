@@ -11,6 +11,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import NamedTuple
 
 from handrail.adb.link import Link, Stream
 from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, Output, Script, quote
@@ -50,8 +51,12 @@ class AdbShell:
             async with Deadline(self._clock, timeout_ms):
                 v2 = await self._has_v2()
                 delivery = "unknown"
-                async with self._started(command, line, v2, limit, silent=silent) as process:
+                running = await self._begin(command, line, v2, limit, silent=silent)
+                try:
+                    process = running.process
                     output = await (process.wait() if silent else process.talk(stdin))
+                finally:
+                    await self._end(running)
         except Expired:
             raise too_slow(line, timeout_ms, delivery) from None
         if check and not output.ok:
@@ -61,25 +66,23 @@ class AdbShell:
     @asynccontextmanager
     async def start(self, command: Command) -> AsyncIterator[AdbProcess]:
         line = command_line(command)
-        async with self._started(command, line, await self._has_v2()) as process:
-            yield process
+        running = await self._begin(command, line, await self._has_v2())
+        try:
+            yield running.process
+        finally:
+            await self._end(running)
 
     async def _has_v2(self) -> bool:
         return "shell_v2" in await self._link.features()
 
-    @asynccontextmanager
-    async def _started(
+    async def _begin(
         self, command: Command, line: str, v2: bool, limit: int = OUTPUT_LIMIT, *, silent: bool = False
-    ) -> AsyncIterator[AdbProcess]:
+    ) -> _Running:
         mark = f"handrail-{secrets.token_hex(8)}" if isinstance(command, Script) or not v2 else ""
         text = (f"# {mark}\n{line}" if mark else f"exec {line}") + NO_INPUT * silent
         service = f"shell,v2,raw:{text}" if v2 else f"exec:{text}"
         stream = await (self._open_marked(service, mark) if mark else self._link.open(service))
-        process = (AdbProcess if v2 else RawProcess)(stream, line, self._link, limit)
-        try:
-            yield process
-        finally:
-            await self._end(process, stream, mark)
+        return _Running((AdbProcess if v2 else RawProcess)(stream, line, self._link, limit), stream, mark)
 
     async def _open_marked(self, service: str, mark: str) -> Stream:
         """Cancelled in between, the script may run already: it is let in, so that it can be killed."""
@@ -94,13 +97,13 @@ class AdbShell:
                         await stream.close()
                 raise
 
-    async def _end(self, process: AdbProcess, stream: Stream, mark: str) -> None:
+    async def _end(self, running: _Running) -> None:
         """A script is killed before its stream closes: afterwards its children have lost the mark."""
         try:
-            if mark and not process.ended:
-                await self._kill(mark)
+            if running.mark and not running.process.ended:
+                await self._kill(running.mark)
         finally:
-            await stream.close()
+            await running.stream.close()
 
     async def _kill(self, mark: str) -> None:
         """adbd starts every shell as the leader of a group; the pattern does not match its own command."""
@@ -245,6 +248,14 @@ class AdbProcess:
             command=self._line,
             delivery="unknown",
         )
+
+
+class _Running(NamedTuple):
+    """A command on the device. The mark is by what a script is found again."""
+
+    process: AdbProcess
+    stream: Stream
+    mark: str
 
 
 class RawProcess(AdbProcess):
