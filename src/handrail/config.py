@@ -78,9 +78,7 @@ VARIABLES: tuple[Variable, ...] = (
         also="AGENTEST_DISABLE_HELPER",
     ),
     Variable(
-        "HANDRAIL_HELPER_DIR",
-        "folder with the APKs of the HTTP helper",
-        also="AGENTEST_HELPER_APK_DIR",
+        "HANDRAIL_HELPER_DIR", "folder with the APKs of the HTTP helper", also="AGENTEST_HELPER_APK_DIR"
     ),
     Variable(
         "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
