@@ -260,6 +260,25 @@ def test_several_views_on_a_screen_have_their_own_pages_and_a_hidden_one_has_non
     play(story)
 
 
+def test_a_frame_of_another_site_is_read_and_belongs_to_its_own_address(play: Play) -> None:
+    async def story(stage: PhoneStage) -> None:
+        stage.site.put("<button onclick=\"parent.postMessage('inside', '*')\">Inner</button>", "/inner")
+        await stage.show(
+            f"<title>Outer</title><p>Above</p><iframe src='{stage.site.other}/inner' height=90></iframe>"
+            "<script>addEventListener('message', (event) => { window.hit = event.data; })</script>"
+        )
+        await stage.asked()
+        async with asyncio.timeout(PATIENCE_S):
+            while not [one for one in (await stage.screen()).nodes if one.text == "Inner"]:
+                continue
+        inner = await stage.node("Inner")
+        assert (inner.place, inner.package_name) == (stage.site.other, LAB)
+        assert (await stage.tap("Inner")).success
+        assert await stage.js("window.hit") == "inside"
+
+    play(story)
+
+
 def test_native_windows_over_a_page_cover_it(play: Play) -> None:
     async def story(stage: PhoneStage) -> None:
         await stage.show(

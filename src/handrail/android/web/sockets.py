@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.shell import Script
 from handrail.android.http_over_adb import HttpPort
 from handrail.cdp.connection import Connection
 from handrail.cdp.wire import StreamWire, WireClosed
@@ -18,7 +17,7 @@ from handrail.errors import AdbConnectionError, BrowserConnectionError, Handrail
 from handrail.tree.node import Bounds
 from handrail.waiting import Deadline, Expired
 
-LIST_COMMAND = Script("grep -a devtools_remote /proc/net/unix")
+LIST_COMMAND = ["cat", "/proc/net/unix"]
 _NAME = re.compile(r"@([\w.]*devtools_remote(?:_[\w.]+)?)\s*$", re.MULTILINE)
 MOST_SOCKETS = 12
 MOST_PAGES = 64

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from handrail.adb.device import AdbDevice
-from handrail.android.web.graft import PageTold, grafted, is_trusted, title_of, web_roots
+from handrail.android.web.graft import PageTold, frame_of, grafted, is_trusted, title_of, web_roots
 from handrail.android.web.sockets import ListedPage, Sockets, matched
 from handrail.cdp.connection import Connection
 from handrail.clock import Clock
@@ -243,11 +243,12 @@ class WebViews:
         """Compared once with what accessibility says: a page of another view would be somewhere else."""
         if not page.is_trusted:
             page.is_trusted = is_trusted(screen, view, told.main)
-        if not page.is_trusted:
+        fits = page.is_trusted and frame_of(view, told.main) is not None
+        if not fits:
             self._tell(
                 page.listed.id, f"web: {title_of(view)!r} and the page {told.title!r} do not fit together"
             )
-        return page.is_trusted
+        return fits
 
     # typing
 
