@@ -17,7 +17,8 @@ from typing import Any
 _JUDGE = """<script>addEventListener('load', () => {
 const shown = (el) => { const box = el.getBoundingClientRect(), style = getComputedStyle(el);
   return box.width > 0 && box.height > 0 && box.top < innerHeight && style.visibility === 'visible'; };
-const words = (label) => [...label.childNodes].map((one) => one.nodeType === 3 ? one.data : '').join('').trim();
+const words = (label) => [...label.childNodes].map((one) => one.nodeType === 3 ? one.data : '')
+  .join('').trim();
 const name = (el) => el.getAttribute('aria-label') || (el.labels?.[0] && words(el.labels[0])) || el.innerText
   || (el.type === 'submit' ? el.value : '') || el.placeholder || el.alt || el.title || '';
 const found = [...document.querySelectorAll(
