@@ -190,8 +190,8 @@ class SameRecord:
             partner != -1 and pairing.old.label[order] == pairing.new.label[partner]
             for order, partner in enumerate(self._linked)
         ]
-        is_put = pairing.old.tree[0] == pairing.new.tree[0] and linked == list(range(len(linked)))
-        self._is_unchanged = is_put and len(linked) == len(pairing.new.nodes)
+        self._is_unchanged = _is_unchanged(pairing, linked)
+        self._in_row: dict[int, bool] = {}
         self._said_new = [False] * len(pairing.new.nodes)
         for order, partner in enumerate(self._linked):
             if partner != -1:
@@ -220,6 +220,11 @@ class SameRecord:
             return True
         return self._in_same_row(around.order)
 
+    def _in_same_row(self, start: int) -> bool:
+        if start not in self._in_row:
+            self._in_row[start] = self._is_row_same(start)
+        return self._in_row[start]
+
     def _is_numbered(self, old: int, new: int) -> bool:
         return self._old.is_numbered(old) or self._new.is_numbered(new)
 
@@ -231,7 +236,7 @@ class SameRecord:
         new = sum([self._said_new[word] for word in its.words])
         return 2 * old > len(company.words) or 2 * new > len(its.words)
 
-    def _in_same_row(self, start: int) -> bool:
+    def _is_row_same(self, start: int) -> bool:
         """A list that was filled anew may say the same by chance: a neighbour must be the same.
 
         Where several rows say the same, both must, and none of these may have come or gone.
@@ -252,6 +257,16 @@ class SameRecord:
         while node is not None and len(records.rows(node)) < 2:
             node = node.parent
         return node
+
+
+def _is_unchanged(pairing: Pairing, linked: list[int]) -> bool:
+    """All is where it was and says what it said; but a page may call itself otherwise."""
+    old, new = pairing.old, pairing.new
+    if linked != list(range(len(new.nodes))):
+        return False
+    return [old.tree[one.order] for one in old.nodes[0].children] == [
+        new.tree[one.order] for one in new.nodes[0].children
+    ]
 
 
 def _alike(one: Shape, other: Shape) -> bool:
