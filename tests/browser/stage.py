@@ -23,7 +23,7 @@ from handrail.errors import BrowserConnectionError
 from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
 REQUIRED = "HANDRAIL_REQUIRE_BROWSER"
 
 

@@ -17,6 +17,7 @@ FIELD = (
 )
 
 
+@pytest.mark.slow
 def test_a_page_gets_the_files_that_policy_lists_and_no_other(site: Site, tmp_path: Path) -> None:
     outbox = tmp_path / "outbox"
     outbox.mkdir()
@@ -42,6 +43,7 @@ def test_a_page_gets_the_files_that_policy_lists_and_no_other(site: Site, tmp_pa
     run(story())
 
 
+@pytest.mark.slow
 def test_a_button_that_opens_a_chooser_is_said_to_want_a_file_and_takes_one(
     site: Site, tmp_path: Path
 ) -> None:
@@ -60,6 +62,7 @@ def test_a_button_that_opens_a_chooser_is_said_to_want_a_file_and_takes_one(
     run(story())
 
 
+@pytest.mark.slow
 def test_a_file_that_a_page_sends_is_refused_or_kept_by_a_number_and_named(
     site: Site, tmp_path: Path
 ) -> None:

@@ -149,8 +149,10 @@ class Mouse:
             if page.dialog.kind == "prompt":
                 answer["promptText"] = page.dialog.default if self._eyes.typed is None else self._eyes.typed
             self._rest.acted()
+            answered = page.dialog
             await page.session.call("Page.handleJavaScriptDialog", answer, timeout_ms=INPUT_MS)
-            page.dialog_closed()
+            if page.dialog is answered:  # the next one may be open already
+                page.dialog_closed()
         elif part != FIELD:
             raise ElementNotInteractable(
                 "The page waits for an answer to its dialog, and takes nothing else",

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from handrail.cdp.connection import Answer, CdpSession, Connection
 from handrail.clock import Clock
-from handrail.errors import AppCrashed, HandrailError
+from handrail.errors import AppCrashed, HandrailError, Timeout
 from handrail.page.reading import PagePart, PageReader
 from handrail.waiting import Background
 
 MOST_WISHES = 8
 QUIET_KINDS = frozenset({"WebSocket", "EventSource", "Ping", "Media", "Prefetch"})
 """Requests that nobody waits for."""
+ANSWER_MS = 2_000.0
+"""For a page to show that its script is not busy without end."""
 STALE_MS = 10_000.0
 """A request that runs for longer holds nothing up."""
 
@@ -152,6 +154,18 @@ class WebPage(PageReader):
         """The page goes on."""
         self.dialog = None
         self.dialog_changed.clear()
+
+    async def answers(self) -> bool:
+        """False for a page whose script does not end; one that has crashed is loaded again by the browser."""
+        if self.crashed:
+            return True
+        try:
+            await self.session.call("Runtime.evaluate", {"expression": "1"}, timeout_ms=ANSWER_MS)
+        except Timeout:
+            return False
+        except HandrailError:
+            return True
+        return True
 
     def _file_asked(self, told: Answer) -> None:
         """Files come from policy alone; until somebody gives one, the page gets none."""

@@ -19,7 +19,13 @@ from handrail.browser.typist import PageTypist
 from handrail.browser.wall import Known, Wall, refusal
 from handrail.cdp.connection import CdpSession, Connection
 from handrail.clock import Clock
-from handrail.errors import BrowserCommandError, BrowserConnectionError, InvalidAction, Unsupported
+from handrail.errors import (
+    BrowserCommandError,
+    BrowserConnectionError,
+    ElementNotInteractable,
+    InvalidAction,
+    Unsupported,
+)
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import WindowsCapability
 from handrail.surface.values import Facts, InstalledApp, LastWords, NetworkChange, Told
@@ -233,6 +239,15 @@ class _Parts:
 
     async def _go(self, page: WebPage, url: str) -> None:
         """Raises `ActionRejected` where it leads to what no agent sees, by a redirect for example."""
+        if page.dialog is not None:
+            raise ElementNotInteractable(
+                "A dialog of the page waits for an answer",
+                hint="Tap one of its buttons; stop_app closes the tab without an answer.",
+                reason="covered",
+                delivery="not_delivered",
+            )
+        if not await page.answers():
+            page = await self._instead_of(page)
         refused = self._tabs.wall.refused
         refused.pop(page.main.frame, None)
         told = await unless_dialog(
@@ -246,6 +261,12 @@ class _Parts:
             )
         if told is not None and (why := refused.pop(page.main.frame, "")):
             raise refusal(url, why)
+
+    async def _instead_of(self, page: WebPage) -> WebPage:
+        """A tab for a page that is frozen: it would never let another one in."""
+        fresh = await self._tabs.create()
+        await self._tabs.drop(page)
+        return fresh
 
     def _of(self, package: str) -> list[WebPage]:
         return [page for page in self._tabs.pages.values() if origin_of(page.url) == package]

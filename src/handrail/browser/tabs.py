@@ -101,10 +101,16 @@ class Tabs:
         empty: a browser without a page ends."""
         if len(self.pages) == 1:
             await self.create()
-        if page.crashed:
+        is_stopped = page.dialog is not None and page.dialog.kind != "beforeunload"
+        try:
+            if page.crashed or is_stopped:
+                raise Timeout("It can't be asked")
+            await page.session.call("Page.close", timeout_ms=CLOSE_MS)
+        except Timeout:  # nor is one that is frozen
             await self.connection.root.call("Target.closeTarget", {"targetId": page.id})
-        else:
-            await page.session.call("Page.close")
+            is_stopped = True
+        if is_stopped:
+            page.dialog_closed()
         with suppress(Expired):
             async with Deadline(self._clock, CLOSE_MS):
                 await first(page.gone.wait(), page.dialog_changed.wait())

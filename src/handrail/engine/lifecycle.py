@@ -26,13 +26,17 @@ from handrail.engine.secrets import Redact
 from handrail.errors import (
     AdbConnectionError,
     AppCrashed,
+    BrowserCommandError,
     BrowserConnectionError,
     Cancelled,
     DeviceOffline,
     HandrailError,
+    Timeout,
+    TreeParseError,
 )
+from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import SettleReport, Verification
-from handrail.protocol.traits import Settle
+from handrail.protocol.traits import Capability, Pressed, Settle
 from handrail.store import disk_failure
 from handrail.surface.capabilities import HealthCapability
 from handrail.tree.signs import ScreenDialog
@@ -135,10 +139,20 @@ async def _resolve(stage: Stage) -> None:
         run.revision_before = looks.revision_name if looks.last else None
         return
     with run.phase("resolve"):
-        run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
-        run.revision_before = looks.revision_name
+        try:
+            run.before = await _baseline(stage, must_be_fresh=bool(targets) or needs_fresh_screen(run.action))
+        except (Timeout, TreeParseError, BrowserCommandError) as error:
+            if targets or not _leads_away(run.action):
+                raise
+            run.diagnostics.append(f"[look] the screen before could not be read: {error.message}")
+        run.revision_before = looks.revision_name if looks.last else None
         for name, target in targets.items():
             run.aims[name] = aim(looks, target)
+
+
+def _leads_away(action: AnyAction) -> bool:
+    """It presses nothing on the screen, and gets away from one that is frozen or never the same."""
+    return action.traits.needs is Capability.APPS and action.presses is Pressed.NOTHING
 
 
 async def _baseline(stage: Stage, *, must_be_fresh: bool) -> Look:
