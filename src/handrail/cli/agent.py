@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, device_options, session_from
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
 from handrail.waiting import beside
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell
     from handrail.agent.speech import Speech
     from handrail.agent.task import Task
+    from handrail.android.routing import Helper
     from handrail.cli.agent_progress import AgentProgress
     from handrail.config import Config
     from handrail.engine.approval import AskedApproval
@@ -110,8 +111,8 @@ async def _main(options: AgentOptions) -> int:
     async with AsyncExitStack() as stack, Runtime.open(config, caller=caller) as runtime:
         plan = _plan(options, folder, runtime)
         stack.push_async_callback(plan.model.close)
-        opened = await stack.enter_async_context(device_from(plan.target, config))
-        session = await runtime.session_on(opened.device, helper="none" if plan.target.sim else None)
+        helper: Helper | None = "none" if plan.target.sim else None
+        session = await session_from(plan.target, config, runtime, stack, helper)
         result = await _run(plan, options, runtime, session)
     return _exit_code(result)
 

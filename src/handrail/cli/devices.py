@@ -28,7 +28,8 @@ IN_SERVER = "nobody; open in a Handrail that runs"
 EMPTY = """No devices.
   A real phone:     handrail connect                                       (it says what to do)
   A simulated one:  handrail sim                                           (then --device 127.0.0.1:6555)
-  For one command:  add --sim to it"""
+  For one command:  add --sim to it
+  A browser:        add --device browser"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,9 @@ class McpOptions:
 @click.option(
     "--tools",
     "profile",
-    default="core",
-    show_default=True,
     metavar="PROFILE",
-    help="core, flow, debug, desk, all (several with commas), or interaction, mobile_debug, agentest.",
+    help="core, web, flow, debug, desk, all (several with commas), or interaction, mobile_debug, agentest.  "
+    "[default: core; web with a browser]",
 )
 @click.option("--http", is_flag=True, help="Streamable HTTP instead of standard input and output.")
 @click.option(
@@ -66,12 +65,20 @@ class McpOptions:
 )
 @click.option("--structured", is_flag=True, help="Send envelopes as structured content, too.")
 @device_options
-def mcp(**given: Any) -> None:
-    """Serve phones to an MCP client, until it hangs up or Ctrl-C.
+def mcp(target: DeviceOptions, profile: str | None, **given: Any) -> None:
+    """Serve phones or a browser to an MCP client, until it hangs up or Ctrl-C.
 
     For example: claude mcp add handrail -- handrail mcp
     """
-    asyncio.run(_main(McpOptions(**given)))
+    asyncio.run(_main(McpOptions(target, profile or _usual_profile(target), **given)))
+
+
+def _usual_profile(target: DeviceOptions) -> str:
+    """A browser needs a few tools more: addresses, lists and dates, chords."""
+    from handrail.config import Config, is_browser  # noqa: PLC0415
+
+    name = target.device or ("" if target.sim else Config.from_env(os.environ).device)
+    return "web" if name and is_browser(name) else "core"
 
 
 async def _main(options: McpOptions) -> None:

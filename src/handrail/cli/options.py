@@ -8,19 +8,22 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.config import Config
-from handrail.errors import InvalidAction
+from handrail.config import Config, is_browser
+from handrail.errors import InvalidAction, Unsupported
 
 if TYPE_CHECKING:
     from handrail.adb.device import AdbDevice
+    from handrail.android.routing import Helper
     from handrail.clock import Clock
+    from handrail.engine.session import Session
+    from handrail.runtime import Runtime
     from handrail_sim.phone import Phone
 
 
@@ -44,7 +47,9 @@ class Opened:
 def device_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds both options; the command gets them as one argument `target`."""
 
-    @click.option("--device", metavar="SERIAL", help="Serial, its start or end, a model, or host:port.")
+    @click.option(
+        "--device", metavar="SERIAL", help="Serial, its start or end, a model, host:port, or browser."
+    )
     @click.option("--sim", is_flag=True, help="A simulated phone for the length of this command.")
     @functools.wraps(command)
     def with_options(*args: Any, device: str | None, sim: bool, **kwargs: Any) -> Any:
@@ -55,6 +60,26 @@ def device_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, target=DeviceOptions(device, sim), **kwargs)
 
     return with_options
+
+
+def browser_meant(target: DeviceOptions, config: Config) -> str | None:
+    """The browser that the command line or the configuration names; None where a phone is meant."""
+    name = None if target.sim else target.device or config.device
+    return name if name and is_browser(name) else None
+
+
+async def session_from(
+    target: DeviceOptions,
+    config: Config,
+    runtime: Runtime,
+    stack: AsyncExitStack,
+    helper: Helper | None = None,
+) -> Session:
+    """A session of the phone or the browser that is meant; a phone's connection ends with `stack`."""
+    if name := browser_meant(target, config):
+        return await runtime.session(name)
+    opened = await stack.enter_async_context(device_from(target, config))
+    return await runtime.session_on(opened.device, helper=helper)
 
 
 @asynccontextmanager
@@ -70,6 +95,8 @@ async def device_from(
 
     config = config or Config.from_env(env)
     clock = clock or SystemClock()
+    if name := browser_meant(target, config):
+        raise Unsupported(f"{name} is a browser", hint="This command is for phones: name one with --device.")
     if target.sim:
         async with _simulated(config, clock) as opened:
             yield opened

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, device_from
+from handrail.cli.options import DeviceOptions, browser_meant, device_from
 from handrail.cli.output import on_answer, print_json
-from handrail.config import Config, is_browser
+from handrail.config import Config
 from handrail.errors import ERRORS, HandrailError, InvalidAction
 from handrail.places import socket_file
 from handrail.waiting import Background
@@ -98,7 +98,7 @@ Do = Callable[["AnyAction"], Coroutine[Any, Any, tuple[dict[str, Any], str]]]
 async def own_session(target: DeviceOptions, config: Config) -> AsyncIterator[tuple[Runtime, Do]]:
     """A session of this process."""
     async with AsyncExitStack() as ends:
-        is_phone = target.sim or not is_browser(target.device or config.device or "")
+        is_phone = browser_meant(target, config) is None
         opened = await ends.enter_async_context(device_from(target, config)) if is_phone else None
         # Half of the time of a command goes into these imports. The phone is there by now, or it is told
         # that it is not.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handrail.cli.options import DeviceOptions, device_from, device_options
+from handrail.cli.options import DeviceOptions, browser_meant, device_from, device_options
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.errors import InvalidAction
@@ -69,6 +69,9 @@ async def _serial(target: DeviceOptions, config: Config, clock: Clock) -> AsyncI
     if target.sim:
         async with device_from(target, config, clock) as opened:
             yield opened.device.serial
+        return
+    if name := browser_meant(target, config):
+        yield name
         return
     from handrail.android.choose import pick  # noqa: PLC0415  (sockets that `--help` does not need)
 

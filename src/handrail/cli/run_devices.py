@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from handrail.cli.options import DeviceOptions, device_from
+from handrail.cli.options import DeviceOptions, session_from
 from handrail.errors import DeviceError, InvalidAction
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ async def open_pool(
             phone.snapshot(_START)
     else:
         for name, serial in wanted.devices or ((None, None),):
-            opened = await stack.enter_async_context(device_from(DeviceOptions(serial), config))
-            pool.sessions.append((name, await runtime.session_on(opened.device)))
+            session = await session_from(DeviceOptions(serial), config, runtime, stack)
+            pool.sessions.append((name, session))
     yield pool
 
 

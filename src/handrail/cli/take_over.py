@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from handrail.android.choose import pick
+from handrail.cli.options import DeviceOptions, browser_meant
 from handrail.clock import SystemClock
 from handrail.config import Config, canonical
 from handrail.engine.events import Caller
@@ -39,7 +40,9 @@ class Home:
     person: Caller
 
     async def serial(self, wanted: str | None) -> str:
-        """The phone that is meant; one that can't be reached now is taken by the name that was given."""
+        """The device that is meant; one that can't be reached now is taken by the name that was given."""
+        if name := browser_meant(DeviceOptions(wanted), self.config):
+            return name
         try:
             return (await pick(wanted, self.config, self.clock, os.environ)).serial
         except DeviceError:

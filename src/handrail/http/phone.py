@@ -156,6 +156,7 @@ async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
         "device": session.serial,
         "model": session.facts.model,
         "android": session.facts.android_version,
+        "platform": session.facts.platform,
         "app": front.package,
         "activity": front.activity,
         "width": display.width,

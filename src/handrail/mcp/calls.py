@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from handrail.android.discovery import Found
+from handrail.config import is_browser
 from handrail.dialects.arguments import action_of, check_names, device_of, expectation_of, reasoned
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import PICTURE, ToolAnswer, data_of, failure_text, tell
@@ -23,15 +24,13 @@ from handrail.protocol.observe import GetUiTree, WhatChanged
 from handrail.protocol.read import action_from, nearest_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from handrail.android.discovery import Listing
     from handrail.engine.events import Caller
     from handrail.engine.session import Session
     from handrail.mcp.state import CallerState, DoorState, Progress
     from handrail.protocol.actions import AnyAction
     from handrail.protocol.envelope import Envelope
     from handrail.protocol.traits import Settle
+    from handrail.surface.values import Facts
 
 _log = logging.getLogger("handrail.mcp")
 
@@ -127,7 +126,10 @@ class Call:
             return await session.run(action, caller=self.caller, settle=settle)
 
 
-NO_DEVICE = "No phone is there. A person can plug one in, or run `handrail sim`."
+NO_DEVICE = (
+    "No phone is there. A person can plug one in, or run `handrail sim`."
+    " `connect` with device browser opens a browser."
+)
 
 
 async def native(call: Call) -> ToolAnswer:
@@ -162,7 +164,7 @@ async def act(call: Call, action: AnyAction) -> ToolAnswer:
 
 async def listed_devices(call: Call) -> ToolAnswer:
     """What was found, for profiles that call it otherwise."""
-    return _devices(await call.state.runtime.devices(), call.state.sessions)
+    return await _devices(call.state)
 
 
 async def _connect(call: Call) -> ToolAnswer:
@@ -174,17 +176,25 @@ async def _connect(call: Call) -> ToolAnswer:
     known.device = wanted or session.serial
     envelope = await call.perform(GetUiTree(), session)
     answer = tell(call.state.runtime, session, known, GetUiTree(), envelope)
-    facts = session.facts
-    model = f"{facts.manufacturer} {facts.model}, Android {facts.android_version}"
-    text = f"Connected to {session.serial}: {model}.\n{answer.text}"
+    text = f"Connected to {session.serial}: {_described(session.facts)}.\n{answer.text}"
     return ToolAnswer(text, (), answer.is_error, envelope, answer.structured)
 
 
-def _devices(listing: Listing, sessions: Sequence[Session]) -> ToolAnswer:
-    """What was found, and what is open although nobody lists it: a simulated phone of this process."""
+def _described(facts: Facts) -> str:
+    model = f"{facts.manufacturer} {facts.model}".strip()
+    return f"{model}, Android {facts.android_version}" if facts.platform == "android" else model
+
+
+async def _devices(state: DoorState) -> ToolAnswer:
+    """What was found, what is open although nobody lists it, and the door's own browser."""
+    listing = await state.runtime.devices()
+    opened = {one.serial: one.facts.model for one in state.sessions}
+    named = state.device or state.runtime.config.device or ""
+    if is_browser(named):
+        opened.setdefault(named, "a browser")
     listed = {one.serial for one in listing.devices}
     ours = [
-        Found(one.serial, via="direct", model=one.facts.model) for one in sessions if one.serial not in listed
+        Found(serial, via="direct", model=model) for serial, model in opened.items() if serial not in listed
     ]
     found = [*listing.devices, *ours]
     lines = [str(one) if one.usable else f"{one}. {one.what_to_do}" for one in found]

@@ -54,6 +54,7 @@ _MORE = tuple(
 
 PROFILES: dict[str, tuple[str, ...]] = {
     "core": CORE,
+    "web": (*CORE, *_kinds("web")),
     "flow": (*_FIRST, *_kinds("flow"), *_LAST),
     "debug": (*CORE, *_kinds("debug")),
     "desk": (*CORE, "desk"),

@@ -238,7 +238,7 @@ class SetValue(Act):
 
     traits = Traits(
         effect="input", semantic="input", needs=Capability.TOUCH, presses=Pressed.TARGET, aims=("target",),
-        verdict=ALLOW, says="Set {target:at} to {value}.", shorthand="value", tools=("agent",),
+        verdict=ALLOW, says="Set {target:at} to {value}.", shorthand="value", tools=("web", "agent"),
     )  # fmt: skip
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
     type: Literal["set_value"] = "set_value"
@@ -355,7 +355,7 @@ class PressKeys(Act):
 
     traits = Traits(
         effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.FOCUS, verdict=ALLOW,
-        says="Pressed keys: {names:plus}.", shorthand="keys",
+        says="Pressed keys: {names:plus}.", shorthand="keys", tools=("web",),
     )  # fmt: skip
     example = {"type": "press_keys", "keys": ["ctrl", "a"]}
     type: Literal["press_keys"] = "press_keys"

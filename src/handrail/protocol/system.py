@@ -147,7 +147,7 @@ class OpenUrl(Act):
     traits = Traits(
         effect="system", semantic="system", needs=Capability.APPS, presses=Pressed.NOTHING,
         verdict=Ruling("allow", "ask", "it opens an address for a caller on another machine", "always"),
-        says="Opened {url}.", asks="{url}", shorthand="url", leaves_app=True, tools=("debug", "agent"),
+        says="Opened {url}.", asks="{url}", shorthand="url", leaves_app=True, tools=("web", "debug", "agent"),
     )  # fmt: skip
     example = {"type": "open_url", "url": "https://example.org/help"}
     type: Literal["open_url"] = "open_url"

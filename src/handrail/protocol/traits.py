@@ -17,7 +17,7 @@ VerdictKind = Literal["allow", "ask", "deny"]
 Span = Literal["never", "time", "session", "always"]
 """How long an answer to `ask` may count: this once; for the like of it, for a time and a number of times that
 the person names; until the session ends; until it is revoked. Each lets a person choose what is shorter."""
-Profile = Literal["core", "flow", "debug", "agent"]
+Profile = Literal["core", "web", "flow", "debug", "agent"]
 """Lists of tools that a model may be given: MCP's profiles, and what an agent's own loop offers."""
 
 

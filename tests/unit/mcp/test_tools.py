@@ -27,6 +27,17 @@ def test_core_has_what_was_promised_and_costs_no_more_than_was_promised() -> Non
     assert tokens(core) <= CORE_TOKENS
 
 
+def test_the_web_has_core_and_what_a_page_needs_for_two_thousand_tokens() -> None:
+    web = tools("web")
+    assert [tool.name for tool in web[: len(tools("core"))]] == [tool.name for tool in tools("core")]
+    assert {tool.name for tool in web} - {tool.name for tool in tools("core")} == {
+        "open_url",
+        "set_value",
+        "press_keys",
+    }
+    assert tokens(web) <= 2_000
+
+
 def tokens(listing: list[Tool]) -> int:
     """Of the list as it goes over the wire."""
     wire = {

@@ -11,6 +11,16 @@ import { Screen } from "./screen.js";
 import { Story } from "./story.js";
 import { unwatch, watch } from "./watching.js";
 
+const KEYS = [
+  ["Back", "back", "M15 5l-8 7 8 7z"],
+  ["Home", "home", "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z"],
+  ["Recent apps", "recents", "M6.5 6.5h11v11h-11z"],
+];
+const WEB_KEYS = [
+  ["Back", "back", "M15 5l-8 7 8 7z"],
+  ["Forward", "KEYCODE_FORWARD", "M9 5l8 7-8 7z"],
+  ["Reload", "KEYCODE_REFRESH", "M18 12a6 6 0 1 1-2-4.5M18 4v4h-4"],
+];
 const STATE_MS = 2000; // who has the phone may also change at a terminal
 
 export default function mount(root, ctx) {
@@ -69,13 +79,22 @@ class Phone {
   }
 
   body() {
-    const keys = el("div", { class: "phone-keys", role: "group", "aria-label": "Keys of the phone" },
-      this.key("Back", "back", "M15 5l-8 7 8 7z"), this.key("Home", "home", "M12 6a6 6 0 1 0 0 12 6 6 0 0 0 0-12z"),
-      this.key("Recent apps", "recents", "M6.5 6.5h11v11h-11z"));
+    this.keys = el("div", { class: "phone-keys", role: "group" });
+    this.showKeys("android");
     this.overlay = el("button", { class: "btn btn-sm", "aria-pressed": "false", on: { click: () => this.toggleRefs() } }, icon("search"), "Refs");
     return el("div", { class: "phone-body" },
-      el("div", { class: "phone-stage" }, this.screen.stage, el("div", { class: "phone-under" }, keys, this.overlay)),
+      el("div", { class: "phone-stage" }, this.screen.stage, el("div", { class: "phone-under" }, this.keys, this.overlay)),
       el("div", { class: "phone-side" }, this.story.section, this.elements.section));
+  }
+
+  /** A browser has no home, and is no phone. */
+  showKeys(platform) {
+    if (platform === this.platform) return;
+    this.platform = this.hands.platform = platform;
+    const isWeb = platform === "web";
+    this.root.classList.toggle("is-web", isWeb);
+    this.keys.setAttribute("aria-label", isWeb ? "Keys of the browser" : "Keys of the phone");
+    this.keys.replaceChildren(...(isWeb ? WEB_KEYS : KEYS).map((key) => this.key(...key)));
   }
 
   key(label, name, path) {
@@ -136,6 +155,7 @@ class Phone {
   }
 
   show(state) {
+    this.showKeys(state.platform ?? "android");
     this.serial = state.device; // as the engine names it; the list may know it by another name
     this.hold.show(state);
     this.root.classList.toggle("is-yours", state.yours);
@@ -190,7 +210,8 @@ class Phone {
     try {
       const tree = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/tree?fresh=1`);
       if (!this.showsRefs || this.closed) return;
-      this.marks.fit(tree.width, tree.height);
+      const { w, h } = this.screen.size; // the strip of a browser's tabs is below its picture
+      this.marks.fit(tree.width, tree.width === w ? h : tree.height);
       this.marks.refs(tree.refs);
       this.elements.show(tree);
     } catch (error) {

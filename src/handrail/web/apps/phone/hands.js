@@ -80,10 +80,15 @@ export class Hands {
     event.preventDefault();
     event.stopPropagation();
     if (!this.may()) return;
-    if (event.key.length > 1) return this.act({ type: "press_key", key: KEYS[event.key] });
+    if (event.key.length > 1) return this.act({ type: "press_key", key: this.named(event.key) });
     this.typed += event.key;
     clearTimeout(this.typing);
     this.typing = setTimeout(() => this.flush(), TYPED_MS);
+  }
+
+  /** On a phone Escape goes back; in a browser it is a key of its own. */
+  named(key) {
+    return key === "Escape" && this.platform === "web" ? "escape" : KEYS[key];
   }
 
   paste(event) {
