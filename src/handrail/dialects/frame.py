@@ -24,6 +24,7 @@ LEAST, MOST = 100 * FACTOR * FACTOR, 16_384 * FACTOR * FACTOR
 _SIZE = re.compile(r"(\d{1,5})\s*[x×*,]\s*(\d{1,5})", re.ASCII)
 _FARTHEST = 30_000
 """Pixels: what lies farther away is no place on any screen."""
+_LARGEST = 1e9
 _SHARES: dict[Unit, float] = {"thousand": 1000.0, "unit": 1.0, "percent": 100.0}
 
 
@@ -138,6 +139,8 @@ def number_from(value: Any, path: str) -> float:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
         raise InvalidAction(f"{path}: should be a number", path=path)
+    if abs(value) > _LARGEST:  # what is made of it by adding and multiplying stays a number
+        raise InvalidAction(f"{path}: the number is too large", path=path)
     return float(value)
 
 
