@@ -7,6 +7,8 @@ from pathlib import Path
 
 from handrail.cli.index import ACTION_COMMANDS
 from handrail.cli.policy import defaults_rows, markdown_table
+from handrail.dialects.registry import TABLES, dialect
+from handrail.dialects.table import SpecialWord, TableRow, WordRule
 from handrail.engine.policy.parts import PARTS
 from handrail.errors import ERRORS, FAMILIES
 from handrail.protocol.act import Act
@@ -23,7 +25,12 @@ def main() -> None:
 
 
 def pages() -> dict[str, str]:
-    return {"actions.md": actions_page(), "errors.md": errors_page(), "safety.md": safety_page()}
+    return {
+        "actions.md": actions_page(),
+        "errors.md": errors_page(),
+        "safety.md": safety_page(),
+        "dialects.md": dialects_page(),
+    }
 
 
 def actions_page() -> str:
@@ -109,8 +116,40 @@ def errors_page() -> str:
 
 def safety_page() -> str:
     """Written by hand but for its two tables."""
-    page = (HERE / "safety.md").read_text()
-    for mark, table in {"keys": keys_table(), "defaults": markdown_table(defaults_rows())}.items():
+    return _filled("safety.md", {"keys": keys_table(), "defaults": markdown_table(defaults_rows())})
+
+
+def dialects_page() -> str:
+    """Written by hand but for the tables."""
+    return _filled("dialects.md", {"dialects": "\n".join(map(_dialect, TABLES))})
+
+
+def _dialect(name: str) -> str:
+    own = dialect(name)
+    head = [
+        f"### {name}",
+        "",
+        f"{own.title}. Frame: `{own.unit}`.",
+        "",
+        "| word | fields | meaning |",
+        "|---|---|---|",
+    ]
+    return "\n".join([*head, *(_word(word, row) for word, row in own.rows.items()), ""])
+
+
+def _word(word: str, row: TableRow) -> str:
+    fields = ""
+    if isinstance(row, WordRule):
+        places = [" ".join(pair) for pair in row.pairs.values()]
+        fields = ", ".join(f"`{one}`" for one in (*row.fields, *places))
+    elif isinstance(row, SpecialWord):
+        fields = "special"
+    return f"| `{word}` | {fields} | {row.says} |"
+
+
+def _filled(name: str, tables: dict[str, str]) -> str:
+    page = (HERE / name).read_text()
+    for mark, table in tables.items():
         before, _, rest = page.partition(f"<!-- {mark} -->\n")
         _, end, after = rest.partition(f"\n<!-- /{mark} -->")
         page = f"{before}<!-- {mark} -->\n{table}{end}{after}"

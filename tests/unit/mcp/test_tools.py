@@ -11,6 +11,7 @@ from rs_bpe import openai
 from handrail.dialects import agentest, interaction, mobile_debug
 from handrail.errors import InvalidAction
 from handrail.mcp.server import listed
+from handrail.mcp.seeds import SEEDS
 from handrail.mcp.tools import PROFILES, Tool, tools
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 
@@ -46,7 +47,7 @@ def tokens(listing: list[Tool]) -> int:
     return len(openai.o200k_base().encode(json.dumps(wire, ensure_ascii=False, separators=(",", ":"))))
 
 
-@pytest.mark.parametrize("profile", [*PROFILES, "interaction", "mobile_debug", "agentest"])
+@pytest.mark.parametrize("profile", [*PROFILES, *SEEDS])
 def test_schemas_are_slim(profile: str) -> None:
     for tool in tools(profile):
         text = json.dumps(tool.to_dict())
