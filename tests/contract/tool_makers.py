@@ -186,6 +186,10 @@ MOBILE_MCP: Rows = [
     ),
     (_tool("mobile_terminate_app", packageName="com.a.b"), [{"type": "stop_app", "package": "com.a.b"}]),
     (_tool("mobile_install_app", path="a.apk"), [{"type": "install_app", "path": "a.apk"}]),
+    (
+        _tool("mobile_uninstall_app", bundle_id="com.a.b"),
+        [{"type": "uninstall_app", "package": "com.a.b"}],
+    ),
     (_tool("mobile_get_screen_size"), [{"type": "get_state"}]),
     (_tool("mobile_click_on_screen_at_coordinates", x=5, y=6), [_tap(5, 6)]),
     (_tool("mobile_double_tap_on_screen", x=5, y=6), [{"type": "double_tap", "target": _at(5, 6)}]),
@@ -306,6 +310,7 @@ AGENT_DEVICE: Rows = [
     (_tool("back"), [_key("back")]),
     (_tool("home"), [_key("home")]),
     (_tool("app-switcher"), [_key("recents")]),
+    (_tool("keyboard", action="dismiss"), [{"type": "hide_keyboard"}]),
     (_tool("open", app="com.a.b"), [{"type": "start_app", "package": "com.a.b"}]),
     (_tool("open", app="Contacts"), [{"type": "start_app", "name": "Contacts"}]),
     (_tool("open", url="https://example.org"), [{"type": "open_url", "url": "https://example.org"}]),
@@ -332,7 +337,6 @@ AGENT_DEVICE_REFUSED = [
             "network",
             "replay",
             "batch",
-            "keyboard",
             "settings",
         )
     ),

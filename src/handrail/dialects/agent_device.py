@@ -177,6 +177,14 @@ def _gesture(given: Fields, talk: Conversation) -> Meaning:
     return Meaning(({"type": "pinch", **radii, **around},))
 
 
+def _keyboard(given: Fields, talk: Conversation) -> Meaning:
+    del talk
+    only(given, ("action",), "keyboard")
+    if str(given.get("action", "dismiss")) not in ("dismiss", "hide"):
+        raise Unsupported("action: the keyboard can only be hidden", hint="Send dismiss.", path="action")
+    return Meaning(({"type": "hide_keyboard"},))
+
+
 _NOT_HERE = {
     "alert": "a dialog's buttons are tapped like any other",
     "record": "nothing records the screen here",
@@ -185,7 +193,6 @@ _NOT_HERE = {
     "network": "traffic is not read here",
     "replay": "recorded scripts of agent-device are not run here",
     "batch": "send the steps one by one, or use run_flow of the core tools",
-    "keyboard": "the keyboard is hidden by hide_keyboard or by back",
     "settings": "the device's settings have actions of their own",
 }
 ROWS: dict[str, TableRow] = {
@@ -210,6 +217,7 @@ ROWS: dict[str, TableRow] = {
     "back": WordRule("press_key", fixed={"key": "back"}),
     "home": WordRule("press_key", fixed={"key": "home"}),
     "app-switcher": WordRule("press_key", fixed={"key": "recents"}),
+    "keyboard": SpecialWord("`hide_keyboard`", _keyboard),
     "open": SpecialWord(
         "`start_app` by package or name",
         lambda given, talk: _app("start_app", given, talk),
@@ -257,6 +265,7 @@ TOOLS: dict[str, ToolRow] = {
     "back": ("Press back.", ""),
     "home": ("Press home.", ""),
     "app-switcher": ("Open the running apps.", ""),
+    "keyboard": ("Hide the keyboard.", "action?"),
     "open": ("Start an app, or open an address.", "app? url?"),
     "close": ("Stop an app.", "app"),
     "apps": ("List the apps.", ""),

@@ -10,8 +10,8 @@ from rs_bpe import openai
 
 from handrail.dialects import agentest, interaction, mobile_debug
 from handrail.errors import InvalidAction
-from handrail.mcp.server import listed
 from handrail.mcp.seeds import SEEDS
+from handrail.mcp.server import listed
 from handrail.mcp.tools import PROFILES, Tool, tools
 from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 
