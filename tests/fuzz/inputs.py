@@ -25,6 +25,7 @@ if str(ROOT) not in sys.path:  # run as a script, the repository is not on the p
 from handrail.cli import check  # noqa: E402
 from handrail.cli.check import line_of, split_path  # noqa: E402
 from handrail.dialects import agentest, interaction, mobile_debug, openpocket  # noqa: E402
+from handrail.dialects.registry import NAMES  # noqa: E402
 from handrail.errors import HandrailError  # noqa: E402
 from handrail.protocol.act import Act  # noqa: E402
 from handrail.protocol.content import is_content_update_operation_valid, is_window_content_data  # noqa: E402
@@ -34,7 +35,7 @@ from handrail.protocol.read import action_from, invalid_action, read_action, rea
 from tests.unit.protocol.damage import mutants  # noqa: E402
 
 GOAL_MS = 2_000.0
-DIALECTS = ("native", "openpocket", "agentest", "interaction", "mobile_debug", "desk")
+DIALECTS = NAMES
 MODELS: tuple[TypeAdapter[Any], ...] = (
     CLIENT_MESSAGE,
     SERVER_MESSAGE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,18 @@ from urllib.parse import quote
 import pytest
 import yaml
 from click.testing import CliRunner
+from PIL import Image
 
+from handrail.agent.loop import Terms, run_task
+from handrail.agent.model import Reply, finished
 from handrail.agent.models.scripted import read_script
+from handrail.agent.speech import Speech
+from handrail.agent.task import Task
 from handrail.cli.act import act
 from handrail.cli.agent import agent
 from handrail.errors import InvalidAction
 from handrail.mcp.tools import tools
+from tests.scenario.agent_world import Scripted
 from tests.scenario.test_mcp_answers import door as mcp_door
 from tests.scenario.world import FastClock, World, play, world
 from tests.unit.http.door import TOKEN
@@ -278,3 +285,32 @@ def test_openpockets_json_is_a_step_of_a_script() -> None:
         read_script(json.dumps([{"type": "tap", "x": "left"}]))
     with pytest.raises(InvalidAction):
         read_script(json.dumps({"dialect": "klingon", "steps": ["x"]}))
+
+
+def test_a_model_that_sees_gets_the_picture_that_its_numbers_are_about(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(10)) as w:
+            model = Scripted(
+                Reply("", None, '{"action": "left_click", "coordinate": [353, 784]}'),
+                Reply("", None, "that is no action"),
+                Reply("", None, '{"action": "mouse_move", "coordinate": [1, 2]}'),
+                finished("Done."),
+            )
+            model.sees = True
+            result = await run_task(
+                w.session,
+                Task.of("Tap", None),
+                model,
+                clock=w.runtime.clock,
+                terms=Terms(speech=Speech.of("anthropic_computer")),
+            )
+            assert result.outcome == "finished", result.message
+            image = model.prompts[0].turns[-1].image
+            assert image is not None
+            assert Image.open(io.BytesIO(image)).size == (706, 1568)
+            assert (540, 1200) in [(one["x"], one["y"]) for one in w.inputs()]
+            assert "action: is required" in model.shown[2]
+            assert "a phone has no pointer" in model.shown[3]
+            assert not model.prompts[0].tools
+
+    play(story())

@@ -167,6 +167,8 @@ def _task_data(stepper: Stepper, spec: str) -> dict[str, object]:
         **stepper.task.to_dict(),
         "model": stepper.model.name,
         "spec": spec,
+        **({"dialect": stepper.speech.own.name} if stepper.speech is not None else {}),
+        **({"frame": stepper.speech.talk.frame.unit} if stepper.speech is not None else {}),
         "device": stepper.hands.session.serial,
         "budget": stepper.budget.to_dict(),
         "started": iso_time(stepper.clock.now_ms()),

@@ -128,6 +128,7 @@ class AgentPlan:
     target: DeviceOptions
     folder: Path
     before: Sequence[AgentStep] = ()
+    speech: Speech | None = None
 
 
 def _folder(options: AgentOptions, config: Config) -> Path:
@@ -169,7 +170,8 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
         sees=options.see,
         stream=options.stream,
     )
-    return AgentPlan(task, budget, model, spec, _target(options, then), folder, saved.steps if saved else ())
+    target, speech = _target(options, then), _speech(model, options, then)
+    return AgentPlan(task, budget, model, spec, target, folder, saved.steps if saved else (), speech)
 
 
 def _limits(options: AgentOptions) -> dict[str, Any]:
@@ -213,23 +215,23 @@ async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session
                     desk=_desk_of(options, runtime),
                     before=plan.before,
                     spec=plan.spec,
-                    speech=_speech(plan.model, options),
+                    speech=plan.speech,
                 ),
             )
     progress.end(result)
     return result
 
 
-def _speech(model: AgentModel, options: AgentOptions) -> Speech | None:
-    """The dialect of the command line, else the one that a script names."""
+def _speech(model: AgentModel, options: AgentOptions, then: Mapping[str, Any]) -> Speech | None:
+    """The dialect of the command line, else the one that a script names, else that of the resumed run."""
     from handrail.agent.speech import Speech  # noqa: PLC0415
     from handrail.dialects.frame import unit_from  # noqa: PLC0415
     from handrail.dialects.registry import dialect  # noqa: PLC0415
 
-    name = options.dialect or getattr(model, "dialect", "")
+    name = options.dialect or getattr(model, "dialect", "") or str(then.get("dialect", ""))
     if not name:
         return None
-    return Speech.of(name, unit_from(options.frame, dialect(name).unit))
+    return Speech.of(name, unit_from(options.frame or then.get("frame"), dialect(name).unit))
 
 
 def _desk_of(options: AgentOptions, runtime: Runtime) -> DeskRunner | None:

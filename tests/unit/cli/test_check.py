@@ -230,3 +230,30 @@ def test_the_line_of_a_path_is_its_values_or_its_nearest_parents(path: str, line
 )
 def test_a_path_is_split_into_names_and_numbers(path: str, parts: tuple[Any, ...]) -> None:
     assert split_path(path) == parts
+
+
+def test_what_a_phone_model_printed_is_checked_in_its_frame(handrail: Handrail) -> None:
+    text = "Thought: I save it.\nAction: click(point='<point>266 602</point>')"
+    sizes = ("--screen", "1080x2400", "--picture", "540x1200")
+    done = handrail("check", "--dialect", "ui_tars", *sizes, stdin=text)
+    assert done.lines == [
+        {"native": {"type": "tap", "target": {"x": 540, "y": 1200}}, "thought": "I save it."}
+    ]
+    blind = handrail("check", "--dialect", "ui_tars", stdin=text)
+    assert blind.code == 2
+    assert "screen: is required" in blind.err
+    other = handrail(
+        "check", "--dialect", "ui_tars", "--frame", "thousand", "--screen", "1080x2400", stdin=text
+    )
+    assert other.lines[0]["native"]["target"] == {"x": 287, "y": 1445}
+
+
+def test_several_answers_of_a_maker_are_checked_one_by_one(handrail: Handrail) -> None:
+    clicks = ({"type": "click", "x": 1, "y": 2, "button": button} for button in ("right", "wheel"))
+    lines = "\n".join(map(json.dumps, clicks))
+    sizes = ("--screen", "1080x2400", "--picture", "1080x2400")
+    done = handrail("check", "--dialect", "openai_computer", *sizes, stdin=lines)
+    assert done.code == 2
+    assert done.lines[0]["native"]["type"] == "long_press"
+    assert "long press" in done.lines[0]["notes"][0]
+    assert "stdin:2: UNSUPPORTED" in done.err
