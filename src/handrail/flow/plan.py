@@ -24,6 +24,7 @@ from handrail.protocol.device import TypeText
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import AnyStep, Branch, Flow, Parallel, Repeat, RunFlow, Step, Steps
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
+from handrail.protocol.traits import Settle
 
 DEEPEST = 16
 """Files that may run one another, one inside the other."""
@@ -86,7 +87,13 @@ class Walk(Protocol):
     def caller(self) -> Caller: ...
 
     async def act(
-        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+        self,
+        action: AnyAction,
+        on: DeviceWatch,
+        record: StepRecord,
+        *,
+        lenient: bool = False,
+        settle: Settle | None = None,
     ) -> Envelope:
         """One action; its envelope is the step's own. `lenient`: delivered is enough."""
 

@@ -23,6 +23,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
 from handrail.protocol.observe import Finish, WaitFor
 from handrail.protocol.target import Condition
+from handrail.protocol.traits import Settle
 from handrail.tree.diff import Diff, diff_text
 from handrail.tree.node import Bounds
 from handrail.waiting import Background, within
@@ -130,12 +131,18 @@ class StepRunner:
     # one action
 
     async def act(
-        self, action: AnyAction, on: DeviceWatch, record: StepRecord, *, lenient: bool = False
+        self,
+        action: AnyAction,
+        on: DeviceWatch,
+        record: StepRecord,
+        *,
+        lenient: bool = False,
+        settle: Settle | None = None,
     ) -> Envelope:
         """For late steps. `lenient`: an action that was delivered did what was asked, proved or not."""
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
-        envelope = await on.session.run(action, caller=self.caller)
+        envelope = await on.session.run(action, caller=self.caller, settle=settle)
         self._write(record, envelope, on)
         on.note(envelope)
         if not envelope.success and not (lenient and envelope.failure_code in _UNPROVED):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from handrail.errors import ElementNotFound, InvalidAction
-from handrail.flow.maestro.find import Wanted, share_seen
+from handrail.flow.maestro.find import WantedElement, share_seen
 from handrail.flow.maestro.made_up import made_up
-from handrail.flow.maestro.play import Turn
+from handrail.flow.maestro.play import CommandTurn
 from handrail.flow.maestro.words import KEYS, SELECTOR
 from handrail.flow.nodes import Fields, Scalar
 from handrail.protocol.device import DoubleTap, HideKeyboard, LongPress, PressKey, Swipe, Tap, TypeText
 from handrail.protocol.target import Point
+from handrail.protocol.traits import Settle
 from handrail.tree.node import Bounds, Screen
 
 HOLD_MS = 3_000
@@ -27,7 +28,7 @@ _MORE_SWIPES = 5
 LOOK_MS = 500.0
 
 
-async def tap(turn: Turn) -> None:
+async def tap(turn: CommandTurn) -> None:
     """tapOn, doubleTapOn, longPressOn: at the element's centre, whatever lies there."""
     before = turn.on.session.looks.revision
     place = await _place(turn)
@@ -41,7 +42,7 @@ async def tap(turn: Turn) -> None:
         await _touch(turn, await _place(turn))
 
 
-async def _touch(turn: Turn, place: Point) -> None:
+async def _touch(turn: CommandTurn, place: Point) -> None:
     if turn.command.name == "longPressOn":
         await turn.walk.act(LongPress(target=place, duration_ms=HOLD_MS), turn.on, turn.record, lenient=True)
     elif turn.command.name == "doubleTapOn":
@@ -50,7 +51,7 @@ async def _touch(turn: Turn, place: Point) -> None:
         await turn.walk.act(Tap(target=place), turn.on, turn.record, lenient=True)
 
 
-async def _place(turn: Turn) -> Point:
+async def _place(turn: CommandTurn) -> Point:
     """Of the screen, or inside the element that is named."""
     point = await turn.text("point")
     selects = set(turn.command.options.entries) & _FIELDS
@@ -84,7 +85,7 @@ def _inside(text: str, box: Bounds) -> Point:
     return Point(x=min(max(x, box.left), box.right - 1), y=min(max(y, box.top), box.bottom - 1))
 
 
-async def swipe(turn: Turn) -> None:
+async def swipe(turn: CommandTurn) -> None:
     """By direction, between two places, or from an element."""
     duration = int(await turn.number("duration", SWIPE_MS))
     screen = await turn.look()
@@ -106,7 +107,7 @@ async def swipe(turn: Turn) -> None:
     await _move(turn, place, _edge(screen, direction, place), duration)
 
 
-async def scroll(turn: Turn) -> None:
+async def scroll(turn: CommandTurn) -> None:
     """Once, as a swipe up."""
     screen = await turn.look()
     direction = _OPPOSITE[(turn.command.text("direction") or "down").strip().lower()]
@@ -114,7 +115,7 @@ async def scroll(turn: Turn) -> None:
     await _move(turn, here, there, SWIPE_MS)
 
 
-async def _move(turn: Turn, start: Point, end: Point, duration_ms: int) -> None:
+async def _move(turn: CommandTurn, start: Point, end: Point, duration_ms: int) -> None:
     swipe_ = Swipe(from_=start, to=end, duration_ms=min(max(duration_ms, 0), 60_000))
     await turn.walk.act(swipe_, turn.on, turn.record, lenient=True)
 
@@ -130,7 +131,7 @@ def _edge(screen: Screen, direction: str, place: Point) -> Point:
     return Point(x=place.x if across is None else far.x, y=place.y if down is None else far.y)
 
 
-async def scroll_until_visible(turn: Turn) -> None:
+async def scroll_until_visible(turn: CommandTurn) -> None:
     """Look for half a second, swipe from the middle, and so on until the time is over."""
     wanted = await turn.wanted(turn.command.option("element"))
     direction = (turn.command.text("direction") or "down").strip().lower()
@@ -176,18 +177,18 @@ def _is_central(across: float, down: float, direction: str) -> bool:
             return across > 0.3
 
 
-async def input_text(turn: Turn) -> None:
+async def input_text(turn: CommandTurn) -> None:
     """At the focus, whatever it is."""
     await type_in(turn, await turn.text("text", "", secrets=True) or "")
 
 
-async def input_random(turn: Turn) -> None:
+async def input_random(turn: CommandTurn) -> None:
     """Made-up text; the same in every run of the same flow."""
     length = int(await turn.number("length", 8))
     await type_in(turn, made_up(turn.command.name, turn.play.luck, length))
 
 
-async def paste_text(turn: Turn) -> None:
+async def paste_text(turn: CommandTurn) -> None:
     """What was copied, typed."""
     copied = turn.play.copied
     if "${secret:" in copied:
@@ -195,42 +196,43 @@ async def paste_text(turn: Turn) -> None:
     await type_in(turn, copied)
 
 
-async def type_in(turn: Turn, text: str) -> None:
+async def type_in(turn: CommandTurn, text: str) -> None:
     """Nothing is typed where there is nothing."""
     if text:
         await turn.walk.act(TypeText(text=text), turn.on, turn.record, lenient=True)
 
 
-async def erase_text(turn: Turn) -> None:
+async def erase_text(turn: CommandTurn) -> None:
     """So many deletes at the cursor; not more than the field has letters, where it shows them."""
     count = int(await turn.number("charactersToErase", ERASED))
     screen = await turn.look()
     field = next((node for node in screen.nodes if node.focused and node.role == "text_field"), None)
     if field is not None and not field.password:
         count = min(count, len(field.text))
-    for _ in range(max(0, count)):
-        await turn.walk.act(PressKey(key="delete"), turn.on, turn.record, lenient=True)
+    for left in range(max(0, count), 0, -1):
+        settle: Settle = "full" if left == 1 else "none"
+        await turn.walk.act(PressKey(key="delete"), turn.on, turn.record, lenient=True, settle=settle)
 
 
-async def press_key(turn: Turn) -> None:
+async def press_key(turn: CommandTurn) -> None:
     """By Maestro's name."""
     name = (turn.command.text("key") or "").strip().lower()
     await turn.walk.act(PressKey(key=KEYS[name]), turn.on, turn.record, lenient=True)
 
 
-async def back(turn: Turn) -> None:
+async def back(turn: CommandTurn) -> None:
     """The key."""
     await turn.walk.act(PressKey(key="back"), turn.on, turn.record, lenient=True)
 
 
-async def hide_keyboard(turn: Turn) -> None:
+async def hide_keyboard(turn: CommandTurn) -> None:
     """Presses nothing where there is none: Maestro would leave the screen."""
     await turn.walk.act(HideKeyboard(), turn.on, turn.record)
 
 
-async def copy_text(turn: Turn) -> None:
+async def copy_text(turn: CommandTurn) -> None:
     """An element's text, else its hint, else its description."""
-    wanted: Wanted = await turn.wanted()
+    wanted: WantedElement = await turn.wanted()
     _, node = await turn.find(wanted)
     text = node.shown_text or node.hint_text or node.description
     if not text:
@@ -238,6 +240,6 @@ async def copy_text(turn: Turn) -> None:
     turn.play.copy(text)
 
 
-async def set_clipboard(turn: Turn) -> None:
+async def set_clipboard(turn: CommandTurn) -> None:
     """The flow's own; the phone's is not touched."""
     turn.play.copy(await turn.text("text", "") or "")

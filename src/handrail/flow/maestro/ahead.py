@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from handrail.errors import InvalidAction
 from handrail.flow.maestro.expressions import pieces, without_engine
 from handrail.flow.maestro.files import Workspace
-from handrail.flow.maestro.read import Command, MaestroFile, texts_in, walk
+from handrail.flow.maestro.read import MaestroCommand, MaestroFile, texts_in, walk
 from handrail.flow.maestro.surroundings import permission_actions
 from handrail.flow.nodes import Items, Scalar
 from handrail.protocol.actions import AnyAction
@@ -33,7 +33,7 @@ def known_ahead(
 
 
 def _of(
-    command: Command, file: MaestroFile, scope: Mapping[str, str], workspace: Workspace
+    command: MaestroCommand, file: MaestroFile, scope: Mapping[str, str], workspace: Workspace
 ) -> Iterator[AnyAction]:
     try:
         if command.name == "addMedia":
@@ -51,7 +51,7 @@ def _of(
         return
 
 
-def named_files(command: Command) -> Iterator[str]:
+def named_files(command: MaestroCommand) -> Iterator[str]:
     """The files that a command names."""
     node = command.option("files" if command.name == "addMedia" else "file")
     if command.name in ("runFlow", "retry", "runScript", "addMedia") and node is not None:

@@ -15,7 +15,7 @@ from handrail.flow.check import Checked
 from handrail.flow.maestro.expressions import codes, has_default, is_secret, names_in
 from handrail.flow.maestro.files import Workspace, read_text
 from handrail.flow.maestro.patterns import pattern
-from handrail.flow.maestro.read import Command, MaestroFile, read, walk
+from handrail.flow.maestro.read import MaestroCommand, MaestroFile, read, walk
 from handrail.flow.maestro.scripts import Scripts
 from handrail.flow.maestro.words import CONDITION, SELECTOR, Kind, options_of
 from handrail.flow.nodes import Fields, Items, Mark, Node, Scalar, scalars
@@ -180,7 +180,7 @@ def _pattern_problems(value: Scalar) -> Iterator[Problem]:
         yield Problem("", message, value.start, r"Escape it: \( \[ \* …", "warning", "bad-pattern")
 
 
-def _files(one: Command) -> Iterator[tuple[str, Scalar]]:
+def _files(one: MaestroCommand) -> Iterator[tuple[str, Scalar]]:
     """The files that a command names, with what they are."""
     kinds = {"runFlow": "flow", "retry": "flow", "runScript": "script", "addMedia": "media"}
     node = one.option("files" if one.name == "addMedia" else "file")

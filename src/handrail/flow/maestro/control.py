@@ -17,7 +17,7 @@ from handrail.errors import (
 )
 from handrail.flow.maestro.files import read_text
 from handrail.flow.maestro.looking import is_true
-from handrail.flow.maestro.play import OPTIONAL_MS, Turn
+from handrail.flow.maestro.play import OPTIONAL_MS, CommandTurn
 from handrail.flow.maestro.read import texts_in
 from handrail.flow.nodes import Fields, Node, Scalar
 from handrail.flow.plan import PlannedStep
@@ -35,7 +35,7 @@ def is_covered(error: HandrailError) -> bool:
     return isinstance(error, TargetError | OutcomeError | AppNotInstalled | Unsupported)
 
 
-async def holds(turn: Turn, node: Node | None) -> bool:
+async def holds(turn: CommandTurn, node: Node | None) -> bool:
     """All that a condition says, in Maestro's order."""
     if not isinstance(node, Fields):
         return True
@@ -50,13 +50,13 @@ async def holds(turn: Turn, node: Node | None) -> bool:
     return hidden is None or await turn.is_gone(await turn.wanted(hidden), turn.until(OPTIONAL_MS))
 
 
-async def env_of(turn: Turn) -> dict[str, str]:
+async def env_of(turn: CommandTurn) -> dict[str, str]:
     """All values are evaluated before any of them counts."""
     written = turn.command.option("env")
     return {name: await turn.play.filled(text, secrets=True) for name, text in texts_in(written).items()}
 
 
-async def run_flow(turn: Turn) -> None:
+async def run_flow(turn: CommandTurn) -> None:
     """Another file's commands, or those inside."""
     if not await holds(turn, turn.command.option("when")):
         turn.record.outcome = "skipped"
@@ -65,7 +65,7 @@ async def run_flow(turn: Turn) -> None:
         await _block(turn)
 
 
-async def _block(turn: Turn) -> None:
+async def _block(turn: CommandTurn) -> None:
     name = turn.command.text("file")
     if name is None:
         await turn.walk.inside(turn.document.inner(turn.command), turn.on, turn.record)
@@ -98,7 +98,7 @@ async def around(
     await run(end)
 
 
-async def repeat(turn: Turn) -> None:
+async def repeat(turn: CommandTurn) -> None:
     """As long as both `times` and `while` allow."""
     times = int(await turn.number("times", MOST_ROUNDS + 1))
     condition = turn.command.option("while")
@@ -115,7 +115,7 @@ async def repeat(turn: Turn) -> None:
         turn.record.outcome = "skipped"
 
 
-async def retry(turn: Turn) -> None:
+async def retry(turn: CommandTurn) -> None:
     """From the start of the block after a failure that `optional` would cover."""
     most = min(max(int(await turn.number("maxRetries", 1)), 0), MOST_RETRIES)
     with turn.play.inner(await env_of(turn)):
@@ -133,12 +133,12 @@ async def retry(turn: Turn) -> None:
                 return
 
 
-async def eval_script(turn: Turn) -> None:
+async def eval_script(turn: CommandTurn) -> None:
     """Its text is filled and thrown away; without `${}` nothing happens."""
     await turn.text("script")
 
 
-async def run_script(turn: Turn) -> None:
+async def run_script(turn: CommandTurn) -> None:
     """A file of the workspace; `env` holds for it alone."""
     if not await holds(turn, turn.command.option("when")):
         turn.record.outcome = "skipped"

@@ -10,7 +10,7 @@ from typing import Any
 
 from handrail.flow.maestro.expressions import has_default, names_in, pieces
 from handrail.flow.maestro.files import read_text
-from handrail.flow.maestro.read import Command, MaestroFile, read, texts_in
+from handrail.flow.maestro.read import MaestroCommand, MaestroFile, read, texts_in
 from handrail.flow.maestro.surroundings import permission_actions
 from handrail.flow.maestro.words import KEYS, ORIENTATIONS
 from handrail.flow.nodes import Fields, Items, Node, Scalar, plain
@@ -86,7 +86,7 @@ def words(text: str) -> str:
     return "".join(told)
 
 
-def _steps(file: MaestroFile, commands: tuple[Command, ...], made: Converted) -> list[str]:
+def _steps(file: MaestroFile, commands: tuple[MaestroCommand, ...], made: Converted) -> list[str]:
     lines: list[str] = []
     for one in commands:
         try:
@@ -120,7 +120,7 @@ class _Lines:
     before: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _step(file: MaestroFile, one: Command, made: Converted) -> list[StepData]:
+def _step(file: MaestroFile, one: MaestroCommand, made: Converted) -> list[StepData]:
     options: StepData = {"label": words(label)} if (label := one.text("label")) else {}
     options |= {"optional": True} if one.is_optional else {}
     if one.name in _HOLDERS:
@@ -133,14 +133,15 @@ def _step(file: MaestroFile, one: Command, made: Converted) -> list[StepData]:
 _HOLDERS = ("runFlow", "repeat", "retry")
 
 
-def _holder(file: MaestroFile, one: Command, made: Converted) -> list[StepData]:
+def _holder(file: MaestroFile, one: MaestroCommand, made: Converted) -> list[StepData]:
     inside = _steps(file, one.inner, made)
+    is_empty = not any(line.lstrip().startswith("- ") for line in inside)
     name = one.text("file")
     if one.name == "retry":
         raise CannotSay("a block can't be retried; give `retry` to its steps")
     if one.name == "repeat":
         times, condition = one.text("times"), one.option("while")
-        if (times is None) == (condition is None) or not inside:
+        if (times is None) == (condition is None) or is_empty:
             raise CannotSay("it needs either times or while")
         before = {"times": int(times)} if times and times.isdigit() else {"while": _condition(condition)}
         return [{"repeat": _Lines(["steps:", *indented(inside)], before)}]
@@ -149,7 +150,7 @@ def _holder(file: MaestroFile, one: Command, made: Converted) -> list[StepData]:
         env = {key: words(text) for key, text in texts_in(one.option("env")).items()}
         step: StepData = {"run_flow": {"file": name, "env": env} if env else name}
         return [{**step, "when": _condition(when)} if when is not None else step]
-    if not inside:
+    if is_empty:
         raise CannotSay("nothing is left of it")
     if when is None:
         return [{"repeat": _Lines(["steps:", *indented(inside)], {"times": 1})}]
@@ -217,8 +218,8 @@ def _by_text(text: str) -> Any:
     return words(text)
 
 
-def _tap(kind: str) -> Callable[[MaestroFile, Command], list[StepData]]:
-    def step(_: MaestroFile, one: Command) -> list[StepData]:
+def _tap(kind: str) -> Callable[[MaestroFile, MaestroCommand], list[StepData]]:
+    def step(_: MaestroFile, one: MaestroCommand) -> list[StepData]:
         point = one.text("point")
         if point is not None:
             if "%" in point or set(one.options.entries) - {"point", "label", "optional", *_TAPS}:
@@ -230,14 +231,14 @@ def _tap(kind: str) -> Callable[[MaestroFile, Command], list[StepData]]:
     return step
 
 
-def _app(file: MaestroFile, one: Command) -> str:
+def _app(file: MaestroFile, one: MaestroCommand) -> str:
     app = one.text("appId") or one.text("url") or file.app
     if not app:
         raise CannotSay("it names no app")
     return words(app)
 
 
-def _launch(file: MaestroFile, one: Command) -> list[StepData]:
+def _launch(file: MaestroFile, one: MaestroCommand) -> list[StepData]:
     app = _app(file, one)
     steps: list[StepData] = [{"reset_app": app}] if one.is_on("clearState") else []
     steps += _permissions(app, texts_in(one.option("permissions")) or {"all": "allow"})
@@ -256,7 +257,7 @@ def _permissions(app: str, wishes: Mapping[str, str]) -> list[StepData]:
     ]
 
 
-def _swipe(_: MaestroFile, one: Command) -> list[StepData]:
+def _swipe(_: MaestroFile, one: MaestroCommand) -> list[StepData]:
     start, end = one.text("start"), one.text("end")
     if start and end and "%" not in start + end:
         return [{"swipe": {"from": start.replace(" ", ""), "to": end.replace(" ", "")}}]
@@ -267,11 +268,11 @@ def _swipe(_: MaestroFile, one: Command) -> list[StepData]:
     return [{"swipe": _direction(one, "up")}]
 
 
-def _direction(one: Command, default: str) -> str:
+def _direction(one: MaestroCommand, default: str) -> str:
     return (one.text("direction") or default).strip().lower()
 
 
-def _wait(_: MaestroFile, one: Command) -> list[StepData]:
+def _wait(_: MaestroFile, one: MaestroCommand) -> list[StepData]:
     timeout = one.text("timeout") or str(LOOKUP_MS)
     if not timeout.isdigit():
         raise CannotSay("its time is a script")
@@ -284,17 +285,17 @@ def _wait(_: MaestroFile, one: Command) -> list[StepData]:
     return steps
 
 
-def _files(_: MaestroFile, one: Command) -> list[StepData]:
+def _files(_: MaestroFile, one: MaestroCommand) -> list[StepData]:
     node = one.option("files")
     values = node.items if isinstance(node, Items) else (node,)
     return [{"add_media": value.text} for value in values if isinstance(value, Scalar)]
 
 
-def _text(kind: str, option: str) -> Callable[[MaestroFile, Command], list[StepData]]:
+def _text(kind: str, option: str) -> Callable[[MaestroFile, MaestroCommand], list[StepData]]:
     return lambda _, one: [{kind: words(one.text(option) or "")}]
 
 
-def _place(_: MaestroFile, one: Command) -> list[StepData]:
+def _place(_: MaestroFile, one: MaestroCommand) -> list[StepData]:
     try:
         place = {name: float(one.text(name) or "") for name in ("latitude", "longitude")}
     except ValueError:
@@ -302,7 +303,7 @@ def _place(_: MaestroFile, one: Command) -> list[StepData]:
     return [{"set_location": place}]
 
 
-_SIMPLE: Mapping[str, Callable[[MaestroFile, Command], list[StepData]]] = {
+_SIMPLE: Mapping[str, Callable[[MaestroFile, MaestroCommand], list[StepData]]] = {
     "tapOn": _tap("tap"), "doubleTapOn": _tap("double_tap"), "longPressOn": _tap("long_press"),
     "swipe": _swipe, "scroll": lambda _, __: [{"swipe": "up"}],
     "scrollUntilVisible": lambda _, one: [

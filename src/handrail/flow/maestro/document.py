@@ -13,8 +13,8 @@ from handrail.flow.evidence import DeviceWatch
 from handrail.flow.maestro import acting, control, looking, surroundings
 from handrail.flow.maestro.ahead import known_ahead, named_files
 from handrail.flow.maestro.files import Workspace, read_text
-from handrail.flow.maestro.play import Play, Turn
-from handrail.flow.maestro.read import Command, MaestroFile, read, texts_in, walk
+from handrail.flow.maestro.play import CommandTurn, Play
+from handrail.flow.maestro.read import MaestroCommand, MaestroFile, read, texts_in, walk
 from handrail.flow.maestro.scripts import HttpDoor, Scripts, no_http
 from handrail.flow.maestro.words import WORDS
 from handrail.flow.nodes import plain, scalars
@@ -27,7 +27,7 @@ from handrail.protocol.target import Condition
 
 LABEL = 80
 _HOLDERS = frozenset({"runFlow", "repeat", "retry"})
-_DO: Mapping[str, Callable[[Turn], Awaitable[None]]] = {
+_DO: Mapping[str, Callable[[CommandTurn], Awaitable[None]]] = {
     "tapOn": acting.tap, "doubleTapOn": acting.tap, "longPressOn": acting.tap, "swipe": acting.swipe,
     "scroll": acting.scroll, "scrollUntilVisible": acting.scroll_until_visible,
     "inputText": acting.input_text, "inputRandomText": acting.input_random,
@@ -70,7 +70,7 @@ class MaestroStep:
 
     play: Play
     document: MaestroDocument
-    command: Command
+    command: MaestroCommand
     optional: bool = False
     """Maestro's own `optional` does not cover everything, so it is minded here."""
     timeout_ms: int | None = None
@@ -85,7 +85,7 @@ class MaestroStep:
         return WORDS[self.command.name].acts and self.command.name not in _HOLDERS
 
     async def run(self, walk: Walk, on: DeviceWatch, record: StepRecord) -> Ended:
-        turn = Turn(self.play, self.document, self.command, walk, on, record)
+        turn = CommandTurn(self.play, self.document, self.command, walk, on, record)
         try:
             label = await turn.text("label")
             record.label = (label or record.label)[:LABEL]
@@ -160,12 +160,12 @@ class MaestroDocument:
     def element(self, _: At) -> None:
         """Nothing is recorded beside Maestro's commands, so nothing can be healed."""
 
-    def command_at(self, path: At) -> Command | None:
+    def command_at(self, path: At) -> MaestroCommand | None:
         section, *rest = path or ("",)
-        commands: Sequence[Command] = {
+        commands: Sequence[MaestroCommand] = {
             "onFlowStart": self.file.on_start, "onFlowComplete": self.file.on_complete,
         }.get(str(section), self.file.commands)  # fmt: skip
-        found: Command | None = None
+        found: MaestroCommand | None = None
         for index in rest:
             if not isinstance(index, int) or index >= len(commands):
                 return found
@@ -193,11 +193,11 @@ class MaestroDocument:
     def on_complete(self) -> tuple[PlannedStep, ...]:
         return self._steps(self.file.on_complete, ("onFlowComplete",))
 
-    def inner(self, command: Command) -> tuple[PlannedStep, ...]:
+    def inner(self, command: MaestroCommand) -> tuple[PlannedStep, ...]:
         """The commands inside one."""
         return self._steps(command.inner, self._at(command))
 
-    def _at(self, command: Command) -> At:
+    def _at(self, command: MaestroCommand) -> At:
         for section in ("", "onFlowStart", "onFlowComplete"):
             commands = {"": self.file.commands, "onFlowStart": self.file.on_start}.get(
                 section, self.file.on_complete
@@ -207,7 +207,7 @@ class MaestroDocument:
                 return (section, *found)
         return ("",)
 
-    def _steps(self, commands: Sequence[Command], at: At) -> tuple[PlannedStep, ...]:
+    def _steps(self, commands: Sequence[MaestroCommand], at: At) -> tuple[PlannedStep, ...]:
         return tuple(
             PlannedStep(MaestroStep(self.play, self, one), self, (*at, index), name_of_command(one))
             for index, one in enumerate(commands)
@@ -277,7 +277,7 @@ def open_maestro(path: Path, settings: MaestroSettings) -> MaestroDocument:
     return MaestroDocument(read(read_text(path), path), settings)
 
 
-def name_of_command(one: Command) -> str:
+def name_of_command(one: MaestroCommand) -> str:
     """What a report calls it: the command and what it is about. What is typed is not part of it."""
     word = WORDS[one.name]
     about = (
@@ -297,7 +297,7 @@ def _good(file: MaestroFile) -> MaestroFile:
     return file
 
 
-def _path_to(command: Command, commands: Sequence[Command]) -> tuple[int, ...] | None:
+def _path_to(command: MaestroCommand, commands: Sequence[MaestroCommand]) -> tuple[int, ...] | None:
     for index, one in enumerate(commands):
         if one is command:
             return (index,)

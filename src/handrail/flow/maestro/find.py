@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handrail.errors import InvalidAction
-from handrail.flow.maestro.patterns import FLAGS, LONGEST, Pattern, pattern
+from handrail.flow.maestro.patterns import FLAGS, LONGEST, TextPattern, pattern
 from handrail.tree.node import Node, Screen
 
 Slow = Callable[[str, int, Sequence[str]], Awaitable[list[bool]]]
@@ -29,24 +29,24 @@ _EDGES: Mapping[str, Callable[[Node, Node], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedElement:
     """One selector, filled."""
 
-    text: Pattern | None = None
-    id: Pattern | None = None
+    text: TextPattern | None = None
+    id: TextPattern | None = None
     states: Mapping[str, bool] = field(default_factory=dict)
     width: int | None = None
     height: int | None = None
     tolerance: int = 0
     traits: tuple[str, ...] = ()
-    relations: Mapping[str, Wanted] = field(default_factory=dict)
-    child: Wanted | None = None
-    descendants: tuple[Wanted, ...] = ()
-    child_of: Wanted | None = None
+    relations: Mapping[str, WantedElement] = field(default_factory=dict)
+    child: WantedElement | None = None
+    descendants: tuple[WantedElement, ...] = ()
+    child_of: WantedElement | None = None
     index: int | None = None
 
     @classmethod
-    def of(cls, given: Any) -> Wanted:
+    def of(cls, given: Any) -> WantedElement:
         """From a text, or from fields by name, all of them texts. Raises `InvalidAction`."""
         if isinstance(given, str):
             return cls(text=pattern(given))
@@ -106,7 +106,7 @@ class Finder:
         self._slow = slow
         self._nodes = [node for node in screen.nodes if _is_seen(screen, node)]
 
-    async def first(self, wanted: Wanted) -> Node | None:
+    async def first(self, wanted: WantedElement) -> Node | None:
         """The element that is meant, or None."""
         found = await self.all(wanted)
         if not found:
@@ -117,7 +117,7 @@ class Finder:
             return ordered[at] if 0 <= at < len(ordered) else None
         return next((node for node in found if node.clickable), found[0])
 
-    async def all(self, wanted: Wanted) -> list[Node]:
+    async def all(self, wanted: WantedElement) -> list[Node]:
         """Every match, in document order."""
         nodes = self._nodes
         if wanted.child_of is not None:
@@ -136,7 +136,7 @@ class Finder:
             found = [node for node in found if any(_EDGES[name](node, anchor) for anchor in anchors)]
         return found
 
-    async def _own(self, wanted: Wanted, nodes: list[Node]) -> list[Node]:
+    async def _own(self, wanted: WantedElement, nodes: list[Node]) -> list[Node]:
         """By what they are themselves, and by what they hold."""
         found = [node for node in nodes if _fits(wanted, node)]
         if wanted.text is not None:
@@ -152,7 +152,7 @@ class Finder:
         return found
 
     async def _like(
-        self, wanted: Pattern, nodes: list[Node], said: Callable[[Node], Sequence[str]], *, exact: bool
+        self, wanted: TextPattern, nodes: list[Node], said: Callable[[Node], Sequence[str]], *, exact: bool
     ) -> list[Node]:
         if not wanted.is_slow or wanted.compiled is None:
             return [node for node in nodes if any(wanted.is_like(one, exact=exact) for one in said(node))]
@@ -179,7 +179,7 @@ def _ids(node: Node) -> list[str]:
     return [node.resource_id, node.resource_id.rpartition("/")[2]] if node.resource_id else []
 
 
-def _fits(wanted: Wanted, node: Node) -> bool:
+def _fits(wanted: WantedElement, node: Node) -> bool:
     if any(getattr(node, name) != on for name, on in wanted.states.items()):
         return False
     for size, has in ((wanted.width, node.bounds.width), (wanted.height, node.bounds.height)):

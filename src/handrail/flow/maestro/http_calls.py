@@ -13,7 +13,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -43,8 +43,6 @@ class HttpCalls:
     workspace: Workspace
     allowed: Collection[str] = ()
     knows: Callable[[str], bool] = lambda _: False
-    made: list[str] = field(default_factory=list)
-    """Method, host and status of every call, for the report."""
 
     async def __call__(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         try:
@@ -87,7 +85,6 @@ class HttpCalls:
             data = _read(response, end)
         finally:
             connection.close()
-        self.made.append(f"{method} {host} {response.status}")
         told = {name.lower(): value for name, value in response.getheaders()}
         is_ok = 200 <= response.status < 300
         text = data.decode("utf-8", "replace")

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from handrail.errors import AssertionFailed, ElementNotFound, IdleTimeout, InvalidAction, Unsupported
-from handrail.flow.maestro.play import LOOKUP_MS, Turn
+from handrail.flow.maestro.play import LOOKUP_MS, CommandTurn
 from handrail.flow.maestro.surroundings import is_dark
 from handrail.flow.maestro.words import WORDS
 from handrail.protocol.observe import Screenshot, WaitForStable
@@ -32,7 +32,7 @@ def is_true(text: str) -> bool:
         return True
 
 
-async def assert_visible(turn: Turn) -> None:
+async def assert_visible(turn: CommandTurn) -> None:
     """Seventeen seconds, also where it is optional."""
     wanted = await turn.wanted()
     if await turn.seek(wanted, turn.until(await turn.number("timeout", LOOKUP_MS))) is None:
@@ -40,14 +40,14 @@ async def assert_visible(turn: Turn) -> None:
         raise AssertionFailed(f"{wanted} is not visible", hint=hint)
 
 
-async def assert_not_visible(turn: Turn) -> None:
+async def assert_not_visible(turn: CommandTurn) -> None:
     """Gone for half a second."""
     wanted = await turn.wanted()
     if not await turn.is_gone(wanted, turn.until(await turn.number("timeout", LOOKUP_MS))):
         raise AssertionFailed(f"{wanted} is still visible", hint="Look at what shows it.")
 
 
-async def extended_wait(turn: Turn) -> None:
+async def extended_wait(turn: CommandTurn) -> None:
     """Both, one after the other."""
     timeout = await turn.number("timeout", LOOKUP_MS)
     visible, hidden = turn.command.option("visible"), turn.command.option("notVisible")
@@ -63,7 +63,7 @@ async def extended_wait(turn: Turn) -> None:
             raise AssertionFailed(f"{wanted} did not go within {timeout:g} ms", hint="Wait longer.")
 
 
-async def wait_for_animation(turn: Turn) -> None:
+async def wait_for_animation(turn: CommandTurn) -> None:
     """Until the screen rests; when the time is over it simply goes on."""
     timeout = int(min(max(await turn.number("timeout", 15_000), 0), 600_000))
     try:
@@ -72,7 +72,7 @@ async def wait_for_animation(turn: Turn) -> None:
         turn.notes.append(error.message)
 
 
-async def assert_true(turn: Turn) -> None:
+async def assert_true(turn: CommandTurn) -> None:
     """Without waiting."""
     text = await turn.text("condition", "") or ""
     if not is_true(text):
@@ -81,14 +81,14 @@ async def assert_true(turn: Turn) -> None:
         )
 
 
-async def assert_mode(turn: Turn) -> None:
+async def assert_mode(turn: CommandTurn) -> None:
     """assertDarkMode and assertLightMode: one look."""
     wish = turn.command.name == "assertDarkMode"
     if await is_dark(turn) != wish:
         raise AssertionFailed(f"the phone is {'light' if wish else 'dark'}", hint="setDarkMode changes it.")
 
 
-async def take_screenshot(turn: Turn) -> None:
+async def take_screenshot(turn: CommandTurn) -> None:
     """`path` and `.png`, in the run's own folder."""
     path = _target(turn.play.output, await turn.text("path", "") or "")
     png = await _picture(turn)
@@ -96,7 +96,7 @@ async def take_screenshot(turn: Turn) -> None:
     turn.notes.append(f"written to {path}")
 
 
-async def assert_screenshot(turn: Turn) -> None:
+async def assert_screenshot(turn: CommandTurn) -> None:
     """Against a picture next to the flow, or one of this run."""
     name = await turn.text("path", "") or ""
     least = await turn.number("thresholdPercentage", 95)
@@ -110,7 +110,7 @@ async def assert_screenshot(turn: Turn) -> None:
         )
 
 
-async def _picture(turn: Turn) -> bytes:
+async def _picture(turn: CommandTurn) -> bytes:
     box: Bounds | None = None
     crop = turn.command.option("cropOn")
     if crop is not None:
@@ -146,7 +146,7 @@ def _write(path: Path, png: bytes) -> None:
     path.write_bytes(png)
 
 
-def _reference(turn: Turn, name: str) -> bytes:
+def _reference(turn: CommandTurn, name: str) -> bytes:
     try:
         return turn.play.workspace.resolve(turn.document.path, f"{name}.png").read_bytes()
     except InvalidAction as missing:
@@ -171,17 +171,17 @@ def _alike(png: bytes, reference: bytes) -> float | None:
     return same / max(1, sum(counts))
 
 
-async def recording(turn: Turn) -> None:
+async def recording(turn: CommandTurn) -> None:
     """Not done: a report shows the screen before and after every step."""
     turn.notes.append("the screen is not recorded; --report keeps a picture before and after every step")
 
 
-async def not_done(turn: Turn) -> None:
+async def not_done(turn: CommandTurn) -> None:
     """A command that Handrail leaves out."""
     word = WORDS[turn.command.name]
     raise Unsupported(f"{turn.command.name} {word.why_not}", hint=word.hint)
 
 
-async def nothing(turn: Turn) -> None:
+async def nothing(turn: CommandTurn) -> None:
     """clearKeychain: Android has none."""
     turn.notes.append("Android has no keychain")

@@ -13,6 +13,7 @@ _WORDS = {
     "inputRandomColorName": "amber blue coral crimson green indigo ivory lime magenta olive orange teal",
 }
 _LONGEST = 10_000
+"""Characters, whatever a flow asks for."""
 
 
 def made_up(command: str, luck: random.Random, length: int = 8) -> str:

@@ -15,12 +15,14 @@ FLAGS = int(re.IGNORECASE | re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL)
 _CLASSES = {"d": "0-9", "w": "A-Za-z0-9_", "s": " \\t\\n\\x0b\\f\\r"}
 _MANY_LOOPS = 4
+_FEW = 8
+"""Rounds that a loop may differ by without counting as one."""
 LONGEST = 5_000
 """Characters of a text that a pattern is held against."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class TextPattern:
     """One pattern as written, and as Python reads it; without the latter only the same text matches."""
 
     written: str
@@ -39,14 +41,14 @@ class Pattern:
 
 
 @lru_cache(maxsize=2_000)
-def pattern(written: str) -> Pattern:
+def pattern(written: str) -> TextPattern:
     """What cannot be compiled is taken literally."""
     try:
         translated = translate(written)
         compiled = re.compile(translated, FLAGS)
-        return Pattern(written, compiled, _is_slow(translated))
+        return TextPattern(written, compiled, _is_slow(translated))
     except (re.error, RecursionError, OverflowError) as error:
-        return Pattern(written, None, why=str(error))
+        return TextPattern(written, None, why=str(error))
 
 
 def translate(written: str) -> str:
@@ -99,10 +101,9 @@ def _loops(parsed: Iterable[tuple[object, object]], depth: int) -> Iterable[int]
         name = str(kind)
         if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT") and isinstance(inside, tuple):
             low, high, what = inside
-            is_open = high - low > 8
-            if is_open:
+            if high - low > _FEW:
                 yield depth
-            yield from _loops(what, depth + is_open)
+            yield from _loops(what, depth + (high > 1))
         elif name == "BRANCH" and isinstance(inside, tuple):
             if depth:
                 yield depth

@@ -1,7 +1,7 @@
 """One run of one Maestro flow: its variables, its scripts, what was copied, when the phone was last touched.
 
-A `Turn` is one command on its way: options are filled when it runs, elements are looked for by Maestro's
-rules, and everything that is done goes through the flow's own runner.
+A `CommandTurn` is one command on its way: options are filled when it runs, elements are looked for by
+Maestro's rules, and everything that is done goes through the flow's own runner.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from handrail.errors import ElementNotFound, InvalidAction, ScriptFailed
 from handrail.flow.evidence import DeviceWatch
 from handrail.flow.maestro.expressions import SECRET_MARK, pieces, without_engine
 from handrail.flow.maestro.files import Workspace
-from handrail.flow.maestro.find import Finder, Wanted
-from handrail.flow.maestro.read import Command
+from handrail.flow.maestro.find import Finder, WantedElement
+from handrail.flow.maestro.read import MaestroCommand
 from handrail.flow.maestro.scripts import Scripts
 from handrail.flow.nodes import Items, Node, Scalar
 from handrail.flow.plan import Walk
@@ -111,12 +111,12 @@ def _literal(text: str) -> str:
 
 
 @dataclass(slots=True)
-class Turn:
+class CommandTurn:
     """One command and the means to do it."""
 
     play: Play
     document: MaestroDocument
-    command: Command
+    command: MaestroCommand
     walk: Walk
     on: DeviceWatch
     record: StepRecord
@@ -151,9 +151,9 @@ class Turn:
             return [await self.data(one) for one in node.items]
         return {key: await self.data(entry.value) for key, entry in node.entries.items()}
 
-    async def wanted(self, node: Node | None = None) -> Wanted:
+    async def wanted(self, node: Node | None = None) -> WantedElement:
         """The element that the command, or one of its options, names."""
-        return Wanted.of(await self.data(self.command.options if node is None else node))
+        return WantedElement.of(await self.data(self.command.options if node is None else node))
 
     async def app(self) -> str:
         """The package that the command is about: its own, else the header's of its file."""
@@ -190,12 +190,12 @@ class Turn:
             raise AssertionError("a look that succeeded has been taken")
         return last.screen
 
-    async def once(self, wanted: Wanted) -> tuple[Screen, UiNode | None]:
+    async def once(self, wanted: WantedElement) -> tuple[Screen, UiNode | None]:
         """One look for an element."""
         screen = await self.look()
         return screen, await Finder(screen, self.play.scripts.matches).first(wanted)
 
-    async def seek(self, wanted: Wanted, end_ms: float) -> tuple[Screen, UiNode] | None:
+    async def seek(self, wanted: WantedElement, end_ms: float) -> tuple[Screen, UiNode] | None:
         """Look until it is there or the time is over; at least once."""
         gap = FIRST_GAP_MS
         while True:
@@ -207,7 +207,7 @@ class Turn:
             await self.walk.clock.sleep_ms(min(gap, end_ms - self.now))
             gap = min(2 * gap, LONGEST_GAP_MS)
 
-    async def is_gone(self, wanted: Wanted, end_ms: float) -> bool:
+    async def is_gone(self, wanted: WantedElement, end_ms: float) -> bool:
         """Not found during half a second of looking."""
         missing_since: float | None = None
         while True:
@@ -220,7 +220,7 @@ class Turn:
                 return False
             await self.walk.clock.sleep_ms(FIRST_GAP_MS * 2)
 
-    async def find(self, wanted: Wanted, budget_ms: float | None = None) -> tuple[Screen, UiNode]:
+    async def find(self, wanted: WantedElement, budget_ms: float | None = None) -> tuple[Screen, UiNode]:
         """The element. Raises `ElementNotFound` at the end of the budget."""
         found = await self.seek(wanted, self.until(self.lookup_ms if budget_ms is None else budget_ms))
         if found is None:
@@ -229,7 +229,7 @@ class Turn:
             )
         return found
 
-    async def steady(self, wanted: Wanted) -> tuple[Screen, UiNode]:
+    async def steady(self, wanted: WantedElement) -> tuple[Screen, UiNode]:
         """The element, at a place where it stays."""
         screen, node = await self.find(wanted)
         for _ in range(STEADY_LOOKS):

@@ -23,14 +23,14 @@ _AS_WELL = "Maestro refuses this as well."
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class MaestroCommand:
     """One command: its options by name, and the commands inside it."""
 
     name: str
     options: Fields
     """The bare value of a short form stands under the option that it fills."""
     source: Node
-    inner: tuple[Command, ...] = ()
+    inner: tuple[MaestroCommand, ...] = ()
 
     @property
     def mark(self) -> Mark:
@@ -61,9 +61,9 @@ class MaestroFile:
     path: Path | None
     text: str
     header: Fields = field(default_factory=Fields)
-    commands: tuple[Command, ...] = ()
-    on_start: tuple[Command, ...] = ()
-    on_complete: tuple[Command, ...] = ()
+    commands: tuple[MaestroCommand, ...] = ()
+    on_start: tuple[MaestroCommand, ...] = ()
+    on_complete: tuple[MaestroCommand, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -90,7 +90,7 @@ class MaestroFile:
         return found.text if isinstance(found, Scalar) else None
 
     @property
-    def every(self) -> tuple[Command, ...]:
+    def every(self) -> tuple[MaestroCommand, ...]:
         """The commands of hooks and body."""
         return (*self.on_start, *self.commands, *self.on_complete)
 
@@ -101,7 +101,7 @@ def texts_in(node: Node | None) -> dict[str, str]:
     return {name: one.value.text for name, one in entries.items() if isinstance(one.value, Scalar)}
 
 
-def walk(commands: Iterable[Command]) -> Iterator[Command]:
+def walk(commands: Iterable[MaestroCommand]) -> Iterator[MaestroCommand]:
     """All of them, outer ones first."""
     for one in commands:
         yield one
@@ -152,8 +152,20 @@ def read(text: str, path: Path | None = None) -> MaestroFile:
         reader.commands(header.get("onFlowStart"), "onFlowStart"),
         reader.commands(header.get("onFlowComplete"), "onFlowComplete"),
     )
-    problems = sorted(reader.problems, key=lambda one: one.mark.offset)
+    problems = sorted(map(_same_command_twice, reader.problems), key=lambda one: one.mark.offset)
     return replace(made, problems=tuple(problems))
+
+
+def _same_command_twice(one: Problem) -> Problem:
+    """Of an option that is given twice the last counts; a command twice in one item is a missing dash."""
+    if one.rule != "duplicate-key" or not any(one.message.startswith(repr(name)) for name in _COMMANDS):
+        return one
+    hint = "Begin the second command with `- `."
+    return replace(one, level="error", suggestion=hint, rule="invalid")
+
+
+_COMMANDS = frozenset(WORDS) - {"repeat"}
+"""Words that are no options, too."""
 
 
 class _Reader:
@@ -215,7 +227,7 @@ class _Reader:
             mark = header.entries["androidWebViewHierarchy"].key.start
             self.warn(mark, "the inside of WebViews is read by accessibility only", rule="web-view")
 
-    def commands(self, node: Node | None, where: str = "") -> tuple[Command, ...]:
+    def commands(self, node: Node | None, where: str = "") -> tuple[MaestroCommand, ...]:
         if node is None:
             return ()
         if not isinstance(node, Items):
@@ -226,7 +238,7 @@ class _Reader:
         made = (self._command(one, f"{where or 'commands'}[{index}]") for index, one in enumerate(node.items))
         return tuple(one for one in made if one)
 
-    def _command(self, node: Node, path: str) -> Command | None:
+    def _command(self, node: Node, path: str) -> MaestroCommand | None:
         if isinstance(node, Scalar):
             return self._bare(node, path)
         if not isinstance(node, Fields) or not node.entries:
@@ -249,7 +261,7 @@ class _Reader:
             return None
         return self._made(name, entry, node, path)
 
-    def _bare(self, node: Scalar, path: str) -> Command | None:
+    def _bare(self, node: Scalar, path: str) -> MaestroCommand | None:
         name = "hideKeyboard" if node.text == "hide keyboard" else node.text
         if name not in WORDS:
             self._unknown(name, node.start, path)
@@ -260,7 +272,7 @@ class _Reader:
                 node.start, f"{name} needs {short or 'options'}", f"Write `- {name}: …`. {_AS_WELL}", path
             )
             return None
-        return self._checked(Command(name, Fields({}, node.start, node.end), node), path)
+        return self._checked(MaestroCommand(name, Fields({}, node.start, node.end), node), path)
 
     def _several(self, node: Fields, path: str) -> None:
         names = list(node.entries)
@@ -268,13 +280,13 @@ class _Reader:
         hint = f"Indent what belongs to {names[0]}, or begin the next command with `- `. {_AS_WELL}"
         self.wrong(second, f"{', '.join(names)[:80]}: one item holds one command", hint, path)
 
-    def _old(self, entry: FieldEntry, node: Fields, path: str) -> Command | None:
+    def _old(self, entry: FieldEntry, node: Fields, path: str) -> MaestroCommand | None:
         word = entry.value.text if isinstance(entry.value, Scalar) else ""
         if word not in OLD_ACTIONS:
             hint = f"It takes {', '.join(OLD_ACTIONS)}. {_AS_WELL}"
             self.wrong(entry.value.start, f"action has no {word[:60]!r}", hint, path)
             return None
-        return Command(word, Fields({}, node.start, node.end), node)
+        return MaestroCommand(word, Fields({}, node.start, node.end), node)
 
     def _unknown(self, name: str, mark: Mark, path: str) -> None:
         close = nearest(name, WORDS)
@@ -282,7 +294,7 @@ class _Reader:
         message = f"{name[:60]!r} is not a command of Maestro"
         self.wrong(mark, message, f"{meant}{_AS_WELL}", path, "unknown-command")
 
-    def _made(self, name: str, entry: FieldEntry, node: Fields, path: str) -> Command | None:
+    def _made(self, name: str, entry: FieldEntry, node: Fields, path: str) -> MaestroCommand | None:
         value = entry.value
         word = WORDS[name]
         if isinstance(value, Fields):
@@ -304,7 +316,7 @@ class _Reader:
             else:
                 self._option(name, key, one, known, path)
         inner = self.commands(options.get("commands"), f"{path}.{name}.commands")
-        return self._checked(Command(name, options, node, inner), path)
+        return self._checked(MaestroCommand(name, options, node, inner), path)
 
     def _option(self, name: str, key: str, one: FieldEntry, known: Iterable[str], path: str) -> None:
         if (name, key) in _PLAIN_MEANING:
@@ -318,7 +330,7 @@ class _Reader:
     def _wants(self, name: str) -> str:
         return f"{name} takes {', '.join(options_of(name))}."
 
-    def _checked(self, one: Command, path: str) -> Command | None:
+    def _checked(self, one: MaestroCommand, path: str) -> MaestroCommand | None:
         """Options that must be there, and those that exclude each other."""
         word = WORDS[one.name]
         given = set(one.options.entries)
@@ -339,7 +351,7 @@ class _Reader:
             self._not_done(one, path)
         return one
 
-    def _not_done(self, one: Command, path: str) -> None:
+    def _not_done(self, one: MaestroCommand, path: str) -> None:
         word = WORDS[one.name]
         message = f"{one.name} {word.why_not}"
         if one.is_optional:
@@ -351,7 +363,7 @@ class _Reader:
 _PLAIN_MEANING = {("scroll", "direction"), ("assertVisible", "timeout"), ("assertNotVisible", "timeout")}
 
 
-def _clash(one: Command, given: set[str]) -> str:
+def _clash(one: MaestroCommand, given: set[str]) -> str:
     """Two forms at once, or half of one."""
     if one.name in ("runFlow", "retry") and {"file", "commands"} <= given:
         return f"{one.name} takes file or commands, not both"

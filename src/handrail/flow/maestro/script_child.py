@@ -116,13 +116,14 @@ class _Child:
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._log = []
         try:
-            return {**getattr(self, f"_do_{asked['do']}")(asked), "log": self._log}
+            work = {"eval": self._evaluated, "compile": self._compiled, "match": self._matched}[asked["do"]]
+            return {**work(asked), "log": self._log}
         except MemoryError:
             return {"error": "out of memory", "log": self._log}
         except Exception as error:  # whatever a script does, the parent hears of it
             return {"error": f"{error}"[:2_000] or type(error).__name__, "log": self._log}
 
-    def _do_eval(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _evaluated(self, asked: dict[str, Any]) -> dict[str, Any]:
         self._ready()
         self._set(asked["env"])
         if asked.get("copied") is not None:
@@ -132,7 +133,7 @@ class _Child:
             return {"error": f"the result has more than {LONGEST:,} characters"}
         return {"text": value}
 
-    def _do_compile(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _compiled(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Only whether it can be read: a fresh context, and nothing of it is reached."""
         context = self._engine.Context()
         context.set_memory_limit(MEMORY)
@@ -144,7 +145,7 @@ class _Child:
             return {"wrong": said, "line": max(1, int(line[1]) - 1) if line else 1}
         return {}
 
-    def _do_match(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _matched(self, asked: dict[str, Any]) -> dict[str, Any]:
         pattern = re.compile(asked["pattern"], asked["flags"])
         return {"hits": [pattern.fullmatch(one) is not None for one in asked["texts"]]}
 

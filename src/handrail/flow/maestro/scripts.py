@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from handrail.clock import SystemClock
 from handrail.errors import ScriptFailed
@@ -113,7 +114,12 @@ class Scripts:
             asked = None
         if not isinstance(asked, dict):
             return {"refused": "that is no http call"}
-        return await self._http(asked)
+        answer = await self._http(asked)
+        host = urlsplit(str(asked.get("url", ""))).hostname or "nowhere"
+        self.log.append(
+            f"http {str(asked.get('method'))[:10]} {host[:200]}: {answer.get('status', 'refused')}"
+        )
+        return answer
 
     async def _line_of(self, process: asyncio.subprocess.Process, line: bytes, left: float) -> dict[str, Any]:
         """One line there, one line back."""

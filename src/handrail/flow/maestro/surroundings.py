@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from handrail.errors import AdbCommandError, AppNotInstalled, InvalidAction
-from handrail.flow.maestro.play import Turn
+from handrail.flow.maestro.play import CommandTurn
 from handrail.flow.maestro.words import ORIENTATIONS
 from handrail.flow.nodes import Fields, Scalar, scalars
 from handrail.protocol.actions import AnyAction
@@ -60,7 +60,7 @@ def permission_actions(package: str, wishes: Iterable[tuple[str, str]]) -> list[
     return made
 
 
-async def launch_app(turn: Turn) -> None:
+async def launch_app(turn: CommandTurn) -> None:
     """Clear, permissions, stop, start."""
     package = await turn.app()
     if turn.command.is_on("clearState"):
@@ -74,7 +74,7 @@ async def launch_app(turn: Turn) -> None:
     await turn.walk.part(start, turn.on, turn.record, lenient=True)
 
 
-async def _extras(turn: Turn) -> dict[str, bool | float | str]:
+async def _extras(turn: CommandTurn) -> dict[str, bool | float | str]:
     """A plain word is of its own type; a filled one is a text."""
     node = turn.command.option("arguments")
     made: dict[str, bool | float | str] = {}
@@ -88,7 +88,7 @@ async def _extras(turn: Turn) -> dict[str, bool | float | str]:
     return made
 
 
-async def _permit(turn: Turn, package: str, wishes: dict[str, str]) -> None:
+async def _permit(turn: CommandTurn, package: str, wishes: dict[str, str]) -> None:
     """What can't be given is passed over, as Maestro does; a person's no is not."""
     for action in permission_actions(package, wishes.items()):
         try:
@@ -98,31 +98,31 @@ async def _permit(turn: Turn, package: str, wishes: dict[str, str]) -> None:
             turn.record.children[-1].outcome = "warned"
 
 
-async def _clear(turn: Turn, package: str) -> None:
+async def _clear(turn: CommandTurn, package: str) -> None:
     try:
         await turn.walk.part(ResetApp(package=package), turn.on, turn.record)
     except AppNotInstalled:
         turn.record.children[-1].outcome = "skipped"
 
 
-async def stop_app(turn: Turn) -> None:
+async def stop_app(turn: CommandTurn) -> None:
     """stopApp and killApp: both end the app for good."""
     if turn.command.name == "killApp":
         turn.notes.append("killApp ends the app wherever it is; Maestro's only ends one in the background")
     await turn.walk.act(StopApp(package=await turn.app()), turn.on, turn.record)
 
 
-async def clear_state(turn: Turn) -> None:
+async def clear_state(turn: CommandTurn) -> None:
     """Data and permissions."""
     await _clear(turn, await turn.app())
 
 
-async def set_permissions(turn: Turn) -> None:
+async def set_permissions(turn: CommandTurn) -> None:
     """As they are written."""
     await _permit(turn, await turn.app(), await turn.data(turn.command.option("permissions")))
 
 
-async def open_link(turn: Turn) -> None:
+async def open_link(turn: CommandTurn) -> None:
     """By whichever app takes it."""
     if turn.command.is_on("browser"):
         turn.notes.append("the phone chooses the browser")
@@ -132,46 +132,46 @@ async def open_link(turn: Turn) -> None:
     await turn.walk.act(OpenUrl(url=link), turn.on, turn.record, lenient=True)
 
 
-async def set_airplane_mode(turn: Turn) -> None:
+async def set_airplane_mode(turn: CommandTurn) -> None:
     """On or off."""
     await _fly(turn, (await turn.text("value") or "").strip().lower() == "enabled")
 
 
-async def toggle_airplane_mode(turn: Turn) -> None:
+async def toggle_airplane_mode(turn: CommandTurn) -> None:
     """The other way than it is."""
     state = await _state(turn)
     await _fly(turn, not bool(state.get("airplane_mode")))
 
 
-async def _fly(turn: Turn, on: bool) -> None:
+async def _fly(turn: CommandTurn, on: bool) -> None:
     await turn.walk.act(SetNetwork(airplane_mode=on), turn.on, turn.record)
 
 
-async def _state(turn: Turn) -> dict[str, object]:
+async def _state(turn: CommandTurn) -> dict[str, object]:
     envelope = await turn.walk.act(GetState(), turn.on, turn.record)
-    return dict(envelope.details or {})
+    return dict((envelope.details or {})["state"])
 
 
-async def set_dark_mode(turn: Turn) -> None:
+async def set_dark_mode(turn: CommandTurn) -> None:
     """On or off."""
     await _darken(turn, (await turn.text("value") or "").strip().lower() == "enabled")
 
 
-async def toggle_dark_mode(turn: Turn) -> None:
+async def toggle_dark_mode(turn: CommandTurn) -> None:
     """The other way than it is."""
     await _darken(turn, not await is_dark(turn))
 
 
-async def is_dark(turn: Turn) -> bool:
+async def is_dark(turn: CommandTurn) -> bool:
     """As the phone says it."""
     return bool((await _state(turn)).get("dark_mode"))
 
 
-async def _darken(turn: Turn, on: bool) -> None:
+async def _darken(turn: CommandTurn, on: bool) -> None:
     await turn.walk.act(SetAppearance(appearance="dark" if on else "light"), turn.on, turn.record)
 
 
-async def set_orientation(turn: Turn) -> None:
+async def set_orientation(turn: CommandTurn) -> None:
     """Upright or lying; which side is up is not told apart."""
     word = (await turn.text("orientation") or "").strip().lower().replace("_", "")
     if word not in ORIENTATIONS:
@@ -185,13 +185,13 @@ async def set_orientation(turn: Turn) -> None:
     await turn.walk.act(action, turn.on, turn.record)
 
 
-async def set_location(turn: Turn) -> None:
+async def set_location(turn: CommandTurn) -> None:
     """One place."""
     latitude, longitude = await turn.number("latitude", 0), await turn.number("longitude", 0)
     await turn.walk.act(SetLocation(latitude=latitude, longitude=longitude), turn.on, turn.record)
 
 
-async def travel(turn: Turn) -> None:
+async def travel(turn: CommandTurn) -> None:
     """From point to point, at a speed in metres per second."""
     node = turn.command.option("points")
     points = [_degrees(one.text) for one in scalars(node)] if node is not None else []
@@ -205,7 +205,7 @@ async def travel(turn: Turn) -> None:
             await turn.walk.clock.sleep_ms(pause)
 
 
-async def _go(turn: Turn, place: tuple[float, ...]) -> None:
+async def _go(turn: CommandTurn, place: tuple[float, ...]) -> None:
     latitude, longitude = min(max(place[0], -90), 90), min(max(place[1], -180), 180)
     await turn.walk.act(
         SetLocation(latitude=float(latitude), longitude=float(longitude)), turn.on, turn.record
@@ -224,7 +224,7 @@ def _metres(start: tuple[float, float], end: tuple[float, float]) -> float:
     return 2 * _EARTH_M * math.asin(math.sqrt(min(1.0, half)))
 
 
-async def add_media(turn: Turn) -> None:
+async def add_media(turn: CommandTurn) -> None:
     """Pictures and films of the workspace."""
     node = turn.command.option("files")
     for value in scalars(node) if node is not None else ():

@@ -21,7 +21,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
+class WorkspaceConfig:
     """What config.yaml says."""
 
     flows: tuple[str, ...] = ("*",)
@@ -40,7 +40,7 @@ class Chosen:
 
     files: tuple[Path, ...]
     listed: frozenset[Path] = frozenset()
-    config: Config = Config()
+    config: WorkspaceConfig = WorkspaceConfig()
 
 
 def is_workspace(folder: Path) -> bool:
@@ -63,7 +63,7 @@ def is_config(path: Path) -> bool:
     return len(roots) == 1 and isinstance(roots[0], Fields) and set(roots[0].entries) <= set(CONFIG)
 
 
-def read_config(path: Path) -> Config:
+def read_config(path: Path) -> WorkspaceConfig:
     """Raises `InvalidAction` with the line."""
     try:
         roots = read_documents(read_text(path), [])
@@ -84,7 +84,7 @@ def read_config(path: Path) -> Config:
         for key, one in root.entries.items()
         if key not in CONFIG
     ]
-    return Config(
+    return WorkspaceConfig(
         flows,
         _texts(root.get("includeTags"), path, "includeTags"),
         _texts(root.get("excludeTags"), path, "excludeTags"),
@@ -98,7 +98,7 @@ def read_config(path: Path) -> Config:
 def choose(folder: Path, config: Path | None, tags: Collection[str], without: Collection[str]) -> Chosen:
     """The flows of a folder. Raises `InvalidAction` where there are none."""
     found = config or next((path for path in map(folder.joinpath, NAMES) if path.is_file()), None)
-    read_as = read_config(found) if found else Config()
+    read_as = read_config(found) if found else WorkspaceConfig()
     files = [path for path in _matching(folder, read_as.flows) if _is_candidate(path, found)]
     if not files:
         raise InvalidAction(

@@ -1,4 +1,4 @@
-"""Scripts of flows: what they can do, and that whatever they try ends with a code and leaves nothing running."""
+"""Scripts of flows: what they can do, and that whatever they try ends with a code and leaves nothing."""
 
 from __future__ import annotations
 
