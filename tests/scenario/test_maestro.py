@@ -264,3 +264,31 @@ def test_an_endless_script_fails_the_flow_and_leaves_no_process(tmp_path: Path) 
             assert (record.outcome, record.steps[0].code) == ("failed", "SCRIPT_FAILED")
 
     play(story())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- setLocation: {latitude: '${1000}', longitude: 1}\n",
+        "- setLocation: {latitude: '${Infinity}', longitude: 1}\n",
+        "- stopApp: ${'not a package!'}\n",
+        "- openLink: ${'a b'}\n",
+        "- openLink: ${'x:' + String.fromCharCode(10)}\n",
+        "- tapOn: {text: x, index: '${NaN}'}\n",
+        "- repeat: {times: '${1e400}', commands: [back]}\n",
+        "- tapOn: {point: '${1/0},5'}\n",
+        "- setOrientation: ${'slanted'}\n",
+        "- inputText: ${'x'.repeat(200000)}\n",
+        "- setPermissions: {permissions: {'a b': allow}}\n",
+    ],
+)
+def test_a_value_that_a_script_made_wrong_is_a_failure_with_a_code(tmp_path: Path, text: str) -> None:
+    async def story() -> None:
+        async with world(tmp_path, policy=POLICY, clock=FastClock(20)) as w:
+            await w.open(SETTINGS)
+            record = await ran(w, text)
+            assert record.outcome == "failed"
+            assert record.steps[0].code == "INVALID_ACTION"
+            assert record.steps[0].line == 3
+
+    play(story())

@@ -14,8 +14,7 @@ from handrail.flow.check import Checked, check, find
 from handrail.flow.maestro.check import check_files
 from handrail.flow.maestro.convert import to_handrail
 from handrail.flow.maestro.convert_back import to_maestro
-from handrail.flow.maestro.read import is_maestro
-from handrail.flow.maestro.workspace import is_config
+from handrail.flow.maestro.workspace import is_config, is_flow
 from handrail.flow.problems import Problem, frame
 from handrail.flow.schema import flow_schema
 
@@ -89,9 +88,7 @@ def convert_command(file: Path, to: Path | None) -> None:
 
 
 def _is_maestro(path: Path) -> bool:
-    if path.suffix.lower() not in (".yaml", ".yml") or not path.is_file():
-        return False
-    return is_maestro(path.read_text("utf-8", "replace"))
+    return path.suffix.lower() in (".yaml", ".yml") and path.is_file() and is_flow(path)
 
 
 def _print(checked: Checked) -> None:

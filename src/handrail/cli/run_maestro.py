@@ -42,10 +42,11 @@ class MaestroFlows:
         elif not self._is_file(path):
             return False
         else:
+            from handrail.flow.maestro.files import read_text  # noqa: PLC0415
             from handrail.flow.maestro.read import read  # noqa: PLC0415
             from handrail.flow.select_flows import wanted  # noqa: PLC0415
 
-            file = read(path.read_text("utf-8", "replace"), path)
+            file = read(read_text(path), path)
             options = self._options  # tags are not for one file that somebody named
             if len(options.paths) == 1 or wanted(file.tags, options.tags, options.without):
                 self._add([path], path)
@@ -55,9 +56,9 @@ class MaestroFlows:
     def _is_file(self, path: Path) -> bool:
         if path.suffix not in _SUFFIXES or not path.is_file():
             return False
-        from handrail.flow.maestro.read import is_maestro  # noqa: PLC0415
+        from handrail.flow.maestro.workspace import is_flow  # noqa: PLC0415
 
-        return is_maestro(path.read_text("utf-8", "replace"))
+        return is_flow(path)
 
     def _folder(self, folder: Path) -> None:
         from handrail.flow.maestro.workspace import choose  # noqa: PLC0415

@@ -18,7 +18,7 @@ from handrail.tree.node import Bounds, Screen
 HOLD_MS = 3_000
 SWIPE_MS = 400
 DELAY_MS = 100.0
-ERASED = 50
+ERASED, MOST_ERASED = 50, 1_000
 _WAYS = {"up": ((50, 50), (50, 10)), "down": ((50, 20), (50, 90)), "left": ((90, 50), (10, 50)),
          "right": ((10, 50), (90, 50))}  # fmt: skip
 """Per cent of the screen, from where to where the finger goes."""
@@ -78,7 +78,7 @@ def _inside(text: str, box: Bounds) -> Point:
             x, y = box.left + round(box.width * across), box.top + round(box.height * down)
         else:
             x, y = box.left + int(float(first)), box.top + int(float(second))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InvalidAction(
             f"{text[:60]!r} is no place", path="point", hint='Write "540,700" or "50%,30%".'
         ) from None
@@ -209,7 +209,7 @@ async def erase_text(turn: CommandTurn) -> None:
     field = next((node for node in screen.nodes if node.focused and node.role == "text_field"), None)
     if field is not None and not field.password:
         count = min(count, len(field.text))
-    for left in range(max(0, count), 0, -1):
+    for left in range(min(max(0, count), MOST_ERASED), 0, -1):
         settle: Settle = "full" if left == 1 else "none"
         await turn.walk.act(PressKey(key="delete"), turn.on, turn.record, lenient=True, settle=settle)
 

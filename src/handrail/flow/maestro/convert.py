@@ -251,7 +251,10 @@ def _launch(file: MaestroFile, one: MaestroCommand) -> list[StepData]:
 def _permissions(app: str, wishes: Mapping[str, str]) -> list[StepData]:
     if "${" in app:
         return []
-    actions = permission_actions(app, wishes.items())
+    try:
+        actions = permission_actions(app, wishes.items())
+    except ValueError:
+        raise CannotSay(f"{app[:60]} is no package, or this no permission") from None
     return [
         {one.type: one.model_dump(exclude={"type"}, exclude_none=True), "optional": True} for one in actions
     ]

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.build import STAND_IN
 from handrail.flow.evidence import DeviceWatch
@@ -23,6 +25,7 @@ from handrail.flow.plan import At, Ended, FlowPlan, PlannedStep, Walk
 from handrail.flow.problems import invalid_flow
 from handrail.flow.run_record import StepRecord
 from handrail.protocol.flow import Flow
+from handrail.protocol.read import invalid_action
 from handrail.protocol.target import Condition
 
 LABEL = 80
@@ -84,12 +87,19 @@ class MaestroStep:
     def acts(self) -> bool:
         return WORDS[self.command.name].acts and self.command.name not in _HOLDERS
 
+    async def _do(self, turn: CommandTurn) -> None:
+        """What a script made of an option may be no value that an action takes."""
+        try:
+            await _DO.get(self.command.name, looking.not_done)(turn)
+        except ValidationError as error:
+            raise invalid_action(error, {}) from None
+
     async def run(self, walk: Walk, on: DeviceWatch, record: StepRecord) -> Ended:
         turn = CommandTurn(self.play, self.document, self.command, walk, on, record)
         try:
             label = await turn.text("label")
             record.label = (label or record.label)[:LABEL]
-            await _DO.get(self.command.name, looking.not_done)(turn)
+            await self._do(turn)
         except HandrailError as error:
             if not self.command.is_optional or not control.is_covered(error):
                 raise

@@ -45,14 +45,13 @@ class Workspace:
 def read_text(path: Path) -> str:
     """A file of a workspace. Raises `InvalidAction`."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:  # never more than is needed to know that it is too much
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         message = f"{path}: {error.strerror or error}"
         raise InvalidAction(message, path="", hint="Give a file that exists.", rule="missing-file") from None
     if len(data) > MAX_BYTES:
-        raise _wrong(
-            "invalid", f"{path}: {len(data):,} bytes are too many", f"At most {MAX_BYTES:,} are read."
-        )
+        raise _wrong("invalid", f"{path} has too many bytes", f"At most {MAX_BYTES:,} are read.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

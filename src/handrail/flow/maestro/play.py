@@ -6,6 +6,7 @@ Maestro's rules, and everything that is done goes through the flow's own runner.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +31,8 @@ from handrail.tree.node import Screen
 if TYPE_CHECKING:
     from handrail.flow.maestro.document import MaestroDocument
 
+LARGEST = 1e12
+"""Numbers beyond it are none that a flow can mean."""
 LOOKUP_MS = 17_000.0
 OPTIONAL_MS = 7_000.0
 ABSENT_MS = 500.0
@@ -135,11 +138,12 @@ class CommandTurn:
         if text is None:
             return default
         try:
-            return float(text.replace("_", ""))
+            found = float(text.replace("_", ""))
         except ValueError:
-            raise InvalidAction(
-                f"{name}: {text[:60]!r} is no number", path=name, hint="Give a number."
-            ) from None
+            found = math.nan
+        if not abs(found) <= LARGEST:
+            raise InvalidAction(f"{name}: {text[:60]!r} is no number", path=name, hint="Give a number.")
+        return found
 
     async def data(self, node: Node | None) -> Any:
         """A whole value with every text in it filled; numbers and switches as they are written."""

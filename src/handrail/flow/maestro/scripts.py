@@ -12,10 +12,10 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from handrail.clock import SystemClock
 from handrail.errors import ScriptFailed
+from handrail.hosts import read_address
 from handrail.waiting import Deadline, Expired
 
 COMPUTING_MS = 5_000.0
@@ -115,10 +115,9 @@ class Scripts:
         if not isinstance(asked, dict):
             return {"refused": "that is no http call"}
         answer = await self._http(asked)
-        host = urlsplit(str(asked.get("url", ""))).hostname or "nowhere"
-        self.log.append(
-            f"http {str(asked.get('method'))[:10]} {host[:200]}: {answer.get('status', 'refused')}"
-        )
+        host, _ = read_address(str(asked.get("url", ""))) or ("nowhere", 0)
+        method = str(asked.get("method", ""))[:10]
+        self.log.append(f"http {method} {host[:200]}: {answer.get('status', 'refused')}")
         return answer
 
     async def _line_of(self, process: asyncio.subprocess.Process, line: bytes, left: float) -> dict[str, Any]:

@@ -47,9 +47,11 @@ def is_workspace(folder: Path) -> bool:
     """Named .maestro, or with a file of Maestro's directly in it."""
     if folder.name == ".maestro":
         return True
-    return any(is_config(path) for path in map(folder.joinpath, NAMES)) or any(
-        _is_flow(path) for path in sorted(folder.iterdir()) if path.suffix in _SUFFIXES
-    )
+    try:
+        inside = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES and path.is_file())
+    except OSError:
+        return False  # whoever looks for flows says why
+    return any(is_config(path) for path in map(folder.joinpath, NAMES)) or any(map(is_flow, inside))
 
 
 def is_config(path: Path) -> bool:
@@ -162,7 +164,8 @@ def _is_candidate(path: Path, config: Path | None) -> bool:
     return not is_config(path)
 
 
-def _is_flow(path: Path) -> bool:
+def is_flow(path: Path) -> bool:
+    """Whether this file is one of Maestro's; one that can't be read is none."""
     try:
         return is_maestro(read_text(path))
     except InvalidAction:
