@@ -252,8 +252,15 @@ class _Parts:
     async def has_died(self, app: str) -> bool:
         if await pid_of(self._shell, app) is not None or not await is_installed(self._shell, app):
             return False
+        return not await self._is_launcher(app)  # the launcher is started anew whenever it is needed
+
+    async def is_home(self, screen: Screen) -> bool:
+        app = self.app_in_front(screen)
+        return bool(app) and await self._is_launcher(app)
+
+    async def _is_launcher(self, app: str) -> bool:
         home = await self._shell.run(["cmd", "package", "resolve-activity", "--brief", *_HOME], check=False)
-        return f"{app}/" not in home.text  # the launcher is started anew whenever it is needed
+        return f"{app}/" in home.text
 
     async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
         from handrail.android.logs import crash_lines, device_now  # noqa: PLC0415

@@ -306,6 +306,10 @@ class _Parts:
     async def has_died(self, app: str) -> bool:
         return any(page.crashed for page in self._of(app))
 
+    async def is_home(self, screen: Screen) -> bool:
+        del screen
+        return False
+
     async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
         del app, within_ms
         return None

@@ -84,7 +84,8 @@ async def execute(stage: Stage, action: AnyAction) -> Outcome:  # noqa: C901, PL
         case device.PressKey():
             await stage.hands.key(action.name)
             told = {} if action.key == action.name else {"key": action.name}
-            proof = moved(stage.before, stage.looks) if action.name in NAVIGATION else None
+            is_home = stage.health.is_home if stage.health and action.name == "home" else None
+            proof = moved(stage.before, stage.looks, is_home) if action.name in NAVIGATION else None
             return Outcome(proof=proof, details=told)
         case device.PressKeys():
             await stage.hands.keys(action.names)

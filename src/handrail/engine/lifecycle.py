@@ -183,7 +183,7 @@ async def _observe(stage: Stage, outcome: Outcome) -> None:
     if outcome.failure is not None:
         run.verification = outcome.verification
         raise outcome.failure
-    _judge(stage, outcome, proof, how)
+    await _judge(stage, outcome, proof, how)
 
 
 def _proof(stage: Stage, outcome: Outcome) -> Proof | None:
@@ -204,7 +204,7 @@ async def _watch(stage: Stage, how: Settle, proof: Proof | None) -> Settled:
     return Settled(seen, SettleReport(ms=took, reads=1, reason="budget"))
 
 
-def _judge(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
+async def _judge(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> None:
     run = stage.run
     changed = bool(run.changes)
     if proof is None or run.after is None or how != "full":
@@ -212,6 +212,9 @@ def _judge(stage: Stage, outcome: Outcome, proof: Proof | None, how: Settle) -> 
         return
     with run.phase("verify"):
         verdict = proof.check(run.after)
+        if not verdict.met and proof.ask is not None and not proof.decides:
+            await proof.ask(run.after)
+            verdict = proof.check(run.after)
     run.verification = verification(proof, verdict, changed)
     if proof.mode == "built_in" and outcome.verification is not None and verdict.met:
         run.verification = outcome.verification

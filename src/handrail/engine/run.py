@@ -204,7 +204,7 @@ class Stage:
                 self.clock,
                 before,
                 met=proof.met if proof and proof.decides else never,
-                ask=proof.ask if proof else None,
+                ask=proof.ask if proof and proof.decides else None,
                 patience_ms=proof.patience_ms if proof else 0.0,
                 **budgets,
             )

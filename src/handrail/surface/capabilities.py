@@ -200,6 +200,9 @@ class HealthCapability(Protocol):
     async def has_died(self, app: str) -> bool:
         """Its process is gone, and nobody starts it anew as a matter of course."""
 
+    async def is_home(self, screen: Screen) -> bool:
+        """Whether this is where the home key leads."""
+
     async def last_words(self, app: str, within_ms: float | None) -> LastWords | None:
         """What the log says of its end, at most so long ago."""
 

@@ -16,7 +16,7 @@ from handrail.protocol.envelope import Verification, VerificationMode
 from handrail.protocol.target import Condition
 from handrail.surface.values import Foreground
 from handrail.tree.match.matching import match
-from handrail.tree.node import Node
+from handrail.tree.node import Node, Screen
 from handrail.tree.signs import ScreenDialog
 from handrail.tree.windows import app_windows, has_keyboard
 
@@ -33,6 +33,7 @@ _PROMPTS = frozenset({"permission", "chooser", "installer"})
 
 Ask = Callable[[Look], Awaitable[None]]
 AskForeground = Callable[[], Awaitable[Foreground]]
+IsHome = Callable[[Screen], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,10 @@ class Proof:
     """Once it holds, the rest need not be waited for. Mere change decides nothing: it may go on."""
 
     ask: Ask | None = None
-    """Asks the device itself, where a screen at rest does not show what it should; `check` knows it then."""
+    """Asks the device itself, where a screen at rest does not show what it should; `check` knows it then.
+
+    During the wait where the proof decides when it ends, and else before it is called a failure.
+    """
 
     def met(self, seen: Look) -> bool:
         return self.check(seen).met
@@ -161,17 +165,27 @@ def _row(seen: Look, node: Node) -> list[str]:
     return [one.text or one.description for one in seen.screen.inside(around) if one.order != node.order]
 
 
-def moved(before: Look, looks: Looks) -> Proof:
-    """A key or gesture that navigates leaves another screen, or another part of it."""
+def moved(before: Look, looks: Looks, is_home: IsHome | None = None) -> Proof:
+    """A key or gesture that navigates leaves another screen, or another part of it.
+
+    `is_home`: for the key that leads to a place. Whoever is there already has arrived.
+    """
+    arrived: set[Screen] = set()
+
+    async def ask(seen: Look) -> None:
+        if is_home is not None and await is_home(seen.screen):
+            arrived.add(seen.screen)
 
     def check(seen: Look) -> Holds:
         changed = not looks.same(before.screen, seen.screen)
+        if seen.screen in arrived and not changed:
+            return Holds(True, "the home screen", "the home screen")
         return Holds(changed, "another screen or scroll position", "changed" if changed else "unchanged")
 
     def failure(_: Holds) -> HandrailError:
         return NavigationNoChange("Neither the screen nor its scroll position changed")
 
-    return Proof("built_in", check, failure, decides=False)
+    return Proof("built_in", check, failure, decides=False, ask=ask if is_home else None)
 
 
 def keyboard_gone() -> Proof:
