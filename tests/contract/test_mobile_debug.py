@@ -10,6 +10,7 @@ from handrail.dialects.mobile_debug import (
     failure_code,
     read_tool,
     selector_of,
+    wait_tries,
     write_envelope,
     write_tool,
 )
@@ -28,12 +29,18 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("swipe", SWIPE, {"type": "swipe", **FROM_TO}),
     (
         "scroll_to_element",
-        {"selector": {"text": "About", "resourceId": "a:id/b"}, "direction": "up", "maxScrolls": 4},
+        {
+            "selector": {"text": "About", "resourceId": "a:id/b"},
+            "direction": "up",
+            "maxScrolls": 4,
+            "scrollAmount": 0.7,
+        },
         {
             "type": "scroll_to",
             "target": {"text": "About", "id": "a:id/b"},
             "direction": "up",
             "max_scrolls": 4,
+            "amount": 0.7,
         },
     ),
     ("type_text", {"text": "Ada"}, {"type": "type_text", "text": "Ada"}),
@@ -45,8 +52,20 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("install_app", {"appPath": "app.apk"}, {"type": "install_app", "path": "app.apk"}),
     (
         "adjust_control",
-        {"selector": {"contentDesc": "Volume"}, "targetValue": 40, "tolerance": 1.5},
-        {"type": "set_value", "target": {"description": "Volume"}, "value": 40, "tolerance": 1.5},
+        {
+            "selector": {"contentDesc": "Volume"},
+            "targetValue": 40,
+            "property": "value",
+            "tolerance": 1.5,
+            "maxAttempts": 3,
+        },
+        {
+            "type": "set_value",
+            "target": {"description": "Volume"},
+            "value": 40,
+            "tolerance": 1.5,
+            "max_moves": 3,
+        },
     ),
     ("get_ui_tree", {}, {"type": "get_ui_tree"}),
     (
@@ -54,7 +73,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {**APP, "level": "warn", "limit": 50},
         {"type": "get_logs", **PACKAGE, "level": "warn", "max_lines": 50},
     ),
-    ("capture_screenshot", {}, {"type": "screenshot"}),
+    ("capture_screenshot", {}, {"type": "screenshot", "scale": 1.0}),
     (
         "wait_for_screen_change",
         {"timeoutMs": 900},
@@ -142,6 +161,18 @@ def test_a_missing_field_is_named(name: str, field: str) -> None:
         ("wait_for_ui", {"selector": {"text": "a"}, "condition": ["exists"]}, "condition"),
         ("wait_for_ui", {"selector": {"text": "a"}, "match": {"index": -1}}, "selector.index"),
         ("wait_for_ui", {}, "selector"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "match": 2}, "match"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "match": {"nth": 2}}, "match.nth"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "retry": 3}, "retry"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "retry": {"attempts": 3}}, "retry.attempts"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "retry": {"max_attempts": 0}}, "retry.max_attempts"),
+        ("wait_for_ui", {"selector": {"text": "a"}, "poll_interval_ms": 5}, "poll_interval_ms"),
+        ("wait_for_ui", {"selector": {"text": "a", "contains": "yes"}}, "selector.contains"),
+        ("wait_for_ui", {"selector": {"resource_id": "a", "contains": True}}, "selector.contains"),
+        ("scroll_to_element", {"selector": {"text": "a"}, "scrollAmount": 3}, "scrollAmount"),
+        ("adjust_control", {"selector": {"text": "a"}, "targetValue": 1, "property": "text"}, "property"),
+        ("adjust_control", {"selector": {"text": "a"}, "targetValue": 1, "maxAttempts": 0}, "maxAttempts"),
+        ("tap", {"x": 1, "y": 2, "element_id": "el_1"}, "element_id"),
         ("tap_elment", {}, "type"),
     ],
 )
@@ -151,18 +182,27 @@ def test_a_wrong_field_is_named_in_the_words_of_the_tool(name: str, arguments: A
     assert caught.value.details["path"] == path
 
 
+TARGET = {"id": "a:id/b", "description": "c", "text_contains": "d", "index": 2}
+
+
 @pytest.mark.parametrize(
     ("condition", "native"),
-    [("exists", "visible"), ("visible", "visible"), ("clickable", "visible"), ("not_exists", "absent")],
+    [
+        ("exists", {"state": {"target": TARGET, "property": "exists", "value": True}}),
+        ("not_exists", {"state": {"target": TARGET, "property": "exists", "value": False}}),
+        ("visible", {"visible": TARGET}),
+        ("clickable", {"state": {"target": TARGET, "property": "interactable", "value": True}}),
+    ],
 )
-def test_a_wait_for_an_element_becomes_one_condition(condition: str, native: str) -> None:
+def test_a_wait_for_an_element_becomes_one_condition(condition: str, native: dict[str, Any]) -> None:
     arguments = {
         "selector": {"resource_id": "a:id/b", "accessibility_id": "c", "text": "d", "contains": True},
         "condition": condition, "match": {"index": 2}, "poll_interval_ms": 300, "timeout_ms": 900,
+        "retry": {"max_attempts": 2, "backoff_ms": 5},
     }  # fmt: skip
-    target = {"id": "a:id/b", "description": "c", "text_contains": "d", "index": 2}
-    expected = {"type": "wait_for", "condition": {native: target}, "timeout_ms": 900}
+    expected = {"type": "wait_for", "condition": native, "timeout_ms": 900, "every_ms": 300}
     assert read_tool("wait_for_ui", arguments) == action_from(expected)
+    assert wait_tries(arguments["retry"]) == (2, 5)
 
 
 @pytest.mark.parametrize("name", ["adjust_control", "expect_state", "expect_element_visible"])

@@ -190,6 +190,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
                 "Where the content lies: down moves the finger up.",
             ),
             Field("max_scrolls", "integer 1…100", "default 10", "How often to scroll before giving up."),
+            Field(
+                "amount",
+                "number 0.05…0.95",
+                "default 0.6",
+                "How much of the container a finger crosses at once.",
+            ),
         ),
         "handrail scroll-to 'About phone'",
     ),
@@ -206,6 +212,7 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
                 "A number (a slider's per cent or its own unit) or a picker's label.",
             ),
             Field("tolerance", "number 0…1000000", "default 0", "How far from the number is good enough."),
+            Field("max_moves", "integer 1…50", "default 8", "How often a slider is moved before giving up."),
         ),
         "handrail set-value Brightness 40",
     ),
@@ -567,6 +574,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         (
             Field("condition", "condition", "required", "What to wait for."),
             Field("timeout_ms", "integer 0…600000", "default 10000", "When to give up."),
+            Field(
+                "every_ms",
+                "integer 20…60000",
+                "",
+                "How often to look; by itself it looks more often while something moves.",
+            ),
         ),
         "handrail wait-for Saved",
     ),
@@ -617,7 +630,7 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
             Field("target", "target", "required", "Whose property."),
             Field(
                 "property",
-                "enabled | focused | selected | checked | checkable | clickable | scrollable | long_clickable | password | text | value | description | hint | state",
+                "enabled | focused | selected | checked | checkable | clickable | scrollable | long_clickable | password | text | value | description | hint | state | exists | interactable",
                 "required",
                 "Which property.",
             ),

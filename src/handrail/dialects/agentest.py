@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
 from handrail.errors import HandrailError, InvalidAction, StaleReference, Unsupported
 from handrail.protocol.flow import Step
 from handrail.protocol.observe import QueryDb
@@ -99,7 +99,7 @@ TOOLS: dict[str, ToolRule] = {
     ),
     "reset_app": ToolRule("restart_app", _APP),
     "get_logs": ToolRule("get_logs", {**_APP, "maxLines": "max_lines"}),
-    "screenshot": ToolRule("screenshot"),
+    "screenshot": ToolRule("screenshot", fixed=FULL_SIZE),
     "device_info": ToolRule("get_state"),
     "get_shared_prefs": ToolRule("get_shared_prefs", {**_APP, "file": "file"}, ("file",)),
     "query_db": ToolRule(

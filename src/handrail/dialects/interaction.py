@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
+from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol import device
 from handrail.protocol.act import Act
@@ -24,7 +24,7 @@ TOOLS: dict[str, ToolRule] = {
     "type_text": ToolRule("type_text", {"text": "text", "reason": "reason"}, ("text", "reason")),
     "press_key": ToolRule("press_key", {"key": "key", "reason": "reason"}, ("key", "reason")),
     "get_textual_state": ToolRule("get_ui_tree", {"reason": "reason"}, fixed={"format": "full"}),
-    "get_visual_state": ToolRule("screenshot", {"reason": "reason"}),
+    "get_visual_state": ToolRule("screenshot", {"reason": "reason"}, fixed=FULL_SIZE),
     "get_general_state": ToolRule("get_state", {"reason": "reason"}),
     "get_what_changed": ToolRule("what_changed", {"reason": "reason"}),
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handrail.dialects.rules import Row, ToolRule, from_native, to_native, unknown_name
-from handrail.errors import InvalidAction, Unsupported
+from handrail.clock import iso_time
+from handrail.dialects.rules import FULL_SIZE, Row, ToolRule, from_native, to_native, unknown_name
+from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.protocol.act import Act
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, ResolvedElement
@@ -35,7 +36,12 @@ TOOLS: dict[str, ToolRule] = {
     ),
     "scroll_to_element": _rule(
         "scroll_to",
-        {"selector": "target", "direction": "direction", "maxScrolls": "max_scrolls"},
+        {
+            "selector": "target",
+            "direction": "direction",
+            "maxScrolls": "max_scrolls",
+            "scrollAmount": "amount",
+        },
         ("selector",),
     ),
     "type_text": _rule("type_text", {"text": "text"}, ("text",)),
@@ -47,12 +53,17 @@ TOOLS: dict[str, ToolRule] = {
     "install_app": _rule("install_app", {"appPath": "path"}, ("appPath",)),
     "adjust_control": _rule(
         "set_value",
-        {"selector": "target", "targetValue": "value", "tolerance": "tolerance"},
+        {
+            "selector": "target",
+            "targetValue": "value",
+            "tolerance": "tolerance",
+            "maxAttempts": "max_moves",
+        },
         ("selector", "targetValue"),
     ),
     "get_ui_tree": _rule("get_ui_tree", {}),
     "get_logs": _rule("get_logs", {"appId": "package", "level": "level", "limit": "max_lines"}),
-    "capture_screenshot": _rule("screenshot", {}),
+    "capture_screenshot": _rule("screenshot", {}, fixed=FULL_SIZE),
     "wait_for_screen_change": _rule(
         "wait_for", {"timeoutMs": "timeout_ms"}, fixed={"condition.screen_changed": True}
     ),
@@ -97,7 +108,7 @@ ROWS: dict[str, Row] = {
     "capture_screenshot": ("Take a picture of the screen.", _ANY),
     "wait_for_ui": (
         "Wait for an element.",
-        f"selector condition? timeout_ms:number? poll_interval_ms:number? {_ANY}",
+        f"selector condition? timeout_ms:number? poll_interval_ms:number? match? retry? {_ANY}",
     ),
     "wait_for_screen_change": ("Wait until the screen is another one.", f"timeoutMs:number? {_ANY}"),
     "expect_screen": ("Check which screen is shown.", f"fingerprint? screen? {_ANY}"),
@@ -106,7 +117,14 @@ ROWS: dict[str, Row] = {
 }
 """Each tool in words, and its parameters."""
 
-WAIT_CONDITIONS = {"exists": "visible", "visible": "visible", "clickable": "visible", "not_exists": "absent"}
+WAIT_CONDITIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "exists": ("condition.state.target", {"property": "exists", "value": True}),
+    "not_exists": ("condition.state.target", {"property": "exists", "value": False}),
+    "visible": ("condition.visible", {}),
+    "clickable": ("condition.state.target", {"property": "interactable", "value": True}),
+}
+"""Where the selector goes, and what else is asked of the element. What exists may be out of sight; what is
+clickable is seen, enabled and not covered."""
 
 FAILURE_CODES = frozenset({
     "ELEMENT_NOT_FOUND", "ELEMENT_NOT_INTERACTABLE", "TIMEOUT", "NAVIGATION_NO_CHANGE", "AMBIGUOUS_TARGET",
@@ -115,10 +133,15 @@ FAILURE_CODES = frozenset({
 })  # fmt: skip
 """All that this dialect knows; the rest has a nearest one, or is UNKNOWN."""
 
+_REFUSED = frozenset({
+    "INVALID_ACTION", "UNSUPPORTED", "DEVICE_BUSY", "POLICY_UNUSABLE", "ADB_CONNECTION_ERROR",
+    "APP_NOT_INSTALLED",
+})  # fmt: skip
+"""Nothing was dispatched, and the same call would end the same way: of its codes that is ACTION_REJECTED."""
 _NEAREST_CODE = {
     "ASSERTION_FAILED": "VERIFICATION_FAILED",
     "IDLE_TIMEOUT": "TIMEOUT",
-    "DEVICE_BUSY": "ACTION_REJECTED",
+    **dict.fromkeys(_REFUSED, "ACTION_REJECTED"),
 }
 
 
@@ -160,19 +183,45 @@ def write_envelope(
         written["device"] = envelope.device.to_dict()
     written["target"] = {
         "selector": selector_of(tool, arguments, secret=secret),
-        "resolved": _write_resolved(resolved) if resolved else None,
+        "resolved": write_resolved(resolved) if resolved else None,
     }
     written["success"] = delivered
     if not delivered:
-        written |= {
-            "failure_code": failure_code(envelope.failure_code),
-            "retryable": bool(envelope.retryable),
-        }
+        written |= why(envelope.failure_code, retryable=bool(envelope.retryable), delivery=envelope.delivery)
     written["ui_fingerprint_before"] = envelope.ui_fingerprint_before
     written["ui_fingerprint_after"] = envelope.ui_fingerprint_after
     if envelope.details:
         written["details"] = envelope.details
     return written
+
+
+def write_failure(
+    error: HandrailError, tool: str, arguments: Mapping[str, Any], now_ms: int, *, secret: bool = False
+) -> dict[str, Any]:
+    """The envelope of a call that never became an action: it has the same shape, and nothing was resolved."""
+    return {
+        "action_id": f"{tool}_{now_ms}_0",
+        "timestamp": iso_time(now_ms),
+        "action_type": tool,
+        "lifecycle_state": "failed",
+        "source_module": "interact" if tool == "tap_element" else "server",
+        "target": {"selector": selector_of(tool, arguments, secret=secret), "resolved": None},
+        "success": False,
+        **why(error.code, retryable=error.retryable, delivery="not_delivered"),
+        "ui_fingerprint_before": None,
+        "ui_fingerprint_after": None,
+        "message": error.message,
+        "hint": error.hint,
+        "error": {"tool": tool, "message": error.message, "hint": error.hint},
+    }
+
+
+def why(code: str | None, *, retryable: bool, delivery: str | None) -> dict[str, Any]:
+    """Its own code, and ours beside it, which says more."""
+    own = failure_code(code)
+    if own == "ACTION_REJECTED" and delivery == "unknown":
+        own = "UNKNOWN"
+    return {"failure_code": own, "retryable": retryable, "code": code or "UNKNOWN"}
 
 
 def selector_of(tool: str, arguments: Mapping[str, Any], *, secret: bool = False) -> dict[str, Any] | None:
@@ -199,7 +248,8 @@ def failure_code(code: str | None) -> str:
     return _NEAREST_CODE.get(str(code), "UNKNOWN")
 
 
-def _write_resolved(element: ResolvedElement) -> dict[str, Any]:
+def write_resolved(element: ResolvedElement) -> dict[str, Any]:
+    """The seven names of `target.resolved`."""
     return {
         "elementId": element.element_id,
         "text": element.text,
@@ -213,11 +263,11 @@ def _write_resolved(element: ResolvedElement) -> dict[str, Any]:
 
 def _with_native_selector(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """`resourceId` and `resource_id` become our `id`; an `element_id` beside the selector decides alone."""
-    element_id = arguments.pop("element_id", None)
-    if name == "adjust_control":
-        arguments = {key: arguments[key] for key in arguments if key not in ("property", "maxAttempts")}
-    if name == "scroll_to_element":
-        arguments.pop("scrollAmount", None)
+    takes = "selector" in TOOLS[name].fields
+    element_id = arguments.pop("element_id", None) if takes else None
+    if name == "adjust_control" and arguments.pop("property", None) not in (None, "value"):
+        hint = "Use type_text for texts, tap for switches."
+        raise InvalidAction("property: only value can be set", path="property", hint=hint)
     if element_id is not None:
         return {**arguments, "selector": {"element_id": element_id}}
     if isinstance(arguments.get("selector"), Mapping):
@@ -228,7 +278,11 @@ def _with_native_selector(name: str, arguments: dict[str, Any]) -> dict[str, Any
 def _native_selector(selector: Mapping[str, Any]) -> dict[str, Any]:
     names = {**_SELECTOR, **_WAIT_SELECTOR}
     native = {names.get(key, key): value for key, value in selector.items() if key != "contains"}
-    if selector.get("contains") and "text" in native:
+    contains = selector.get("contains", False)
+    if not isinstance(contains, bool) or (contains and "text" not in native):
+        told = "is about a text, and there is none" if contains is True else "should be true or false"
+        raise InvalidAction(f"selector.contains: {told}", path="selector.contains")
+    if contains:
         native["text_contains"] = native.pop("text")
     return native
 
@@ -247,13 +301,39 @@ def _read_wait(arguments: Mapping[str, Any]) -> AnyAction:
     if not isinstance(condition, str) or condition not in WAIT_CONDITIONS:
         words = ", ".join(WAIT_CONDITIONS)
         raise InvalidAction(f"condition: must be one of: {words}", path="condition")
-    for unused in ("poll_interval_ms", "retry"):
-        given.pop(unused, None)
+    wait_tries(given.pop("retry", None))
+    match = _object_of("match", given.pop("match", None), ("index",))
     if isinstance(given.get("selector"), Mapping):
         given["selector"] = _native_selector(given["selector"])
-        match = given.pop("match", None)
-        if isinstance(match, Mapping) and match.get("index") is not None:
+        if match.get("index") is not None:
             given["selector"]["index"] = match["index"]
-    target = f"condition.{WAIT_CONDITIONS[condition]}"
-    rule = _rule("wait_for", {"selector": target, "timeout_ms": "timeout_ms"}, ("selector",))
+    target, more = WAIT_CONDITIONS[condition]
+    fields = {"selector": target, "timeout_ms": "timeout_ms", "poll_interval_ms": "every_ms"}
+    fixed = {f"condition.state.{name}": value for name, value in more.items()}
+    rule = _rule("wait_for", fields, ("selector",), fixed)
     return to_native("wait_for_ui", rule, {"timeout_ms": 60_000, **given})
+
+
+def wait_tries(retry: Any) -> tuple[int, int]:
+    """How often `wait_for_ui` waits, and the milliseconds between two waits."""
+    given = _object_of("retry", retry, ("max_attempts", "backoff_ms"))
+    found = []
+    for name, otherwise, least, most in (("max_attempts", 1, 1, 20), ("backoff_ms", 0, 0, 60_000)):
+        number = given.get(name, otherwise)
+        if isinstance(number, bool) or not isinstance(number, int) or not least <= number <= most:
+            path = f"retry.{name}"
+            raise InvalidAction(f"{path}: should be a whole number from {least} to {most}", path=path)
+        found.append(number)
+    return found[0], found[1]
+
+
+def _object_of(name: str, value: Any, known: tuple[str, ...]) -> Mapping[str, Any]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidAction(f"{name}: should be an object with {' and '.join(known)}", path=name)
+    for key in value:
+        if key not in known:
+            path = f"{name}.{key}"
+            raise InvalidAction(f"{path}: is not known", path=path, hint=f"{name} takes: {', '.join(known)}.")
+    return value

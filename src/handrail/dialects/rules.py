@@ -13,7 +13,9 @@ from handrail.protocol.actions import AnyAction
 from handrail.protocol.model import camel
 from handrail.protocol.read import action_from, nearest, nearest_kind
 
-_FRACTIONS = {"value", "tolerance", "scale", "start_angle_deg", "end_angle_deg"}
+_FRACTIONS = {"value", "tolerance", "scale", "amount", "start_angle_deg", "end_angle_deg"}
+FULL_SIZE = {"scale": 1.0}
+"""Of a screenshot: whoever aims at points takes them from the picture, so its pixels are the screen's."""
 
 Row = tuple[str, str]
 """What a tool does, and its parameters: `x:number y:number duration:number? reason`."""

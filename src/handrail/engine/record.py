@@ -18,6 +18,7 @@ from handrail.errors import HandrailError
 from handrail.protocol.act import Act
 from handrail.protocol.device import DoubleTap, Drag, LongPress, Swipe, Tap, TypeText
 from handrail.protocol.envelope import DeviceInfo, Envelope, EnvelopeTarget, LifecycleEvent, SourceModule
+from handrail.protocol.observe import WaitFor
 from handrail.protocol.target import Point, Selector
 from handrail.surface.values import Facts
 from handrail.tree.node import Node, Screen
@@ -266,6 +267,8 @@ def _source(action: Act) -> SourceModule:
 
 def _target(run: Run) -> EnvelopeTarget | None:
     asked: Any = getattr(run.action, "target", None) or getattr(run.action, "from_", None)
+    if asked is None and isinstance(run.action, WaitFor):
+        asked = run.action.condition.subject
     if asked is None:
         return None
     found = run.aims.get("target") or run.aims.get("from_")

@@ -190,7 +190,7 @@ class Session(ShortForms):
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
-        envelope = await self.run(Screenshot())
+        envelope = await self.run(Screenshot(scale=1.0))  # as large as it says
         if envelope.failure_code is not None:
             raise ERRORS[envelope.failure_code](envelope.message or "", hint=envelope.hint)
         names = {field.serialization_alias for field in ScreenSnapshot.model_fields.values()}

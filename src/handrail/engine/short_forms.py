@@ -159,6 +159,7 @@ class ShortForms(ABC):
         within: TargetLike | None = None,
         direction: Literal["up", "down", "left", "right"] = "down",
         max_scrolls: int = 10,
+        amount: float = 0.6,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -169,6 +170,7 @@ class ShortForms(ABC):
             within=within,
             direction=direction,
             max_scrolls=max_scrolls,
+            amount=amount,
             reason=reason,
             expect=expect,
         )
@@ -179,12 +181,19 @@ class ShortForms(ABC):
         value: int | float | str,
         *,
         tolerance: float = 0,
+        max_moves: int = 8,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
         """Set a slider, a picker or a spinner, and check that it took the value."""
         return await self._do(
-            "set_value", target=target, value=value, tolerance=tolerance, reason=reason, expect=expect
+            "set_value",
+            target=target,
+            value=value,
+            tolerance=tolerance,
+            max_moves=max_moves,
+            reason=reason,
+            expect=expect,
         )
 
     async def type_text(
@@ -513,12 +522,18 @@ class ShortForms(ABC):
         condition: ConditionLike,
         *,
         timeout_ms: int = 10000,
+        every_ms: int | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
         """Wait until a condition holds."""
         return await self._do(
-            "wait_for", condition=condition, timeout_ms=timeout_ms, reason=reason, expect=expect
+            "wait_for",
+            condition=condition,
+            timeout_ms=timeout_ms,
+            every_ms=every_ms,
+            reason=reason,
+            expect=expect,
         )
 
     async def wait_for_stable(
@@ -592,6 +607,8 @@ class ShortForms(ABC):
             "description",
             "hint",
             "state",
+            "exists",
+            "interactable",
         ],
         value: bool | int | float | str,
         *,

@@ -44,37 +44,35 @@ async def call(
     progress: Progress | None = None,
 ) -> ToolAnswer:
     """A failure is an answer too, whatever failed."""
+    given = arguments if isinstance(arguments, dict) else {}
+    one = Call(state, caller or state.runtime.caller, name, given, progress)
     try:
         tool = _tool(state.profile, name)
-        given = _object(arguments)
-        one = Call(state, caller or state.runtime.caller, name, given, progress)
+        _check_object(arguments)
         try:
             other = seed(state.profile)
             return await (other.answer(one) if other else native(one))
         except InvalidAction as error:
             raise _about(tool, error) from None
     except HandrailError as error:
-        return failed(state.profile, name, error)
+        return failed(one, error)
     except Exception as error:
         _log.exception("%s failed", name)
         kind = type(error).__name__
         unknown = HandrailError(f"{name} failed with {kind}", hint="The server's log says more.")
-        return failed(state.profile, name, unknown)
+        return failed(one, unknown)
 
 
-def failed(profile: str, name: str, error: HandrailError) -> ToolAnswer:
+def failed(call: Call, error: HandrailError) -> ToolAnswer:
     """A failure that came before there was an envelope, in the profile's own words."""
-    other = seed(profile)
-    written = other.failure(name, error) if other else failure_text(error)
+    other = seed(call.state.profile)
+    written = other.failure(call, error) if other else failure_text(error)
     return ToolAnswer(written, is_error=True, structured=error.to_dict())
 
 
-def _object(arguments: Any) -> dict[str, Any]:
-    if arguments is None:
-        return {}
-    if not isinstance(arguments, dict):
+def _check_object(arguments: Any) -> None:
+    if arguments is not None and not isinstance(arguments, dict):
         raise InvalidAction(f"arguments: should be an object, not {type(arguments).__name__}", path="")
-    return arguments
 
 
 @cache

@@ -231,6 +231,8 @@ class ScrollTo(Act):
     """Where the content lies: down moves the finger up."""
     max_scrolls: Annotated[int, Field(strict=True, ge=1, le=100)] = 10
     """How often to scroll before giving up."""
+    amount: Annotated[float, Field(strict=True, ge=0.05, le=0.95)] = 0.6
+    """How much of the container a finger crosses at once."""
 
 
 class SetValue(Act):
@@ -248,6 +250,8 @@ class SetValue(Act):
     """A number (a slider's per cent or its own unit) or a picker's label."""
     tolerance: Annotated[float, Field(strict=True, ge=0, le=1_000_000)] = 0
     """How far from the number is good enough."""
+    max_moves: Annotated[int, Field(strict=True, ge=1, le=50)] = 8
+    """How often a slider is moved before giving up."""
 
 
 class TypeText(Act):

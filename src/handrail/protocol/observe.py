@@ -199,10 +199,8 @@ class WaitFor(Act):
     traits = Traits(
         effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Waited for: {condition.kind}.", shorthand="condition", tools=("core", "flow", "agent"),
-        model=ModelView(
-            "Wait until something is visible or absent, or an app is in front.", "timeout_ms",
-            texts=("visible", "absent", "app"),
-        ),
+        model=ModelView("Wait until something is visible or absent, or an app is in front.", "timeout_ms",
+                        texts=("visible", "absent", "app")),
     )  # fmt: skip
     example = {"type": "wait_for", "condition": {"visible": {"text": "Saved"}}, "timeout_ms": 10000}
     type: Literal["wait_for"] = "wait_for"
@@ -210,6 +208,8 @@ class WaitFor(Act):
     """What to wait for."""
     timeout_ms: WaitMs = 10_000
     """When to give up."""
+    every_ms: Annotated[int, Field(strict=True, ge=20, le=60_000)] | None = None
+    """How often to look; by itself it looks more often while something moves."""
 
 
 class WaitForStable(Act):

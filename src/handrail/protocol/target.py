@@ -34,9 +34,10 @@ Role = Literal[
 
 ElementProperty = Literal[
     "enabled", "focused", "selected", "checked", "checkable", "clickable", "scrollable", "long_clickable",
-    "password", "text", "value", "description", "hint", "state",
+    "password", "text", "value", "description", "hint", "state", "exists", "interactable",
 ]  # fmt: skip
-"""What can be read of an element."""
+"""What can be read of an element. One that exists may be out of sight; an interactable one takes a tap now:
+it or its row is clickable, enabled and not covered."""
 
 
 class Point(Model):
@@ -220,6 +221,12 @@ class Condition(Model):
         if len(given) != 1:
             raise ValueError(f"needs exactly one of: {', '.join(type(self).model_fields)}")
         return self
+
+    @property
+    def subject(self) -> Target | None:
+        """The one element that it is about; None where it is about the screen, or about several."""
+        about = self.text or self.state
+        return about.target if about else self.visible or self.absent
 
     @property
     def kind(self) -> str:

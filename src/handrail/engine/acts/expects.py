@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.engine.look.conditions import Holds, holds, is_absent, is_visible, state_is, text_is
+from handrail.engine.look.conditions import Holds, holds, meeting, state_is
 from handrail.engine.look.looks import Look, Looks, sure
+from handrail.engine.look.resolve import aim_at
 from handrail.engine.look.settle import Settling
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import (
@@ -31,17 +32,29 @@ from handrail.protocol.observe import (
     WaitFor,
     WaitForStable,
 )
-from handrail.protocol.target import Point, Selector, StateIs, TextIs
+from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
 from handrail.tree.select.missed import candidates, nearest_nodes
 from handrail.waiting import Deadline, Expired
 
 
-async def _until(stage: Stage, check: Check, timeout_ms: float) -> tuple[Outcome, Holds]:
-    """Look until it holds; the last look becomes the session's present, whatever it showed."""
+async def _until(
+    stage: Stage,
+    check: Check,
+    timeout_ms: float,
+    condition: Condition | None = None,
+    every_ms: int | None = None,
+) -> tuple[Outcome, Holds]:
+    """Look until it holds; the last look becomes the session's present, whatever it showed.
+
+    The element by which the condition holds is what the envelope names as found.
+    """
     with stage.run.phase("watch"):
-        seen, verdict = await wait_until(stage.looks, stage.clock, check, timeout_ms)
+        seen, verdict = await wait_until(stage.looks, stage.clock, check, timeout_ms, every_ms)
     stage.looks.take(seen)
     stage.run.after = seen
+    node = meeting(condition, seen.screen, stage.looks.registry) if condition and verdict.met else None
+    if condition is not None and condition.subject is not None and node is not None:
+        stage.run.aims["target"] = aim_at(stage.looks, condition.subject, node)
     verification = Verification(
         mode="explicit",
         expected=verdict.expected,
@@ -59,7 +72,7 @@ async def wait_for(stage: Stage, action: WaitFor) -> Outcome:
     def check(seen: Look) -> Holds:
         return holds(action.condition, seen, stage.looks.view(seen), before)
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    outcome, verdict = await _until(stage, check, action.timeout_ms, action.condition, action.every_ms)
     if not verdict.met:
         raise Timeout(
             f"{action.condition.kind}: {verdict.expected} did not come true within {action.timeout_ms} ms; "
@@ -94,21 +107,26 @@ async def wait_for_stable(stage: Stage, action: WaitForStable) -> Outcome:
 async def expect_element(stage: Stage, action: ExpectVisible | ExpectAbsent | ExpectText) -> Outcome:
     """Visible, absent, or with a text."""
 
-    def check(seen: Look) -> Holds:
-        handles = stage.looks.view(seen)
-        match action:
-            case ExpectVisible():
-                return is_visible(seen.screen, action.target, handles)
-            case ExpectAbsent():
-                return is_absent(seen.screen, action.target, handles)
-            case ExpectText():
-                wish = TextIs(target=action.target, equals=action.equals, contains=action.contains)
-                return text_is(seen.screen, wish, handles)
+    condition = _condition(action)
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    def check(seen: Look) -> Holds:
+        return holds(condition, seen, stage.looks.view(seen), None)
+
+    outcome, verdict = await _until(stage, check, action.timeout_ms, condition)
     if not verdict.met:
         raise _unmet(AssertionFailed, verdict, candidates=_nearest(stage, action.target))
     return outcome
+
+
+def _condition(action: ExpectVisible | ExpectAbsent | ExpectText) -> Condition:
+    match action:
+        case ExpectVisible():
+            return Condition(visible=action.target)
+        case ExpectAbsent():
+            return Condition(absent=action.target)
+        case ExpectText():
+            wish = TextIs(target=action.target, equals=action.equals, contains=action.contains)
+            return Condition(text=wish)
 
 
 def _nearest(stage: Stage, target: Selector | Point) -> list[dict[str, Any]] | None:
@@ -126,7 +144,7 @@ async def expect_state(stage: Stage, action: ExpectState) -> Outcome:
     def check(seen: Look) -> Holds:
         return state_is(seen.screen, wish, stage.looks.view(seen))
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms)
+    outcome, verdict = await _until(stage, check, action.timeout_ms, Condition(state=wish))
     if not verdict.met:
         raise _unmet(ExpectStateMismatch, verdict)
     return outcome
@@ -211,7 +229,9 @@ async def _look_in_time(looks: Looks, clock: Clock, deadline: float) -> Look:
         ) from None
 
 
-async def wait_until(looks: Looks, clock: Clock, check: Check, timeout_ms: float) -> tuple[Look, Holds]:
+async def wait_until(
+    looks: Looks, clock: Clock, check: Check, timeout_ms: float, every_ms: int | None = None
+) -> tuple[Look, Holds]:
     """Look until the check is met or the time is over; the last look and its verdict."""
     deadline = clock.monotonic_ms() + timeout_ms
     gap = FIRST_GAP_MS
@@ -228,4 +248,4 @@ async def wait_until(looks: Looks, clock: Clock, check: Check, timeout_ms: float
             return seen, verdict
         gap = FIRST_GAP_MS if last is None or seen.screen is not last.screen else min(gap * 2, LONGEST_GAP_MS)
         last = seen
-        await clock.sleep_ms(min(gap, deadline - now))
+        await clock.sleep_ms(min(every_ms or gap, deadline - now))

@@ -158,7 +158,7 @@ class _Search:
         stage, before = self.stage, self.seen
         rows = before.screen.inside(self.scroller) if self.scroller else before.screen.nodes
         self.passed |= dict.fromkeys(label for node in rows if (label := _label(node)))
-        ways = stage.hands.free_ways(finger_ways(before.screen, self.scroller, finger))
+        ways = stage.hands.free_ways(finger_ways(before.screen, self.scroller, finger, self.action.amount))
         way = ways[attempt % len(ways)]  # a container that did not move at the first gets another
         if _length(way) < SHORTEST_PX:
             raise ElementNotInteractable(
@@ -239,6 +239,8 @@ Axis = Literal["vertical", "sideways"]
 
 SHIFTS = (0.0, 0.15, -0.15)
 """Along the container: where the middle belongs to an inner list, its ends may not."""
+_REACH = 0.475
+"""From the middle: a finger that comes down nearer to the end is on the edge."""
 _SLACK_PX = 3
 _WRAPPERS = 6
 """Single boxes between a container and its rows; a bound for degenerate trees."""
@@ -311,10 +313,11 @@ def _rows(node: Node) -> list[Bounds]:
     return [child.bounds for child in node.children if child.bounds.area]
 
 
-def finger_ways(screen: Screen, scroller: Node | None, finger: Direction) -> list[Way]:
+def finger_ways(screen: Screen, scroller: Node | None, finger: Direction, share: float = SHARE) -> list[Way]:
     """Ways inside the container that begin on nothing that would take the drag for itself, the best first."""
     box = _above_keyboard(screen, visible_part(screen, scroller) if scroller else screen.bounds)
-    ways = [way(finger, box, SHARE, lane, shift) for shift in SHIFTS for lane in LANES]
+    shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]
+    ways = [way(finger, box, share, lane, shift) for shift in shifts or SHIFTS[:1] for lane in LANES]
     taken = _takers(screen, scroller, box, finger) if scroller else []
     return [one for one in ways if not any(place.holds(one[0], one[1]) for place in taken)] or ways
 

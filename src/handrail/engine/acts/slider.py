@@ -18,7 +18,6 @@ from handrail.protocol.envelope import Verification
 from handrail.tree.node import Bounds, Node
 from handrail.tree.reach import tap_point, visible_part
 
-MOVES = 8
 SLIDE_MS = 300
 SLOP_PX = 48
 """A finger that moves less may be taken for a tap, which a slider that must be dragged ignores."""
@@ -74,6 +73,7 @@ class Slide:
         self.stage = stage
         self.wanted = wanted
         self.tolerance = max(action.tolerance, 1e-9)
+        self.most = action.max_moves
         self.node = node
         self.seen = stage.before
         self.known: list[Place] = []
@@ -86,7 +86,7 @@ class Slide:
         thumb = self._guess(told.value, told.percent)
         while not self._is_there(told):
             place = self._next(told.percent)
-            if place is None or len(self.known) == MOVES:
+            if place is None or len(self.known) == self.most:
                 raise self._stuck(told.value)
             await self._move(thumb, place)
             told = reading(self.seen.screen, self.node)

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 from handrail.engine.look.looks import Look
 from handrail.engine.redaction import is_placeholder
-from handrail.errors import AmbiguousTarget, ElementNotFound
+from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteractable
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
 from handrail.tree.element.labels import field_value, slider_value
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import receiver
 from handrail.tree.node import Node, Screen
-from handrail.tree.reach import visible_part
+from handrail.tree.reach import tap_point, visible_part
 from handrail.tree.select import Handles, find_all
 from handrail.tree.select.find import RELATIONS
 from handrail.tree.windows import visible
@@ -62,6 +62,13 @@ def _several(condition: Condition, seen: Look, handles: Handles, before: Look | 
 
 def matches(screen: Screen, target: Any, handles: Handles) -> list[Node]:
     """What a person would see of it: matching, visible, and not covered. A stale ref matches nothing."""
+    found = in_tree(screen, target, handles)
+    shown = visible(screen) if found else ()
+    return [node for node in found if shown[node.order] and visible_part(screen, node).area]
+
+
+def in_tree(screen: Screen, target: Any, handles: Handles) -> list[Node]:
+    """All that match, also what nobody sees: covered, off the screen, or in a window below."""
     try:
         found = find_all(screen, target, handles)
     except ElementNotFound:
@@ -69,10 +76,27 @@ def matches(screen: Screen, target: Any, handles: Handles) -> list[Node]:
     except AmbiguousTarget:
         return _by_every_anchor(screen, target, handles)
     index = target.index if isinstance(target, Selector) and not target.handle else None
-    if index is not None:
-        found = found[index : index + 1]
-    shown = visible(screen)
-    return [node for node in found if shown[node.order] and visible_part(screen, node).area]
+    return found if index is None else found[index : index + 1]
+
+
+def meeting(condition: Condition, screen: Screen, handles: Handles) -> Node | None:
+    """The element by which a condition holds; None where it holds by none."""
+    subject, state, text = condition.subject, condition.state, condition.text
+    if subject is None or condition.absent is not None:
+        return None
+    if state is not None and state.property == "exists":
+        return next(iter(in_tree(screen, subject, handles)), None)
+
+    def fits(node: Node) -> bool:
+        if state is not None:
+            return _equal(property_of(screen, node, state.property, handles), state.value)
+        return text is None or _says(text, effective_text(screen, node, handles))
+
+    return next(filter(fits, matches(screen, subject, handles)), None)
+
+
+def _says(wish: TextIs, text: str) -> bool:
+    return wish.contains in text if wish.contains is not None else wish.equals == text
 
 
 def _by_every_anchor(screen: Screen, target: Selector, handles: Handles) -> list[Node]:
@@ -110,13 +134,15 @@ def text_is(screen: Screen, wish: TextIs, handles: Handles) -> Holds:
     if any(map(is_placeholder, texts)):
         return Holds(wish.equals in texts, NOT_TOLD, _one_or_all(texts))
     if wish.contains is not None:
-        part = wish.contains
-        return Holds(any(part in text for text in texts), f"…{part}…", _one_or_all(texts))
+        return Holds(any(_says(wish, text) for text in texts), f"…{wish.contains}…", _one_or_all(texts))
     return Holds(wish.equals in texts, wish.equals, _one_or_all(texts))
 
 
 def state_is(screen: Screen, wish: StateIs, handles: Handles) -> Holds:
     """Any of the matching elements may have it."""
+    if wish.property == "exists":
+        there = bool(in_tree(screen, wish.target, handles))
+        return Holds(there is wish.value, {"exists": wish.value}, there)
     values = [
         property_of(screen, node, wish.property, handles) for node in matches(screen, wish.target, handles)
     ]
@@ -162,12 +188,26 @@ def property_of(screen: Screen, node: Node, name: str, handles: Handles) -> Any:
             return getattr(_only(screen, node, touched, lambda one: one.checkable), name)
         case "state":
             return node.state_description or touched.state_description
+        case "interactable":
+            return _takes_a_tap(screen, node)
         case "enabled":
             return node.enabled and touched.enabled
         case "selected" | "focused" | "clickable" | "long_clickable":
             return getattr(node, name) or getattr(touched, name)
         case _:
             return getattr(node, {"hint": "hint_text"}.get(name, name))
+
+
+def _takes_a_tap(screen: Screen, node: Node) -> bool:
+    """Not what a tap would do, but whether it could do anything."""
+    touched = receiver(node)
+    if touched is None or not (node.enabled and touched.enabled):
+        return False
+    try:
+        tap_point(screen, touched)
+    except ElementNotInteractable:
+        return False
+    return True
 
 
 def _only(screen: Screen, node: Node, touched: Node, fits: Callable[[Node], bool]) -> Node:

@@ -23,8 +23,8 @@ class Seed(Protocol):
 
     async def answer(self, call: Call) -> ToolAnswer: ...
 
-    def failure(self, name: str, error: HandrailError) -> str:
-        """A failure that came before any action began."""
+    def failure(self, call: Call, error: HandrailError) -> str:
+        """A failure that came before any action began. The arguments may be wrong in any way."""
         ...
 
 

@@ -54,13 +54,13 @@ async def answer(call: Call) -> ToolAnswer:
     data = data_of(envelope)
     if not envelope.success:
         error = ERRORS[envelope.failure_code or "UNKNOWN"](envelope.message or "", hint=envelope.hint)
-        return ToolAnswer(failure(name, error), (), True, envelope, data)
+        return ToolAnswer(failure(call, error), (), True, envelope, data)
     picture = (envelope.details or {}).get(PICTURE)
     first, *more = await _blocks(action, call, session, envelope)
     return ToolAnswer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
 
 
-def failure(_: str, error: HandrailError) -> str:
+def failure(_: Call, error: HandrailError) -> str:
     """AgenTest's `{error, code}`; what to do next is part of the sentence."""
     written = dialect.failure(error)
     return _json({**written, "error": f"{written['error']} {error.hint}"})

@@ -20,7 +20,7 @@ def tools() -> list[Tool]:
     return [seed_tool(name, row, dialect.TOOLS[name].native) for name, row in dialect.ROWS.items()]
 
 
-def failure(_: str, error: HandrailError) -> str:
+def failure(_: Call, error: HandrailError) -> str:
     """In our own words: the seed has none."""
     return failure_text(error)
 

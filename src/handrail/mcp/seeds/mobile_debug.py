@@ -6,11 +6,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import mobile_debug as dialect
-from handrail.engine.look.resolve import aim
-from handrail.errors import TargetError
 from handrail.mcp.answer import PICTURE, ToolAnswer, data_of
 from handrail.mcp.tools import seed_tool
-from handrail.protocol.observe import GetUiTree, WaitFor
+from handrail.protocol.observe import WaitFor
 
 if TYPE_CHECKING:
     from handrail.engine.session import Session
@@ -26,9 +24,14 @@ _SELECTOR = {
 }
 _KINDS: dict[str, Any] = {
     "selector": _SELECTOR,
-    "platform": {"type": "string", "enum": ["android"]},
+    "platform": {"type": "string", "enum": ["android"], "description": "iOS is UNSUPPORTED"},
     "condition": {"type": "string", "enum": list(dialect.WAIT_CONDITIONS)},
     "direction": {"type": "string", "enum": ["down", "up"]},
+    "match": {"type": "object", "properties": {"index": {"type": "integer"}}},
+    "retry": {
+        "type": "object",
+        "properties": {"max_attempts": {"type": "integer"}, "backoff_ms": {"type": "integer"}},
+    },
     "expected": {"description": "a text, a number, true or false"},
     "targetValue": {"description": "a number or a label"},
 }
@@ -43,48 +46,64 @@ async def answer(call: Call) -> ToolAnswer:
     """One block of JSON, and the picture beside it."""
     action = dialect.read_tool(call.name, call.arguments)
     session = await call.session(action.device)
-    envelope = await call.perform(action, session)
+    envelope = await _performed(call, action, session)
     if action.effect == "read":
-        written = _reading(envelope) | await _found(call, session, action, envelope)
+        written = _reading(call, action, envelope)
     else:
-        secret = "${secret:" in str(call.arguments.get("text", ""))
-        written = dialect.write_envelope(envelope, call.name, call.arguments, secret=secret)
-    if not envelope.success:
+        written = dialect.write_envelope(envelope, call.name, call.arguments, secret=_is_secret(call))
+    if not envelope.success:  # also of what was delivered, and changed nothing: that is worth knowing
         written |= {"message": envelope.message, "hint": envelope.hint}
     picture = (envelope.details or {}).get(PICTURE)
     images = (picture,) if picture else ()
-    return ToolAnswer(_json(written), images, not envelope.success, envelope, data_of(envelope))
+    return ToolAnswer(_json(written), images, not written["success"], envelope, data_of(envelope))
 
 
-def failure(name: str, error: HandrailError) -> str:
-    """As mobile-debug wraps errors, with the nearest code that it knows."""
-    code = dialect.failure_code(error.code)
-    told = {"tool": name, "message": error.message, "hint": error.hint}
-    return _json({"error": told, "failure_code": code, "code": error.code})
+async def _performed(call: Call, action: AnyAction, session: Session) -> Envelope:
+    """Once; `wait_for_ui` as often as its `retry` says, until what it waits for is there."""
+    is_wait = call.name == "wait_for_ui"
+    tries, gap_ms = dialect.wait_tries(call.arguments.get("retry") if is_wait else None)
+    envelope = await call.perform(action, session)
+    while tries > 1 and envelope.failure_code == "TIMEOUT":
+        tries -= 1
+        await call.state.runtime.clock.sleep_ms(gap_ms)
+        envelope = await call.perform(action, session)
+    return envelope
 
 
-def _reading(envelope: Envelope) -> dict[str, Any]:
+def failure(call: Call, error: HandrailError) -> str:
+    """An envelope, too, although nothing was tried."""
+    now_ms = call.state.runtime.clock.now_ms()
+    tool, secret = str(call.name)[:60], _is_secret(call)
+    return _json(dialect.write_failure(error, tool, call.arguments, now_ms, secret=secret))
+
+
+def _is_secret(call: Call) -> bool:
+    return "${secret:" in str(call.arguments.get("text", ""))
+
+
+def _reading(call: Call, action: AnyAction, envelope: Envelope) -> dict[str, Any]:
     """Nothing is delivered by a look: whether it went well is all there is to say, besides what was seen."""
     data = data_of(envelope)
     written: dict[str, Any] = {"success": envelope.success, "device": data.get("device")}
+    if envelope.target is not None:
+        written |= _found(call, action, envelope)
     if not envelope.success:
-        code = dialect.failure_code(envelope.failure_code)
-        written |= {"failure_code": code, "retryable": bool(envelope.retryable)}
+        retryable = bool(envelope.retryable)
+        written |= dialect.why(envelope.failure_code, retryable=retryable, delivery=envelope.delivery)
     written["ui_fingerprint_after"] = envelope.ui_fingerprint_after
     return {**written, **data.get("details", {})}
 
 
-async def _found(call: Call, session: Session, action: AnyAction, envelope: Envelope) -> dict[str, Any]:
-    """wait_for_ui hands out the id that tap_element takes."""
-    if not isinstance(action, WaitFor) or action.condition.visible is None or not envelope.success:
-        return {}
-    await call.perform(GetUiTree(), session)  # elements have ids on a screen that was taken
-    try:
-        found = aim(session.looks, action.condition.visible).resolved()
-    except TargetError:  # gone, or several: it was there, and none of them is the one
-        return {"element": None}
-    names = {"elementId": found.element_id, "text": found.text, "resourceId": found.resource_id}
-    return {"element": {**names, "class": found.class_, "bounds": found.bounds, "index": found.index}}
+def _found(call: Call, action: AnyAction, envelope: Envelope) -> dict[str, Any]:
+    """What was waited for or checked, with the id that tap_element takes."""
+    found = envelope.target.resolved if envelope.target else None
+    resolved = dialect.write_resolved(found) if found else None
+    selector = dialect.selector_of(call.name, call.arguments)
+    written: dict[str, Any] = {"target": {"selector": selector, "resolved": resolved}}
+    if isinstance(action, WaitFor) and envelope.success:
+        own = resolved and {**resolved, "resourceId": resolved["resource_id"]}
+        written["element"] = own
+    return written
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -1,0 +1,183 @@
+"""Seed 002 at the MCP door, on the simulated phone: every answer is an envelope, and says one thing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handrail.dialects.mobile_debug import read_tool
+from handrail.engine.look.conditions import holds, state_is
+from handrail.engine.look.looks import Look, Reading
+from handrail.mcp.tools import tools
+from handrail.protocol.target import Selector, StateIs
+from handrail.tree.select import NO_HANDLES
+from tests.scenario.test_mcp_answers import Door, door
+from tests.scenario.world import play
+from tests.unit.tree.drawn import node, row, screen
+
+CONDITIONS = ("exists", "visible", "clickable", "not_exists")
+LAB = "com.handrail.composelab"
+ENVELOPE = {
+    "action_id", "timestamp", "action_type", "lifecycle_state", "source_module", "target", "success",
+    "failure_code", "retryable", "ui_fingerprint_before", "ui_fingerprint_after",
+}  # fmt: skip
+
+
+async def told(ask: Door, name: str, *, fails: bool = False, **arguments: Any) -> dict[str, Any]:
+    answer = await ask(name, **arguments)
+    written: dict[str, Any] = json.loads(answer.text)
+    assert answer.is_error is fails, written
+    assert written["success"] is not fails, written
+    return written
+
+
+def keys_pressed(ask: Door) -> int:
+    return sum("key" in str(one) for one in ask.world.inputs())
+
+
+def test_a_disabled_button_exists_and_is_visible_and_is_not_clickable(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            await told(ask, "start_app", appId=LAB)
+            least: dict[str, Any] = {"selector": {"text": "Decrease"}, "timeout_ms": 100}
+            await told(ask, "wait_for_ui", condition="exists", **least)
+            await told(ask, "wait_for_ui", condition="visible", **least)
+            failed = await told(ask, "wait_for_ui", condition="clickable", fails=True, **least)
+            assert (failed["failure_code"], failed["target"]["resolved"]) == ("TIMEOUT", None)
+            await ask.world.session.tap("Increase")
+            await told(ask, "wait_for_ui", condition="clickable", **least)
+
+    play(story())
+
+
+@pytest.mark.parametrize(
+    ("place", "flags", "visible", "clickable"),
+    [
+        (row(1), "clickable", True, True),
+        (row(1), "", True, False),
+        (row(1), "clickable disabled", True, False),
+        ((0, 2600, 1080, 2700), "clickable", False, False),
+    ],
+    ids=["a button", "a mere text", "a disabled button", "below the screen"],
+)
+def test_exists_visible_and_clickable_are_three_conditions(
+    place: Any, flags: str, visible: bool, clickable: bool
+) -> None:
+    drawn = screen(node("FrameLayout", node("Button", text="Save", box=place, flags=flags)))
+    asked: list[Any] = [
+        read_tool("wait_for_ui", {"selector": {"text": "Save"}, "condition": one}) for one in CONDITIONS
+    ]
+    met = [holds(one.condition, Look(Reading(drawn), 0.0, 2.0), NO_HANDLES, None).met for one in asked]
+    assert met == [True, visible, clickable, False]
+
+
+def test_clickable_is_not_put_together_from_two_elements() -> None:
+    two = [
+        node("Button", text="Save", box=row(1), flags="clickable disabled"),
+        node("TextView", text="Save", box=row(3)),
+    ]
+    wish = StateIs(target=Selector(text="Save"), property="interactable", value=True)
+    assert not state_is(screen(node("FrameLayout", *two)), wish, NO_HANDLES).met
+
+
+def test_the_element_that_was_waited_for_is_told_with_text_and_id(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            await told(ask, "start_app", appId="com.google.android.contacts")
+            waited = await told(ask, "wait_for_ui", selector={"text": "Alba Thornquill"})
+            found = waited["target"]["resolved"]
+            assert waited["target"]["selector"] == {"text": "Alba Thornquill"}
+            assert found["text"] == "Alba Thornquill"
+            assert found["resource_id"] == "com.google.android.contacts:id/cliv_name_textview"
+            assert waited["element"]["elementId"] == found["elementId"]
+            several = await told(ask, "wait_for_ui", selector={"text": "o", "contains": True})
+            assert "o" in (several["target"]["resolved"]["text"] or "").lower()
+            second = await told(
+                ask, "wait_for_ui", selector={"text": "o", "contains": True}, match={"index": 1}
+            )
+            assert second["target"]["resolved"]["index"] > several["target"]["resolved"]["index"]
+            checked = await told(ask, "expect_element_visible", selector={"text": "Anselm Foxglove"})
+            assert checked["target"]["resolved"]["text"] == "Anselm Foxglove"
+            tapped = await told(ask, "tap_element", elementId=found["elementId"])
+            assert tapped["target"]["resolved"]["elementId"] == found["elementId"]
+            gone = await told(
+                ask, "wait_for_ui", selector={"text": "Anselm Foxglove"}, condition="not_exists"
+            )
+            assert gone["target"]["resolved"] is None
+
+    play(story())
+
+
+def test_retry_waits_again_and_poll_interval_ms_sets_the_pace(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            least: dict[str, Any] = {"selector": {"text": "Nothing"}, "timeout_ms": 40}
+            retry = {"max_attempts": 3, "backoff_ms": 1}
+            await told(ask, "wait_for_ui", fails=True, retry=retry, **least)
+            waits = {
+                one["action_id"] for one in ask.world.events() if "wait_for" in str(one.get("action_id"))
+            }
+            assert len(waits) == 3
+            before = ask.world.session.looks.reads
+            await told(ask, "wait_for_ui", fails=True, poll_interval_ms=2_000, **least)
+            assert ask.world.session.looks.reads - before <= 2  # at the beginning, and when time is up
+
+    play(story())
+
+
+def test_back_at_home_was_delivered_and_is_no_error_and_home_at_home_is_there(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            back = await told(ask, "press_back")
+            assert back["lifecycle_state"] == "pending_verification"
+            assert "changed" in back["message"]
+            assert "failure_code" not in back
+            assert keys_pressed(ask) == 1
+            home = await ask.world.session.press_key("home")
+            assert home.success, home.to_json()
+            assert (home.verification and home.verification.observed) == "the home screen"
+            assert keys_pressed(ask) == 2
+
+    play(story())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "code", "selector"),
+    [
+        ("tap", {"x": 1}, "INVALID_ACTION", {"x": 1}),
+        ("tap", {"x": 1, "y": 2, "z": 3}, "INVALID_ACTION", {"x": 1, "y": 2}),
+        ("tap_element", {"elementId": 5}, "INVALID_ACTION", {"elementId": 5}),
+        ("scroll_to_element", {"selector": 5}, "INVALID_ACTION", None),
+        ("wait_for_ui", {"selector": {"text": "a"}, "condition": "near"}, "INVALID_ACTION", {"text": "a"}),
+        ("press_back", {"platform": "ios"}, "UNSUPPORTED", {"key": "back"}),
+        ("get_ui_tree", {"platform": "ios"}, "UNSUPPORTED", None),
+        ("press_back", {"deviceId": "nowhere"}, "ADB_CONNECTION_ERROR", {"key": "back"}),
+        ("get_logs", {"deviceId": "nowhere"}, "ADB_CONNECTION_ERROR", None),
+        ("tap_elment", {}, "INVALID_ACTION", None),
+    ],
+)
+def test_a_call_that_never_became_an_action_answers_with_an_envelope(
+    tmp_path: Path, tool: str, arguments: dict[str, Any], code: str, selector: Any
+) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            written = await told(ask, tool, fails=True, **arguments)
+            assert written.keys() >= ENVELOPE
+            assert (written["action_type"], written["lifecycle_state"]) == (tool, "failed")
+            assert (written["failure_code"], written["code"]) == ("ACTION_REJECTED", code)
+            assert written["target"] == {"selector": selector, "resolved": None}
+            assert written["message"]
+            assert written["hint"]
+            assert not ask.world.inputs()
+
+    play(story())
+
+
+def test_ios_is_unsupported_in_the_schema() -> None:
+    given = [tool.input_schema["properties"].get("platform") for tool in tools("mobile_debug")]
+    assert {json.dumps(one) for one in given if one} == {
+        json.dumps({"type": "string", "enum": ["android"], "description": "iOS is UNSUPPORTED"})
+    }
