@@ -164,14 +164,9 @@ class Config:
         """Raises `InvalidAction`; `path` is the variable's name."""
         read = _Reader(env)
         disabled = read.flag("HANDRAIL_DISABLE_HELPER")
-        for name in (
-            "HANDRAIL_DISABLE_FRAMEWORK_SYNC",
-            "HANDRAIL_DISABLE_FIBER_INFERENCE",
-            "HANDRAIL_DISABLE_WEB",
-            "HANDRAIL_NO_DAEMON",
-            "HANDRAIL_BROWSER_SHOWN",
-        ):
-            read.flag(name)  # used elsewhere, refused before anything is done
+        for name in ("DISABLE_FRAMEWORK_SYNC", "DISABLE_FIBER_INFERENCE", "DISABLE_WEB", "NO_DAEMON"):
+            read.flag(f"HANDRAIL_{name}")  # used elsewhere, refused before anything is done
+        read.flag("HANDRAIL_BROWSER_SHOWN")
         metro(env)
         host, port = read.socket("ADB_SERVER_SOCKET")
         return cls(

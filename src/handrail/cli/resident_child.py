@@ -283,7 +283,8 @@ class _End:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in self._numbers:
             os.dup2(nowhere, number)
-        self._line.sendall(ENDED + bytes([code & 0xFF]))
+        with suppress(OSError):  # it may have gone meanwhile
+            self._line.sendall(ENDED + bytes([code & 0xFF]))
 
     def come_with_client(self) -> None:
         """One that was killed can't say so: its end of the line does."""
