@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import pty
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,7 +20,7 @@ import pytest
 
 from tests.scenario.doors import HANDRAIL
 from tests.scenario.residents import Lodging, processes_of
-from tests.scenario.test_daemon import ALONE, downs, settings
+from tests.scenario.test_daemon import ALONE, WAIT, downs, read_some, settings
 from tests.scenario.world import play, until
 
 LINES = {
@@ -141,3 +143,40 @@ def test_another_user_is_not_served(tmp_path: Path) -> None:
             await until(lambda: len(processes_of(tmp_path)) == 2)
 
     play(story())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="no setsid")
+def test_what_is_typed_at_a_terminal_stops_a_command(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with settings(tmp_path) as (place, _):
+            await place.warm()
+            assert (await place.command("ui")).returncode == 0
+            alone = await typed(place, b"\x03", ALONE)
+            handed = await typed(place, b"\x03", {})
+            assert handed == alone
+            assert handed[1] == 130
+            assert b"CANCELLED" in handed[0]
+
+    play(story())
+
+
+async def typed(place: Lodging, keys: bytes, env: dict[str, str]) -> tuple[bytes, int | None]:
+    """What a waiting command answers to keys, which the kernel turns into signals for the job in front."""
+    near, far = pty.openpty()
+    words = ["setsid", "--ctty", "--wait", *HANDRAIL, *WAIT]
+    head = place.home / "journal.head"
+    before = head.read_text()
+    process = await asyncio.create_subprocess_exec(
+        *words, env=place.env | env, stdin=far, stdout=far, stderr=far
+    )
+    os.close(far)
+    try:
+        await until(lambda: head.read_text() != before)  # it has begun
+        os.write(near, keys)
+        seen = b""
+        while data := await asyncio.to_thread(read_some, near):
+            seen += data
+    finally:
+        os.close(near)
+    return re.sub(rb"\d+", b"N", seen), await process.wait()
