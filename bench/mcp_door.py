@@ -87,7 +87,7 @@ class Stdio:
             raise SystemExit(f"{name}: {result['content']}")
 
     def close(self) -> None:
-        self._process.communicate(timeout=30)
+        self._process.communicate(timeout=60)
 
 
 def opening() -> dict[str, Any]:

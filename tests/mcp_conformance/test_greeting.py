@@ -172,3 +172,13 @@ def test_a_client_that_asks_everything_at_once_is_answered_once_and_in_order(tmp
     assert sorted(one["id"] for one in answers[3:]) == [1, 3, 4]
     assert "protocolVersion" in answers[0]["result"]
     assert next(one for one in answers[3:] if one["id"] == 4)["result"] == answers[1]["result"]
+
+
+def test_a_client_that_hangs_up_after_its_first_words_leaves_nothing_behind(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "handrail.cli.main", "mcp"]
+    env = {**os.environ, "HANDRAIL_HOME": str(tmp_path / "home")}
+    lines = "".join(json.dumps(one) + "\n" for one in (opening(), INITIALIZED, LIST))
+    done = subprocess.run(command, env=env, input=lines, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 2]
+    assert done.stderr == ""
+    assert not (tmp_path / "home").exists()  # nothing was opened for it

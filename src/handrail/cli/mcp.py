@@ -95,7 +95,8 @@ async def _main(options: McpOptions) -> None:
     async with client_pipes(greeter) as client:
         if client is not None:
             await client.greeted(SystemClock())
-            await asyncio.to_thread(_import)
+            if not await client.prepared(_import):
+                return
         await _open(options, client)
 
 

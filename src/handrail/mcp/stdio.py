@@ -12,7 +12,8 @@ import json
 import os
 import signal
 import stat
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ class ClientPipes:
         self._left: list[str] = []
         """The line that the greeter left to the library."""
         self.greeting: asyncio.Task[None]
+        self.has_hung_up = False
+        """The client went away and has left nothing to do."""
         self._greeted = asyncio.Event()
         self._is_doubled = False
 
@@ -56,12 +59,22 @@ class ClientPipes:
                 await self.write(answer)
                 if self._greeter.has_listed:
                     self._greeted.set()
+            self.has_hung_up = True
         finally:
             self._greeted.set()
 
     async def greeted(self, clock: Clock) -> None:
         """Until the client knows the tools, or asks for something else, or takes its time."""
         await wait_for_event(clock, self._greeted, PATIENCE_MS)
+
+    async def prepared(self, prepare: Callable[[], None]) -> bool:
+        """Do it in a thread, while the client is answered. False where the client does not wait for it."""
+        ready = in_thread(prepare)
+        await asyncio.wait({ready, self.greeting}, return_when=asyncio.FIRST_COMPLETED)
+        if self.has_hung_up:
+            return False
+        await ready
+        return True
 
     async def handed_over(self) -> AsyncIterator[str]:
         """Lines for the library: the handshake once more, and all that was not answered."""
@@ -123,6 +136,28 @@ async def client_pipes(greeter: Greeter) -> AsyncIterator[ClientPipes | None]:
     finally:
         reading.close()
         writing.close()
+
+
+def in_thread(work: Callable[[], None]) -> asyncio.Future[None]:
+    """Its end. A thread that nobody waits for at the end of the program, unlike those of the event loop."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def tell(error: Exception | None) -> None:
+        if not ended.done():
+            ended.set_exception(error) if error else ended.set_result(None)
+
+    def run() -> None:
+        error = None
+        try:
+            work()
+        except Exception as caught:
+            error = caught
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(tell, error)
+
+    threading.Thread(target=run, name="handrail-prepare", daemon=True).start()
+    return ended
 
 
 def _is_pipe(number: int) -> bool:
