@@ -89,7 +89,8 @@ def test_a_page_that_floods_console_and_document_holds_nothing_up(play: Play) ->
         await stage.show(
             f"{LOG}<button>Go</button><p id=p></p><script>"
             "setInterval(() => { for (let n = 0; n < 200; n++) { console.log('x'.repeat(999), {n});"
-            " p.append(document.createElement('i')); if (p.childNodes.length > 50) p.firstChild.remove(); } }, 1)"
+            " p.append(document.createElement('i'));"
+            " if (p.childNodes.length > 50) p.firstChild.remove(); } }, 1)"
             "</script>"
         )
         began = time.monotonic()
