@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 from handrail.browser.page import WebPage
 from handrail.browser.strip import TabTitle
@@ -71,6 +72,26 @@ class Tabs:
                 await self._attach_if_shown(info)
         if not self.pages:
             await self.create()
+        elif len(self.pages) > 1:
+            await self._find_front()
+
+    async def _find_front(self) -> None:
+        """The tab that the last client left in front, as the browser has it: the others have no focus."""
+        pages = list(self.pages.values())
+        focused = await asyncio.gather(*(self._has_focus(page) for page in pages))
+        for page in [page for page, has_focus in zip(pages, focused, strict=True) if has_focus]:
+            self._to_front(page.id)
+
+    async def _has_focus(self, page: WebPage) -> bool:
+        """Asked while it is not made to believe that it is."""
+        emulate = partial(page.session.call, "Emulation.setFocusEmulationEnabled")
+        try:
+            await emulate({"enabled": False})
+            return bool(await page.evaluate("document.hasFocus()", timeout_ms=ASK_MS))
+        except (Timeout, BrowserCommandError):
+            return False
+        finally:
+            await emulate({"enabled": True})
 
     @property
     def front(self) -> WebPage:
