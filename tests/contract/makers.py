@@ -116,6 +116,7 @@ OPENAI: Rows = [
         [_swipe(540, 1500, 540, 900, 500)],
     ),
     ({"type": "keypress", "keys": ["ENTER"]}, [_key("enter")]),
+    ({"type": "keypress", "keys": ["CTRL", "+"]}, [{"type": "press_keys", "keys": ["ctrl", "KEYCODE_PLUS"]}]),
     ({"type": "keypress", "keys": ["CTRL", "A"]}, [{"type": "press_keys", "keys": ["ctrl", "KEYCODE_A"]}]),
     ({"type": "type", "text": "Ada"}, [{"type": "type_text", "text": "Ada"}]),
     ({"type": "wait"}, [{"type": "wait_for_stable"}]),
@@ -248,6 +249,7 @@ AITW_REFUSED = [{"results/action_type": 8}, {"results/action_type": 4, "results/
 UI_TARS: Rows = [
     ("Thought: I tap.\nAction: click(point='<point>266 602</point>')", [_tap(540, 1200)]),
     ("Action: click(start_box='(266,602)')", [_tap(540, 1200)]),
+    ("Thought：点击\nAction：click(start_box='<|box_start|>(266,602)<|box_end|>')", [_tap(540, 1200)]),
     ("Action: click(start_box='[256, 592, 276, 612]')", [_tap(540, 1200)]),
     ("Action: left_single(point='<point>266 602</point>')", [_tap(540, 1200)]),
     (

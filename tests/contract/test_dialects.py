@@ -152,6 +152,22 @@ def test_the_far_edge_is_the_last_pixel() -> None:
     assert CoordinateFrame("thousand", (1080, 2400)).to_device(1000, 1000) == {"x": 1079, "y": 2399}
 
 
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("anthropic_computer", {"action": "left_click", "coordinate": [900, 20]}),
+        ("openai_computer", {"type": "click", "x": 10, "y": 2000, "button": "left"}),
+        ("autoglm", '<answer>do(action="Tap", element=[540,1200])</answer>'),
+        ("mobile_use", {"action": "click", "coordinate": [-5, 3]}),
+        ("ui_tars", "Action: click(point='<point>9999 602</point>')"),
+        ("aitw", {"results/action_type": 4, "results/yx_touch": [2, 0.5], "results/yx_lift": [2, 0.5]}),
+    ],
+)
+def test_numbers_of_another_frame_are_told_and_not_touched(name: str, given: Any) -> None:
+    with pytest.raises(InvalidAction, match="outside"):
+        dialect(name).read(given, talk(name))
+
+
 def test_a_picture_is_resized_as_qwen_does_it() -> None:
     assert smart_resize(1080, 2400) == (1092, 2408)
     assert smart_resize(100, 100) == (280, 280)

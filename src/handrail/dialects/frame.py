@@ -69,6 +69,13 @@ class CoordinateFrame:
         if self.unit == "device":
             return {"x": _bounded(x, path), "y": _bounded(y, path)}
         (width, height), (across, down) = self.whole, self.size
+        if not (0 <= x <= across and 0 <= y <= down):
+            raise InvalidAction(
+                f"{path}: ({x:g}, {y:g}) lies outside: in this frame ({self.unit}) the screen is "
+                f"{across:g}x{down:g}",
+                path=path,
+                hint="Say what its numbers mean, and how large the picture was that it was shown.",
+            )
         return {"x": _scaled(x, width / across, width, path), "y": _scaled(y, height / down, height, path)}
 
     def from_device(self, x: float, y: float) -> tuple[float, float]:

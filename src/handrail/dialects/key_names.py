@@ -27,6 +27,12 @@ _ELSEWHERE = {
     "insert": "KEYCODE_INSERT", "equal": "KEYCODE_EQUALS", "at": "KEYCODE_AT",
 }  # fmt: skip
 """In small letters. Escape leaves a screen, as Back does: those tools have no other word for it."""
+_SIGNS = {
+    "+": "KEYCODE_PLUS", "-": "KEYCODE_MINUS", "=": "KEYCODE_EQUALS", ",": "KEYCODE_COMMA", "@": "KEYCODE_AT",
+    ".": "KEYCODE_PERIOD", "/": "KEYCODE_SLASH", ";": "KEYCODE_SEMICOLON", "'": "KEYCODE_APOSTROPHE",
+    "[": "KEYCODE_LEFT_BRACKET", "]": "KEYCODE_RIGHT_BRACKET", "\\": "KEYCODE_BACKSLASH",
+    "`": "KEYCODE_GRAVE", "*": "KEYCODE_STAR", "#": "KEYCODE_POUND",
+}  # fmt: skip
 _WRITTEN = {
     "enter": "Return", "delete": "BackSpace", "forward_delete": "Delete", "back": "Escape", "home": "super",
     "move_home": "Home", "move_end": "End", "page_up": "Page_Up", "page_down": "Page_Down", "up": "Up",
@@ -40,6 +46,8 @@ def key_from(word: str, path: str) -> str:
     low = text.lower()
     if low in _ELSEWHERE:
         return _ELSEWHERE[low]
+    if text in _SIGNS:
+        return _SIGNS[text]
     if len(text) == 1 and text.isascii() and text.isalnum():
         return key_of(CODES[f"KEYCODE_{text.upper()}"])
     for name in (low, text.upper(), f"KEYCODE_{text.upper()}"):

@@ -26,7 +26,7 @@ _POINT = {"point": PlaceField("target")}
 _SAME = {"start_box": "point", "start_point": "point", "box": "point"}
 _ENDS = {"start_box": "start_point", "end_box": "end_point"}
 _MARKS = re.compile(r"</?(?:point|bbox|box|\|box_start\||\|box_end\|)>|<\|box_(?:start|end)\|>")
-_HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[::]\s*(.*?)(?=\n\s*Action\s*[::]|\Z)", re.S)
+_HEADS = re.compile(r"(?:Thought|Reflection|Action_Summary)\s*[:：]\s*(.*?)(?=\n\s*Action\s*[:：]|\Z)", re.S)
 
 
 def _type(given: Fields, talk: Conversation) -> Meaning:
@@ -93,7 +93,7 @@ def hear(given: Any) -> Heard:
     """Every call of the text, in order."""
     text = cut(given)
     thought = _HEADS.search(text)
-    body = re.split(r"Action\s*[::]", text)[-1] if re.search(r"Action\s*[::]", text) else text
+    body = re.split(r"Action\s*[:：]", text)[-1] if re.search(r"Action\s*[:：]", text) else text
     calls = [one for one in calls_in("\n" + body.strip()) if one.name in ROWS]
     if not calls:
         raise InvalidAction(
