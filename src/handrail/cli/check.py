@@ -21,7 +21,7 @@ from handrail.dialects.parts import Conversation
 from handrail.dialects.registry import call_of, object_of
 from handrail.dialects.registry import dialect as find
 from handrail.errors import HandrailError, InvalidAction
-from handrail.protocol.read import read_json
+from handrail.protocol.read import action_from, read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,10 @@ class CheckedEntry:
 @click.command()
 @click.argument("file", default="-")
 @click.option("--dialect", default="native", show_default=True, metavar="NAME", help="How it is written.")
+@click.option("--to", metavar="NAME", help="Also write it in this dialect.")
 @frame_options
 @click.option("--json", "as_json", is_flag=True, help="One JSON document with a result per action.")
-def check(file: str, dialect: str, as_json: bool, **sizes: str | None) -> None:
+def check(file: str, dialect: str, to: str | None, as_json: bool, **sizes: str | None) -> None:
     """Check one or many actions in FILE (default: standard input), without a device.
 
     FILE holds a JSON object, an array, one object per line, or what a model printed. Every good action is
@@ -54,7 +55,8 @@ def check(file: str, dialect: str, as_json: bool, **sizes: str | None) -> None:
     text = _decode(read_input(file), file)
     name = "stdin" if file == "-" else file
     talk = talk_of(dialect, **sizes)
-    results = [_check_one(entry, dialect, talk) for entry in _entries(text, dialect)]
+    target = (to, talk_of(to, **{**sizes, "frame": None})) if to else None
+    results = [_check_one(entry, dialect, talk, target) for entry in _entries(text, dialect)]
     good = all(result["ok"] for result in results)
     if as_json:
         print_json({"ok": good, "results": results})
@@ -124,11 +126,17 @@ def _line_value(line: str) -> Any:
         return error
 
 
-def _check_one(entry: CheckedEntry, dialect: str, talk: Conversation | None = None) -> dict[str, Any]:
+def _check_one(
+    entry: CheckedEntry,
+    dialect: str,
+    talk: Conversation | None = None,
+    to: tuple[str, Conversation] | None = None,
+) -> dict[str, Any]:
     try:
         if isinstance(entry.value, InvalidAction):
             raise entry.value
-        return {"ok": True, **_read(entry.value, dialect, talk or talk_of(dialect))}
+        read = _read(entry.value, dialect, talk or talk_of(dialect))
+        return {"ok": True, **read, **(_written(read, *to) if to else {})}
     except HandrailError as error:
         unread = isinstance(entry.value, InvalidAction)
         line = entry.first_line if unread else entry.line_of(str(error.details.get("path", "")))
@@ -153,6 +161,15 @@ def _read(value: Any, dialect: str, talk: Conversation) -> dict[str, Any]:
     if dialect == "agentest":
         return _agentest(value)
     return find(dialect).read(value, talk).to_dict()
+
+
+def _written(read: Mapping[str, Any], name: str, talk: Conversation) -> dict[str, Any]:
+    """The same actions in another dialect. Raises `Unsupported` where it has no words for one."""
+    native = read.get("native") or []
+    steps = native if isinstance(native, list) else [native]
+    actions = [action_from(one.get("action", one)) for one in steps]
+    written = [find(name).write(one, talk) for one in actions]
+    return {"written": written[0] if len(written) == 1 else written}
 
 
 def _openpocket(value: Any) -> dict[str, Any]:

@@ -257,3 +257,20 @@ def test_several_answers_of_a_maker_are_checked_one_by_one(handrail: Handrail) -
     assert done.lines[0]["native"]["type"] == "long_press"
     assert "long press" in done.lines[0]["notes"][0]
     assert "stdin:2: UNSUPPORTED" in done.err
+
+
+def test_one_makers_words_are_written_in_anothers(handrail: Handrail) -> None:
+    given = "Action: click(point='<point>266 602</point>')"
+    sizes = ("--screen", "1080x2400", "--picture", "540x1200")
+    for name, written in (
+        ("anthropic_computer", {"action": "left_click", "coordinate": [270, 600]}),
+        ("autoglm", '<answer>do(action="Tap", element=[500,500])</answer>'),
+        ("openpocket", {"type": "tap", "x": 540, "y": 1200}),
+    ):
+        done = handrail("check", "--dialect", "ui_tars", *sizes, "--to", name, stdin=given)
+        assert done.lines[0]["written"] == written
+    none = handrail(
+        "check", "--to", "aitw", "--screen", "1080x2400", stdin='{"type": "tap", "target": "@b1"}'
+    )
+    assert none.code == 2
+    assert "UNSUPPORTED" in none.err
