@@ -476,7 +476,10 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
         "read_text",
         "Read the text of an element: its text, else its hint, else its description.",
         ("target",),
-        (Field("target", "target", "required", "Whose text."),),
+        (
+            Field("target", "target", "required", "Whose text."),
+            Field("into", "string", "", "In a flow: the variable that later steps find it in."),
+        ),
         "handrail read-text --id total",
     ),
     "get-state": ActionCommand(

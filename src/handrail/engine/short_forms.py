@@ -428,10 +428,15 @@ class ShortForms(ABC):
         )
 
     async def read_text(
-        self, target: TargetLike, *, reason: str | None = None, expect: ConditionLike | None = None
+        self,
+        target: TargetLike,
+        *,
+        into: str | None = None,
+        reason: str | None = None,
+        expect: ConditionLike | None = None,
     ) -> Envelope:
         """Read the text of an element: its text, else its hint, else its description."""
-        return await self._do("read_text", target=target, reason=reason, expect=expect)
+        return await self._do("read_text", target=target, into=into, reason=reason, expect=expect)
 
     async def get_state(self, *, reason: str | None = None, expect: ConditionLike | None = None) -> Envelope:
         """Read the device's general state: app in front, keyboard, battery, network, orientation."""

@@ -18,7 +18,7 @@ from handrail.flow.parse import read_json, read_yaml
 from handrail.flow.places import Places, StepPath
 from handrail.flow.problems import MANY, Problem, Unreadable, invalid_flow
 from handrail.flow.shorthand import Expander, StepDraft
-from handrail.flow.variables import as_text, fill_node, name_problems
+from handrail.flow.variables import as_text, fill_node, late_names, name_problems
 from handrail.protocol.flow import AnyStep, Flow, Step
 from handrail.protocol.read import nearest
 
@@ -53,6 +53,11 @@ class FlowDocument:
         """What reports call it; known before the variables are."""
         name = self.root.get("name")
         return str(name.value) if isinstance(name, Scalar) else _stem(self.path)
+
+    @property
+    def late(self) -> frozenset[str]:
+        """The variables that its steps fill while it runs."""
+        return frozenset(late_names(self.root.get("steps")))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -157,10 +162,11 @@ class _Filler:
         scope: dict[str, str] = dict(self._given)
         if "env" in entries:
             entries["env"] = FieldEntry(entries["env"].key, self._env(entries["env"].value, scope))
-        for key in ("app", "steps"):
+        late = {name: f"${{{name}}}" for name in late_names(root.get("steps"))}
+        for key, known in (("app", scope), ("steps", {**scope, **late})):
             if key in entries:
                 entries[key] = FieldEntry(
-                    entries[key].key, fill_node(entries[key].value, scope, self._unknown)
+                    entries[key].key, fill_node(entries[key].value, known, self._unknown)
                 )
         return replace(root, entries=entries)
 

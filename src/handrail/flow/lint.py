@@ -55,7 +55,7 @@ def uses(document: FlowDocument) -> list[Use]:
 def own_names(document: FlowDocument) -> list[str]:
     """The variables that the file gives a value to."""
     env = document.root.get("env")
-    return list(env.entries) if isinstance(env, Fields) else []
+    return [*(env.entries if isinstance(env, Fields) else ()), *sorted(document.late)]
 
 
 def lint(document: FlowDocument) -> list[Problem]:

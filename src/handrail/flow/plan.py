@@ -61,6 +61,10 @@ class StepSource(Protocol):
     def is_agentest(self) -> bool: ...
 
     @property
+    def late(self) -> frozenset[str]:
+        """Variables that its steps fill while it runs."""
+
+    @property
     def places(self) -> StepPlaces: ...
 
     @property

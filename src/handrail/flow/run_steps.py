@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from handrail.clock import Clock
@@ -18,10 +18,12 @@ from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import Ended, PlannedStep, name_of
 from handrail.flow.run_record import Observer, StepRecord
+from handrail.flow.variables import fill_late
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import Branch, Parallel, Repeat, RunFlow, Step
-from handrail.protocol.observe import Finish, WaitFor
+from handrail.protocol.observe import Finish, ReadText, WaitFor
+from handrail.protocol.read import action_from
 from handrail.protocol.target import Condition
 from handrail.protocol.traits import Settle
 from handrail.tree.diff import Diff, diff_text
@@ -42,6 +44,10 @@ class StepRunner:
     evidence: FlowEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
+    late: dict[str, str] = field(default_factory=dict)
+    """What steps have read into variables so far."""
+    _late_names: dict[int, frozenset[str]] = field(default_factory=dict)
+    """By document: looking for them in a file of ten thousand steps takes a while."""
 
     async def all(
         self,
@@ -61,6 +67,8 @@ class StepRunner:
         self, one: PlannedStep, on: DeviceWatch, into: list[StepRecord], path: tuple[int, ...]
     ) -> Ended:
         on = self._device_of(one, on)
+        if id(one.document) not in self._late_names:
+            self._late_names[id(one.document)] = one.document.late
         names = ", ".join(one.inner) if isinstance(one.step, Parallel) else on.name
         record = self._record(path, one.label, one.given, names, one.place.line)
         into.append(record)
@@ -167,7 +175,7 @@ class StepRunner:
             self.observer.step_ended(child)
 
     async def _act(self, one: PlannedStep, step: Step, on: DeviceWatch, record: StepRecord) -> Ended:
-        action = self.repairs.known(one, step.action)
+        action = self._with_late(self.repairs.known(one, step.action))
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
         envelope, record.tries = await self._tried(step, action, on)
@@ -182,7 +190,16 @@ class StepRunner:
             if healed is not None:
                 failure.hint = f"{healed.proposal.text}; --heal accepts that. {failure.hint}"
             raise failure
+        if isinstance(action, ReadText) and action.into and envelope.details:
+            self.late[action.into] = str(envelope.details["text"])
         return "finished" if isinstance(action, Finish) else "on"
+
+    def _with_late(self, action: AnyAction) -> AnyAction:
+        """The action with what earlier steps have read. Raises `InvalidAction`."""
+        names = frozenset[str]().union(*self._late_names.values())
+        given = action.model_dump(exclude_none=True) if names else {}
+        filled = fill_late(given, self.late, names)
+        return action if filled == given else action_from(filled)
 
     async def _tried(self, step: Step, action: AnyAction, on: DeviceWatch) -> tuple[Envelope, int]:
         async def once() -> Envelope:
@@ -207,9 +224,8 @@ class StepRunner:
 
     async def _holds(self, condition: Condition, on: DeviceWatch, record: StepRecord) -> bool:
         """By one fresh read. A read that fails is a failure, not a no."""
-        envelope = await on.session.run(
-            WaitFor(condition=condition, timeout_ms=0), reason=self._reason(record), caller=self.caller
-        )
+        look = self._with_late(WaitFor(condition=condition, timeout_ms=0))
+        envelope = await on.session.run(look, reason=self._reason(record), caller=self.caller)
         on.note(envelope)
         if not envelope.success and envelope.failure_code != "TIMEOUT":
             raise failure_of(envelope)

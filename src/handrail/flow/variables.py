@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,9 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([^{}]*)\}")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = "secret:"  # noqa: S105  (a prefix)
 _LITERAL = "$${"
+_LATE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+INTO = "into"
+"""The field that names a variable which is filled while the flow runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,45 @@ def fill_node(node: Node, env: Mapping[str, str], unknown: Unknown) -> Node:
     except InvalidAction as error:
         unknown(node, error)
         return replace(node, unknown=(str(error.details.get("variable", "")),))
+
+
+def late_names(node: Node | None) -> set[str]:
+    """The variables that steps fill while the flow runs: `into` of whatever reads a text."""
+    if isinstance(node, Items):
+        return set().union(*(late_names(one) for one in node.items))
+    if not isinstance(node, Fields):
+        return set()
+    into = node.get(INTO)
+    own = {into.text} if isinstance(into, Scalar) and NAME.fullmatch(into.text) else set()
+    return own.union(*(late_names(entry.value) for entry in node.entries.values()))
+
+
+def fill_late(value: Any, known: Mapping[str, str], wanted: Collection[str]) -> Any:
+    """The same data with the values that were read so far. Raises `InvalidAction` for one that was not."""
+    if isinstance(value, Mapping):
+        return {key: fill_late(one, known, wanted) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [fill_late(one, known, wanted) for one in value]
+    return _LATE.sub(lambda found: _late(found, known, wanted), value) if isinstance(value, str) else value
+
+
+def _late(found: re.Match[str], known: Mapping[str, str], wanted: Collection[str]) -> str:
+    name = found[1]
+    if name not in wanted:
+        return found[0]
+    value = known.get(name)
+    if value is None:
+        raise InvalidAction(
+            f"the variable {name} has no value yet",
+            path="",
+            hint="Read it by an earlier step.",
+            variable=name,
+        )
+    if f"${{{_SECRET}" in value:
+        raise InvalidAction(
+            f"what was read into {name} names a secret", path="", hint="Write ${secret:…} in the file itself."
+        )
+    return value
 
 
 def as_texts(node: Node) -> Node:

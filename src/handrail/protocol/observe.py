@@ -38,12 +38,8 @@ class GetUiTree(Act):
         ),
     )  # fmt: skip
     example = {
-        "type": "get_ui_tree",
-        "format": "compact",
-        "depth": 0,
-        "max_lines": 200,
-        "only_interactive": False,
-    }
+        "type": "get_ui_tree", "format": "compact", "depth": 0, "max_lines": 200, "only_interactive": False,
+    }  # fmt: skip
     type: Literal["get_ui_tree"] = "get_ui_tree"
     format: Literal["compact", "outline", "full"] = "compact"
     """compact: one line per element; outline: JSON; full: every element with bounds."""
@@ -72,6 +68,8 @@ class ReadText(Act):
     type: Literal["read_text"] = "read_text"
     target: Target
     """Whose text."""
+    into: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")] | None = None
+    """In a flow: the variable that later steps find it in."""
 
 
 class GetState(Act):

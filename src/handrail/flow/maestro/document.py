@@ -136,6 +136,8 @@ class MaestroDocument:
     _others: dict[Path, MaestroDocument] = field(default_factory=dict)
 
     is_agentest = False
+    late: frozenset[str] = frozenset()
+    """Its variables are its own business."""
 
     @property
     def path(self) -> Path | None:
