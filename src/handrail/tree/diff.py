@@ -6,7 +6,7 @@ up to 2 px, and moves that a scroll explains. `changes` is complete and JSON; `c
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ from handrail.tree.element.find import elements as elements_of
 from handrail.tree.element.parts import Element, Elements
 from handrail.tree.match.drift import JITTER_PX
 from handrail.tree.match.matching import Matching, Scroll, match
+from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import RefOf, no_refs
 from handrail.tree.node import CHECKABLE, CHECKED, ENABLED, FOCUSED, SELECTED, Bounds, Node, Screen
 from handrail.tree.quote import cut, quoted
@@ -118,8 +119,24 @@ class _Comparison:
         ]
 
     def _is_navigation(self) -> bool:
-        kept = len(self.pairs) * _REPLACED
-        return kept < len(self.old) and kept < len(self.new) and not self.matching.scrolls
+        if self.matching.scrolls or not _is_replaced(self.pairs, self.gone, self.come):
+            return False
+        containers = [(old.node, new.node) for old, new in self.pairs if scrolls(old.node)]
+        return not any(self._is_all_in(*pair) for pair in containers)
+
+    def _is_all_in(self, old: Node, new: Node) -> bool:
+        """A list was thrown so far that no row of before is left: what stands around it stayed as it was,
+        and its rows are of the same kind."""
+        pairs = [pair for pair in self.pairs if not pair[0].node.is_inside(old) and pair[0].node is not old]
+        gone = [item for item in self.gone if not item.node.is_inside(old)]
+        come = [item for item in self.come if not item.node.is_inside(new)]
+        if old.bounds != new.bounds or not pairs or _is_replaced(pairs, gone, come):
+            return False
+        kinds = [
+            {(item.node.class_name, item.node.resource_id) for item in items if item.node.is_inside(box)}
+            for items, box in ((self.gone, old), (self.come, new))
+        ]
+        return bool(kinds[0] & kinds[1]) and all(a.attributes == b.attributes for a, b in pairs)
 
     def _navigation(self) -> Change:
         return {
@@ -193,6 +210,12 @@ class _Comparison:
             if node.is_inside(scroll.old):
                 return _went_with(scroll, old, new)
         return False
+
+
+def _is_replaced(pairs: Sequence[object], gone: Sequence[object], come: Sequence[object]) -> bool:
+    """Less than one in three stayed, of what was there and of what is."""
+    kept = len(pairs) * _REPLACED
+    return kept < len(pairs) + len(gone) and kept < len(pairs) + len(come)
 
 
 def _went_with(scroll: Scroll, old: Bounds, new: Bounds) -> bool:

@@ -1,7 +1,8 @@
-"""A screen in the two shapes that seeds ask for.
+"""A screen in the shapes that seeds ask for.
 
 `full_text` is the text of the interaction tools: nothing pruned, one line per node, indented by depth,
-`Class "text" [left,top][right,bottom] clickable=…`.
+`Class "text" [left,top][right,bottom] clickable=…`. `elements_text` has one line for each thing that a person
+would point at, `Class "text" [left,top][right,bottom]`, for callers that aim at points.
 `outline` is AgenTest's LlmTreeNode: nested JSON without defaults, wrappers and unseen nodes.
 """
 
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from handrail.tree.diff import Item, items_of
+from handrail.tree.element.parts import Elements
 from handrail.tree.node import (
     CHECKABLE,
     CHECKED,
@@ -26,7 +29,10 @@ from handrail.tree.node import (
     Screen,
     actions_of,
 )
+from handrail.tree.quote import cut, quoted
 from handrail.tree.windows import SYSTEM_UI
+
+_NAME = 80  # characters of a label or value
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _MARKED = (
@@ -83,6 +89,27 @@ def node_line(node: Node) -> str:
     return " ".join(words)
 
 
+def elements_text(found: Elements, most: int = 200) -> str:
+    """As a diff tells what was added, with the states that are worth a word."""
+    lines = [_item_line(item) for item in items_of(found).values() if item.node.bounds.area]
+    cut_off = [f"... +{len(lines) - most} more; get_textual_state has all"] if len(lines) > most else []
+    return "\n".join([*lines[:most], *cut_off])
+
+
+def _item_line(item: Item) -> str:
+    node = item.node
+    words = [_escaped(node.short_class) or "View", *([quoted(cut(item.name, _NAME))] if item.name else [])]
+    words.append(str(node.bounds))
+    for name, value in item.by_name.items():
+        if name == "enabled":
+            words += [] if value else ["enabled=false"]
+        elif name == "checked" or (isinstance(value, bool) and value):
+            words.append(f"{name}={'true' if value else 'false'}")
+        elif isinstance(value, str) and value and name != "label" and value != item.name:
+            words.append(f"{name}={quoted(cut(value, _NAME))}")
+    return " ".join(words)
+
+
 def _word(node: Node, flag: int) -> str:
     return "true" if node.flags & flag else "false"
 
@@ -108,18 +135,22 @@ _TRUE_FLAGS = (
     ("password", PASSWORD),
     ("scrollable", SCROLLABLE),
 )
-_PLAIN_CLASSES = frozenset({"", "View", "ViewGroup"})
 _WRAPPERS = frozenset({"container", "unknown", "list_item"})
 
 
-def outline(screen: Screen, *, max_depth: int = 0) -> Outline:
-    """The whole screen as one object. `max_depth` 0 is no limit; what a limit drops is counted in `cut`."""
+def outline(screen: Screen, *, max_depth: int = 0, only_interactive: bool = False) -> Outline:
+    """The whole screen as one object. `max_depth` 0 is no limit; what a limit drops is counted in `cut`.
+
+    `only_interactive` leaves out what can't be acted on and holds nothing that can.
+    """
     kept: dict[int, list[Outline]] = {}
     keeps_bars = screen.package == SYSTEM_UI
     for node in reversed(screen.nodes):
         children = [one for child in node.children for one in kept.pop(child.order)]
         is_wrapper = len(children) == 1 and _is_wrapper(node)
-        if node is screen.root or (not is_wrapper and _is_seen(screen, node, keeps_bars=keeps_bars)):
+        is_idle = only_interactive and not children and not actions_of(node)
+        is_seen = not (is_wrapper or is_idle) and _is_seen(screen, node, keeps_bars=keeps_bars)
+        if node is screen.root or is_seen:
             kept[node.order] = [_describe(node) | ({"children": children} if children else {})]
         else:
             kept[node.order] = children
@@ -175,7 +206,7 @@ def _describe(node: Node) -> Outline:
         "role": node.role,
         "text": node.shown_text,
         "desc": node.description,
-        "cls": "" if _is_labelled(node) or node.short_class in _PLAIN_CLASSES else node.short_class,
+        "cls": "" if _is_labelled(node) else node.short_class,
         "hint": node.hint_text,
         "state": node.state_description,
         "pane": node.pane_title,

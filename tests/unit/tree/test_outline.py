@@ -45,9 +45,19 @@ def test_an_unlabelled_tappable_has_its_class_and_says_that_it_is_clickable() ->
     assert (found["cls"], found["clickable"]) == ("ImageButton", True)
 
 
-def test_a_plain_views_class_says_nothing() -> None:
+def test_an_unlabelled_view_has_its_class_however_plain_it_is() -> None:
     (found,) = outline(screen(node("android.view.View", flags="clickable", box=BOX)))["children"]
-    assert "cls" not in found
+    assert found["cls"] == "View"
+    (named,) = outline(screen(node("Button", text="Go", box=BOX)))["children"]
+    assert "cls" not in named
+
+
+def test_only_what_can_be_acted_on_is_left_where_that_is_asked_for() -> None:
+    words = node("TextView", text="Hello", box=BOX)
+    go = node("Button", text="Go", flags="clickable", box=BOX)
+    found = outline(screen(node("LinearLayout", words, go)), only_interactive=True)
+    assert "Hello" not in str(found)
+    assert "Go" in str(found)
 
 
 def test_a_wrapper_of_one_child_gives_way_to_it() -> None:

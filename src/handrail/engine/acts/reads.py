@@ -45,9 +45,9 @@ async def get_ui_tree(stage: Stage, action: GetUiTree) -> Outcome:
     facts = {"format": action.format, "fingerprint": seen.fingerprint, "revision": stage.looks.revision_name}
     match action.format:
         case "outline":
-            return Outcome(
-                details={**facts, "tree": outline(part_of(seen.screen, within), max_depth=action.depth)}
-            )
+            part, only = part_of(seen.screen, within), action.only_interactive
+            tree = outline(part, max_depth=action.depth, only_interactive=only)
+            return Outcome(details={**facts, "tree": tree})
         case "full":
             return Outcome(details={**facts, **_full(part_of(seen.screen, within), action)})
         case "compact":
