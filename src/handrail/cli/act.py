@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -60,6 +59,8 @@ def act(file: str, dialect: str, target: DeviceOptions, as_json: bool, **sizes: 
     A maker's JSON or a model's text goes in: one action, or a batch where its form allows one. Exit code 0
     when all of it succeeded.
     """
+    import asyncio  # noqa: PLC0415  (`check` has the options of this one, and no use for it)
+
     sys.exit(asyncio.run(_act(_given(read_input(file)), dialect, target, as_json, sizes)))
 
 

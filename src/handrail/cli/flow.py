@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -11,12 +10,8 @@ import click
 from handrail.cli.output import print_json
 from handrail.errors import InvalidAction
 from handrail.flow.check import Checked, check, find
-from handrail.flow.maestro.check import check_files
-from handrail.flow.maestro.convert import to_handrail
-from handrail.flow.maestro.convert_back import to_maestro
 from handrail.flow.maestro.workspace import is_config, is_flow
 from handrail.flow.problems import Problem, frame
-from handrail.flow.schema import flow_schema
 
 _COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
 
@@ -50,6 +45,10 @@ def check_command(
     theirs = [path for path in files if _is_maestro(path)]
     results = check([path for path in files if path not in theirs and not is_config(path)], names)
     if theirs:
+        import asyncio  # noqa: PLC0415  (scripts and their process)
+
+        from handrail.flow.maestro.check import check_files  # noqa: PLC0415
+
         results += asyncio.run(check_files(theirs, names, alone=alone))
         results.sort(key=lambda one: files.index(one.path))
     levels = ("error", "warning") if strict else ("error",)
@@ -66,6 +65,8 @@ def check_command(
 @flow.command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of a flow's file, for editors."""
+    from handrail.flow.schema import flow_schema  # noqa: PLC0415
+
     print_json(flow_schema())
 
 
@@ -77,6 +78,9 @@ def convert_command(file: Path, to: Path | None) -> None:
 
     What the other language can't say is left out, with a comment at its place. Exit code 1 where that is so.
     """
+    from handrail.flow.maestro.convert import to_handrail  # noqa: PLC0415  (the engine)
+    from handrail.flow.maestro.convert_back import to_maestro  # noqa: PLC0415
+
     made = to_handrail(file) if _is_maestro(file) else to_maestro(file)
     if to is None:
         click.echo(made.text, nl=False)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from handrail.cli.program import ACTION_COMMANDS, COMMANDS
 from handrail.errors import ERRORS
 from tests.unit.cli.command import Handrail
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 HEAVY = (
     "pydantic", "pydantic_core", "mcp", "starlette", "PIL", "lxml", "rich", "grpc", "hypothesis", "sqlite3",
     "asyncio",
@@ -27,12 +29,10 @@ finally:
 """
 
 
-@pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], ["--version"], ["tap", "--help"], ["screenshot", "-h"], ["ui", "--help"]]
-)
-def test_help_and_version_import_nothing_heavy(words: list[str]) -> None:
+def imported_by(*words: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTED_BY_HELP, *words],
+        env=os.environ | {"HANDRAIL_NO_DAEMON": "1"},
         capture_output=True,
         text=True,
         check=True,
@@ -40,7 +40,61 @@ def test_help_and_version_import_nothing_heavy(words: list[str]) -> None:
     )
     imported = done.stdout.rpartition("imported: ")[2].split()
     assert "handrail.cli.main" in imported
-    assert [name for name in HEAVY if name in imported] == []
+    return imported
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["-h"],
+        ["--version"],
+        ["tap", "--help"],
+        ["screenshot", "-h"],
+        ["ui", "--help"],
+        ["actions"],
+        ["actions", "swipe"],
+    ],
+)
+def test_help_and_the_vocabulary_import_nothing_heavy(words: list[str]) -> None:
+    assert [name for name in HEAVY if name in imported_by(*words)] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["flow", "check", "flows/contact.yaml"],
+        ["check", "actions.jsonl"],
+        ["tree", "dumps/contact_empty.xml"],
+    ],
+)
+def test_what_needs_no_phone_imports_no_engine(words: list[str]) -> None:
+    *said, file = words
+    imported = imported_by(*said, str(EXAMPLES / file))
+    heavy = ("handrail.engine", "handrail.android", "handrail.runtime", "asyncio", "sqlite3")
+    assert [name for name in heavy if name in imported] == []
+
+
+FIRST_BYTE = """
+import sys
+import handrail.android.choose
+from handrail.cli.program import run
+
+async def open_chosen(*_):
+    print(*sorted(sys.modules))
+    raise SystemExit(0)
+
+handrail.android.choose.open_chosen = open_chosen
+sys.argv = ["handrail", "tap", "Save", "--device", "127.0.0.1:1"]
+run()
+"""
+
+
+def test_a_phone_is_opened_before_the_engine_is_imported() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_BYTE], capture_output=True, text=True, timeout=60)
+    imported = done.stdout.split()
+    assert "handrail.protocol.device" in imported, done
+    assert [name for name in imported if name.startswith(("handrail.engine", "handrail.runtime"))] == []
 
 
 def test_the_console_script_runs() -> None:
@@ -115,6 +169,6 @@ def test_an_interrupt_ends_with_130(handrail: Handrail, monkeypatch: pytest.Monk
 
 
 def test_every_command_has_one_place_where_it_runs() -> None:
-    assert ALONE | SHORT | {"run"} == set(COMMANDS)
+    assert ALONE | SHORT | {"run", "act"} == set(COMMANDS)
     assert not ALONE & SHORT
     assert not (ALONE | SHORT) & set(ACTION_COMMANDS)
