@@ -6,10 +6,13 @@ import asyncio
 import io
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -241,3 +244,24 @@ def test_the_browsers_own_pages_are_drawn_too_and_back_goes_through_their_histor
         assert "localabstract:chrome_devtools_remote" in phone.ports
 
     play(story)
+
+
+def test_the_command_serves_pages_by_chromium_and_leaves_none_behind() -> None:
+    command = [sys.executable, "-m", "handrail_sim", "--port", "0", "--web", "chromium", "--apps", "browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["port"] > 0
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert children
+        process.terminate()
+        assert process.wait(20) == 0
+    assert not [one for one in children if Path(f"/proc/{one}").exists()]
+
+
+def test_a_chromium_that_is_not_there_is_named_with_what_helps() -> None:
+    command = [sys.executable, "-m", "handrail_sim", "--port", "0", "--web", "chromium", "--apps", "browser"]
+    env = {**os.environ, "CHROME_BIN": "no-such-browser"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 2
+    assert "no-such-browser" in done.stderr
+    assert "CHROME_BIN" in done.stderr

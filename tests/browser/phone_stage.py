@@ -49,6 +49,7 @@ class PhoneStage:
     runtime: Runtime
     session: Session
     driver: Driver
+    device: AdbDevice
 
     async def show(self, body: str, *, path: str = "/", **extras: str) -> None:
         """A page with this body in the lab's WebView."""
@@ -133,7 +134,7 @@ async def phone_staged(
         assert isinstance(phone.web, ChromiumEngine)
         assert driver.webs is not None
         driver.webs.look_ms = BUSY_MACHINE_MS
-        yield PhoneStage(site, phone, phone.web, runtime, session, driver)
+        yield PhoneStage(site, phone, phone.web, runtime, session, driver, device)
 
 
 @asynccontextmanager

@@ -12,9 +12,14 @@ from urllib.parse import parse_qsl
 import pytest
 
 from handrail.android.web.graft import NOT_SHOWN
-from handrail.android.web.views import LOOK_MS
+from handrail.android.web.views import LOOK_MS, WebViews
+from handrail.clock import SystemClock
 from handrail.protocol.envelope import Envelope
+from handrail.tree.node import Bounds
 from handrail.waiting import beside
+from handrail_sim.channels.http import Request, Response, json_response, serve
+from handrail_sim.channels.websocket import accept
+from handrail_sim.stream import Stream
 from tests.browser.phone_stage import BROWSER, BUSY_MACHINE_MS, LAB, PhoneStage, phone_staged
 from tests.browser.stage import PATIENCE_S, Loop, Site, proved
 
@@ -277,6 +282,69 @@ def test_a_frame_of_another_site_is_read_and_belongs_to_its_own_address(play: Pl
         assert await stage.js("window.hit") == "inside"
 
     play(story)
+
+
+def test_another_connection_calls_the_same_elements_by_the_same_names(play: Play) -> None:
+    async def story(stage: PhoneStage) -> None:
+        await stage.show("<title>Kept</title><button>First</button><button>Second</button>")
+        await stage.asked()
+        names = [one.native_id for one in (await stage.screen()).nodes if one.native_id]
+        webs = stage.driver.webs
+        assert webs is not None
+        await webs.close()  # as when one command ends and the next one begins
+        await stage.asked()
+        assert [one.native_id for one in (await stage.screen()).nodes if one.native_id] == names
+
+    play(story)
+
+
+def test_a_socket_that_lies_does_not_fail_a_look(play: Play) -> None:
+    async def story(stage: PhoneStage) -> None:
+        await stage.show("<title>Lied to</title><button>Plain</button>")
+        name = next(one for one in stage.phone.ports if "devtools" in one)
+        box = (await stage.node(f"{LAB}:id/first_page")).bounds
+        raw, said = await stage.driver.adb.look(), []  # type: ignore[attr-defined]
+        for pages in ([], {}, [{"type": "page", "id": "x", "description": _place(box)}]):
+            stage.phone.ports[name] = _Liar(pages).serve
+            webs = WebViews(stage.device, SystemClock(), said.append, look_ms=BUSY_MACHINE_MS)
+            for _ in range(3):
+                assert await webs.fill(raw) is raw
+            await webs.close()
+        assert "no browser" in said[-1], said
+
+    play(story)
+
+
+def _place(box: Bounds) -> str:
+    told = {"attached": True, "visible": True, "screenX": box.left, "screenY": box.top}
+    return json.dumps(told | {"width": box.width, "height": box.height})
+
+
+class _Liar:
+    """Says that it is the lab's, lists what it was given, and answers every call with nonsense."""
+
+    def __init__(self, pages: Any) -> None:
+        self._pages = pages
+
+    async def serve(self, stream: Stream) -> None:
+        async def answer(request: Request) -> Response:
+            return json_response({"Android-Package": LAB} if "version" in request.path else self._pages)
+
+        async def debug(request: Request, stream: Stream) -> None:
+            socket = await accept(request, stream)
+            while socket is not None and (text := await socket.read()) is not None:
+                result: dict[str, Any] = {"frameTree": {"frame": {"id": "x"}}, "executionContextId": 1}
+                look = {
+                    "token": "w",
+                    "view": [1080, 9, 1, 1, 0, 0, 1080],
+                    "docs": [],
+                    "rows": [[1, 2], 3, None],
+                }
+                value = json.dumps(look | {"truncated": 0, "unasked": 0, "suspects": 0})
+                result["result"] = {"value": value}
+                await socket.write(json.dumps({"id": json.loads(text)["id"], "result": result}))
+
+        await serve(stream, answer, debug)
 
 
 def test_native_windows_over_a_page_cover_it(play: Play) -> None:

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 
+from handrail.android.routing import connect
 from handrail.android.web.graft import NOT_SHOWN, PageTold, grafted, is_trusted, web_roots
 from handrail.android.web.sockets import ListedPage, matched, read_names
+from handrail.android.web.views import WebViews
 from handrail.errors import ElementNotInteractable
 from handrail.page.rows import PageLook
 from handrail.tree.match.matching import match
 from handrail.tree.node import FOCUSED, Bounds, Node, Screen
 from handrail.tree.reach import element_at, tap_point
+from tests.unit.android.sim_phone import Bench, play
 from tests.unit.engine.policy_subjects import box, find, node, push, screen
 from tests.unit.page.test_rows import look_of, row
 
@@ -149,3 +152,25 @@ def test_sockets_are_read_from_the_kernels_list() -> None:
     ]
     listing = "".join(line.format(number, name) for number, name in enumerate(names))
     assert read_names(listing + listing) == [names[0], names[1], names[3]]
+
+
+def test_a_screen_without_a_webview_asks_nobody_and_says_nothing() -> None:
+    async def story(bench: Bench) -> None:
+        said: list[str] = []
+        webs = WebViews(bench.device, bench.clock, said.append)
+        seen = screen(box(push("Help", bounds="[0,0][200,200]")))
+        assert await webs.fill(seen) is seen
+        assert await webs.fill(seen) is seen
+        assert (bench.link.opened, said) == ([], [])
+
+    play(story)
+
+
+def test_the_environment_switches_it_off() -> None:
+    async def story(bench: Bench) -> None:
+        driver = await connect(
+            bench.device, clock=bench.clock, helper="none", env={"HANDRAIL_DISABLE_WEB": "1"}
+        )
+        assert driver.webs is None
+
+    play(story)

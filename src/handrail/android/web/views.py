@@ -31,6 +31,8 @@ BUSY_MS = 60_000.0
 """A page that is busy for longer is connected to anew."""
 MOST_PAGES = 8
 """Connections that are kept; the one that was used longest ago goes first."""
+NO_BROWSER = (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError)
+"""What comes of answers that no browser gives."""
 Say = Callable[[str], None]
 
 
@@ -106,9 +108,14 @@ class WebViews:
             by_package.setdefault(root.package_name or screen.package, []).append(root)
         pages: dict[int, PageTold] = {}
         self._focus = []
-        for package, views in by_package.items():
-            pages |= await self._of_app(screen, package, views)
-        return self._merged(screen, pages) if pages else screen
+        try:
+            for package, views in by_package.items():
+                pages |= await self._of_app(screen, package, views)
+            return self._merged(screen, pages) if pages else screen
+        except NO_BROWSER as error:
+            for package in by_package:
+                self._give_up(package, error)
+            return screen
 
     def _merged(self, screen: Screen, pages: dict[int, PageTold]) -> Screen:
         """The same object while nothing has changed: others compare by that."""
@@ -174,6 +181,13 @@ class WebViews:
         except HandrailError as error:
             self._tell(package, f"web: the pages of {package} can't be asked: {error.message}")
             app.put_off(self._clock.monotonic_ms())
+        except NO_BROWSER as error:
+            self._give_up(package, error)
+
+    def _give_up(self, package: str, error: Exception) -> None:
+        """Whatever listens there speaks otherwise than a browser; any app may open a socket of this name."""
+        self._tell(package, f"web: what answers for {package} is no browser: {error!r:.80}")
+        self._apps[package].put_off(self._clock.monotonic_ms())
 
     async def _connect(self, listed: ListedPage) -> None:
         page = _Page(listed, await self._sockets.connect(listed))
