@@ -23,7 +23,7 @@ from handrail.waiting import Background, Deadline, Expired, wait_for_end
 
 LOOK_MS = 250.0
 """For what all pages of a screen say. Whoever is later is left to accessibility."""
-OPEN_MS = 500.0
+OPEN_MS = 1_000.0
 """How long the first look at a page waits for its connection, which goes on being made."""
 AGAIN_MS = 2_000.0
 """An app whose pages could not be asked is looked for again after so long, beside the looks."""
