@@ -411,3 +411,26 @@ def test_a_secret_is_typed_into_its_own_site_and_into_no_other_page_of_the_same_
             assert await stage.js("pin.value") == ""
 
     asyncio.run(story())
+
+
+def test_a_new_origin_inside_an_app_asks_and_names_both(site: Site, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with phone_staged(site, tmp_path, policy="") as stage:
+            await stage.show("<title>New</title><button onclick=\"window.hit='join'\">Join</button>")
+            await stage.asked()
+            assert "Join" in await stage.ui(), "looking is free"
+            approvals = stage.runtime.approvals
+            async with beside(stage.tap("Join"), "a tap that asks") as doing:
+                async with asyncio.timeout(PATIENCE_S):
+                    while not (pending := await approvals.pending()):
+                        await asyncio.sleep(0.01)
+                said = pending[0].request
+                assert site.origin in said.why
+                assert f"{site.origin} in {LAB}" in said.instruction
+                assert await stage.js("window.hit ?? null") is None
+                await approvals.answer(pending[0].id, True, by="owner")
+                assert (await doing).success
+            assert await stage.js("window.hit") == "join"
+            assert (await stage.tap("Help")).success, "the app's own button is no page's"
+
+    asyncio.run(story())
