@@ -13,8 +13,8 @@ ALONE = frozenset(
 )
 """What lasts, or is about this process itself: it has nothing to win by being handed over."""
 SHORT = frozenset(
-    "actions check tree diff devices approvals approve reject policy take-over hand-back stop journal desk "  # noqa: SIM905
-    "flow".split()
+    "act actions check tree diff devices approvals approve reject policy take-over hand-back stop journal "  # noqa: SIM905
+    "desk flow".split()
 )
 """What a resident process does if there is one. Any other word is an action, or `run`: it starts one."""
 

@@ -19,7 +19,7 @@ from handrail.errors import Cancelled, HandrailError, InvalidAction
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
     "actions": ("handrail.cli.actions:actions", "Show the vocabulary: every action and its fields."),
-    "act": ("handrail.cli.act:act", "Do what a model wrote, in any dialect; answer as its maker does."),
+    "act": ("handrail.cli.act:act", "Do what a model wrote in its own dialect."),
     "check": ("handrail.cli.check:check", "Check actions in a file, in any dialect, without a device."),
     "tree": ("handrail.cli.tree:tree", "Render a UI dump as an agent reads it, without a device."),
     "diff": ("handrail.cli.tree:diff", "Say what changed between two UI dumps."),
