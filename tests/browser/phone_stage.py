@@ -105,6 +105,8 @@ class PhoneStage:
         """What the last story left."""
         for package in (LAB, BROWSER):
             self.phone.force_stop(package)
+        for name in [one for one in self.phone.ports if "devtools" in one]:
+            del self.phone.ports[name]  # one that a story put there itself
 
 
 @asynccontextmanager
