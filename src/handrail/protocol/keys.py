@@ -222,10 +222,20 @@ def effect_of_chord(keys: Sequence[str]) -> KeyEffect:
     held, struck = set(keys) & HELD, [key for key in keys if key not in HELD]
     if not struck:
         return KeyEffect.NOTHING
+    first = next(at for at, key in enumerate(keys) if key not in HELD)
+    if not held or HELD & set(keys[first:]):  # struck before anything is held, it is the key that it is
+        return _worst(struck)
     if held <= _CTRL and _EDITING.issuperset(struck):
         return KeyEffect.NOTHING
     if held <= _CTRL | _SHIFT and _MOVE.issuperset(struck):
         return KeyEffect.MOVES
-    if held and held <= _SHIFT and _TYPE.issuperset(struck):
+    if held <= _SHIFT and _TYPE.issuperset(struck):
         return KeyEffect.TYPES
     return KeyEffect.PRESSES
+
+
+def _worst(keys: Sequence[str]) -> KeyEffect:
+    """Of keys one after another: whatever a key that moves can change, one that types can, too."""
+    effects = {effect_of(key) for key in keys}
+    order = (KeyEffect.PRESSES, KeyEffect.TYPES, KeyEffect.MOVES, KeyEffect.NOTHING)
+    return next(effect for effect in order if effect in effects)

@@ -9,6 +9,7 @@ from handrail.engine.pressed import (
     Direction,
     Felt,
     Way,
+    by_chord,
     by_fingers,
     by_key,
     by_text,
@@ -19,7 +20,9 @@ from handrail.engine.pressed import (
     turned,
     way,
 )
+from handrail.protocol.device import PressKeys
 from handrail.protocol.read import action_from
+from handrail.protocol.traits import Pressed
 from handrail.tree.node import Bounds, Screen, ScreenPoint
 from handrail.tree.parse import parse
 
@@ -117,6 +120,24 @@ def test_a_key_that_may_press_what_has_the_focus_is_judged_by_it(key: str) -> No
 def test_other_keys_press_nothing(key: str) -> None:
     assert texts(by_key(key), screen("Pay")) == []
     assert not needs_fresh_screen(action_from({"type": "press_key", "key": key}))
+
+
+@pytest.mark.parametrize(
+    "keys",
+    ["ctrl+enter", "ctrl+s", "alt+a", "a+enter", "a+c", "x+ctrl", "enter+ctrl", "c+v", "meta+a", "shift+a"],
+)
+def test_keys_together_are_judged_by_what_they_could_press(keys: str) -> None:
+    action = action_from({"type": "press_keys", "keys": keys})
+    assert isinstance(action, PressKeys)
+    assert texts(by_chord(action.names), screen("Pay")) == ["Pay"]
+    assert needs_fresh_screen(action) or action.presses is Pressed.UNKNOWN
+
+
+@pytest.mark.parametrize("keys", ["ctrl+a", "ctrl+v", "ctrl+c", "ctrl+shift", "ctrl+left", "back+home"])
+def test_keys_that_only_edit_or_leave_press_nothing(keys: str) -> None:
+    action = action_from({"type": "press_keys", "keys": keys})
+    assert isinstance(action, PressKeys)
+    assert texts(by_chord(action.names), screen("Pay")) == []
 
 
 def form(inside: str) -> Screen:
