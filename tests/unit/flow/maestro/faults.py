@@ -8,12 +8,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from handrail.flow.maestro.expressions import EXPRESSION
 from handrail.flow.maestro.read import read, walk
 from handrail.flow.maestro.words import WORDS, options_of
 from handrail.flow.nodes import Scalar
 
 _ITEM = re.compile(r"^(\s*- )([a-zA-Z]+)(:.*|)$")
 _OPTION = re.compile(r"^(\s+)([a-zA-Z]+):( .+|)$")
+
+
+GONE = ("parts/gone.yaml", "gone.js", "parts", "/etc/hostname", "../../../etc/passwd", "parts/write_note.yml")
+"""Files that are not there, or not inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ class Faults:
                     yield from self._with(
                         "broken script",
                         number,
-                        lambda text, w=wrong: re.sub(r"\$\{[^}]*\}.*", lambda _: w, text, count=1),
+                        lambda text, w=wrong: EXPRESSION.sub(lambda _: w, text, count=1),
                     )
 
     def _files(self) -> Iterator[Fault]:
@@ -116,7 +121,7 @@ class Faults:
             if one.name in ("runFlow", "retry", "runScript") and one.text("file"):
                 node = one.option("file")
                 assert isinstance(node, Scalar)
-                for name in ("parts/gone.yaml", "../../../etc/passwd", self.path.name):
+                for name in (*GONE, self.path.name):
                     if one.name == "runScript" and name == self.path.name:
                         continue
                     kind = "circular file" if name == self.path.name else "missing file"

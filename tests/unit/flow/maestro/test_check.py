@@ -153,3 +153,11 @@ def test_files_outside_the_workspace_are_refused_also_through_a_link(tmp_path: P
         (4, "outside"),
         (5, "outside"),
     ]
+
+
+def test_a_circle_of_three_files_is_named_in_each_of_them(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "c"), ("c", "a")):
+        (tmp_path / f"{name}.yaml").write_text(HEADER + f"- back\n- runFlow: {other}.yaml\n")
+    found = asyncio.run(check_files(sorted(tmp_path.glob("*.yaml"))))
+    assert [[(one.mark.line, one.rule) for one in file.problems] for file in found] == [[(4, "circle")]] * 3
+    assert [file.level for file in found] == [3, 3, 3]
