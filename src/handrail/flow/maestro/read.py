@@ -125,7 +125,8 @@ def is_maestro(text: str) -> bool:
     return isinstance(first, Items) and _has_own_words(first)
 
 
-_ITS_OWN = frozenset(WORDS) - ACTIONS.keys()
+_ITS_OWN = frozenset(WORDS) - ACTIONS.keys() - {"repeat"}
+"""Commands that no step of ours begins with."""
 
 
 def _has_own_words(items: Items) -> bool:

@@ -135,6 +135,7 @@ class _Child:
 
     def _compiled(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Only whether it can be read: a fresh context, and nothing of it is reached."""
+        self._require_engine()
         context = self._engine.Context()
         context.set_memory_limit(MEMORY)
         try:
@@ -149,9 +150,12 @@ class _Child:
         pattern = re.compile(asked["pattern"], asked["flags"])
         return {"hits": [pattern.fullmatch(one) is not None for one in asked["texts"]]}
 
-    def _ready(self) -> None:
+    def _require_engine(self) -> None:
         if self._engine is None:
             raise RuntimeError("no JavaScript engine is installed: pip install 'handrail[maestro]'")
+
+    def _ready(self) -> None:
+        self._require_engine()
         if self._context is None:
             self._context = self._engine.Context()
             self._context.set_memory_limit(MEMORY)

@@ -10,6 +10,7 @@ import pytest
 
 from handrail.flow.maestro.check import Checker, MaestroCheck, check_files
 from handrail.flow.maestro.files import Workspace
+from handrail.flow.maestro.read import is_maestro
 from handrail.flow.maestro.scripts import Scripts
 from tests.corpus import CORPUS, needs_corpus
 from tests.unit.flow.maestro.faults import Fault, drawn
@@ -161,3 +162,18 @@ def test_a_circle_of_three_files_is_named_in_each_of_them(tmp_path: Path) -> Non
     found = asyncio.run(check_files(sorted(tmp_path.glob("*.yaml"))))
     assert [[(one.mark.line, one.rule) for one in file.problems] for file in found] == [[(4, "circle")]] * 3
     assert [file.level for file in found] == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_theirs"),
+    [
+        ("- repeat:\n    times: 2\n    steps: [back]\n", False), ("- swipe: up\n", False),
+        ("- tap: Save\n", False),
+        ("---\nname: x\nsteps:\n  - tap: appId\n", False), ("steps:\n  - tap: a\n---\n- back\n", False),
+        ("- tapOn: Save\n- repeat:\n    times: 2\n    commands: [back]\n", True), ("appId: a.b\n---\n", True),
+        ("appId: a.b\n", True), ("name: x\n---\n- back\n", True), ("- back\n- unknown: x\n", False),
+        ("", False),
+    ],
+)  # fmt: skip
+def test_whose_language_a_file_is_written_in(text: str, is_theirs: bool) -> None:
+    assert is_maestro(text) is is_theirs
