@@ -83,12 +83,7 @@ class HandrailError(Exception):
     hint: str = "Look at the screen before you try again."
 
     def __init__(
-        self,
-        message: str,
-        *,
-        hint: str | None = None,
-        retryable: bool | None = None,
-        **details: Any,
+        self, message: str, *, hint: str | None = None, retryable: bool | None = None, **details: Any
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -106,6 +101,11 @@ class HandrailError(Exception):
         """The failure as data: the same keys at every door, details last."""
         known = {"code": self.code, "message": self.message, "hint": self.hint}
         return {**known, "retryable": self.retryable, **self.details}
+
+
+def _detail(name: str) -> Any:
+    """An attribute of a failure that is one of its details; None where this one has it not."""
+    return property(lambda error: error.details.get(name))
 
 
 class InvalidAction(HandrailError):
@@ -162,6 +162,7 @@ class ElementNotFound(TargetError):
     """No element matches the selector; the nearest candidates are listed."""
 
     code = "ELEMENT_NOT_FOUND"
+    selector = _detail("selector")
     hint = "Use one of the nearest candidates, scroll_to the element, or get_ui_tree to look again."
 
 
@@ -235,6 +236,7 @@ class AssertionFailed(OutcomeError):
     """expect_visible, expect_absent or expect_text does not hold."""
 
     code = "ASSERTION_FAILED"
+    expected, actual = _detail("expected"), _detail("actual")
     hint = "Compare `expected` and `actual`."
 
 
@@ -242,6 +244,7 @@ class ExpectStateMismatch(OutcomeError):
     """expect_state, expect_screen or expect_app does not hold."""
 
     code = "EXPECT_STATE_MISMATCH"
+    expected, actual = _detail("expected"), _detail("actual")
     hint = "Compare `expected` and `actual`."
 
 
@@ -283,6 +286,7 @@ class AdbCommandError(DeviceError):
     """A command on the device failed; `command` names it."""
 
     code = "ADB_COMMAND_ERROR"
+    command = _detail("command")
     hint = "Read the command's own message."
 
 
@@ -332,6 +336,7 @@ class GrpcRpcError(DeviceError):
     """A call on the emulator's gRPC channel failed; `rpc_method` names it."""
 
     code = "GRPC_RPC_ERROR"
+    rpc_method = _detail("rpc_method")
     hint = "Read the call's own message."
 
 

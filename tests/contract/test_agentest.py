@@ -9,6 +9,9 @@ from handrail.errors import (
     AdbCommandError,
     AssertionFailed,
     ElementNotFound,
+    ExpectStateMismatch,
+    GrpcRpcError,
+    IdleTimeout,
     InvalidAction,
     StaleReference,
     Unsupported,
@@ -201,7 +204,7 @@ def test_what_agentest_has_no_step_for_is_not_written(native: dict[str, Any]) ->
         ("reset_app", {"packageName": "a.b"}, {"type": "restart_app", "package": "a.b"}),
         ("get_logs", {"packageName": "a.b", "maxLines": 50},
          {"type": "get_logs", "package": "a.b", "max_lines": 50}),
-        ("screenshot", {}, {"type": "screenshot"}),
+        ("screenshot", {}, {"type": "screenshot", "scale": 1.0}),
         ("device_info", {}, {"type": "get_state"}),
         ("get_shared_prefs", {"packageName": "a.b", "file": "settings"},
          {"type": "get_shared_prefs", "package": "a.b", "file": "settings"}),
@@ -282,16 +285,49 @@ def test_a_bad_tool_call_is_refused_at_its_field(tool: str, arguments: Any, path
 
 
 @pytest.mark.parametrize(
-    ("error", "code"),
+    ("error", "told"),
     [
-        (StaleReference("@b1 is gone"), "ELEMENT_NOT_FOUND"),
-        (ElementNotFound("no such element"), "ELEMENT_NOT_FOUND"),
-        (AdbCommandError("exit 1", command="ls"), "ADB_COMMAND_ERROR"),
-        (AssertionFailed("differs", expected="a", actual="b"), "ASSERTION_FAILED"),
+        (StaleReference("@b1 is gone", selector={"ref": "@b1"}),
+         {"error": "@b1 is gone. Call agentest_get_ui_tree for fresh refs.", "code": "ELEMENT_NOT_FOUND",
+          "selector": {"ref": "@b1"}}),
+        (ElementNotFound("No 'get_ui_tree'", hint="scroll_to it.", selector={"text": "Save"}),
+         {"error": "No 'get_ui_tree'. scroll_to it.", "code": "ELEMENT_NOT_FOUND",
+          "selector": {"text": "Save"}}),
+        (AdbCommandError("Exit 1", hint="Look.", command=["ls", "-l"]),
+         {"error": "Exit 1. Look.", "code": "ADB_COMMAND_ERROR", "command": "ls -l"}),
+        (AssertionFailed("Differs", hint="expect_visible it.", expected="a", actual="b"),
+         {"error": "Differs. assert_visible it.", "code": "ASSERTION_FAILED", "expected": "a",
+          "actual": "b"}),
+        (GrpcRpcError("Broke", hint="Raise max_scrolls.", rpc_method="sendTouch"),
+         {"error": "Broke. Raise maxScrolls.", "code": "GRPC_RPC_ERROR", "rpcMethod": "sendTouch"}),
+        (IdleTimeout("Moving", hint="start_app again."),
+         {"error": "Moving. agentest_connect again.", "code": "IDLE_TIMEOUT"}),
     ],
-)
-def test_a_stale_ref_is_not_found_in_this_dialect(error: Any, code: str) -> None:
-    assert failure(error) == {"error": error.message, "code": code}
+)  # fmt: skip
+def test_an_error_is_told_in_the_words_of_the_dialect_with_what_its_class_adds(
+    error: Any, told: dict[str, Any]
+) -> None:
+    assert failure(error) == told
+
+
+def test_what_an_error_class_adds_is_an_attribute() -> None:
+    assert AdbCommandError("", command="ls").command == "ls"
+    assert ElementNotFound("", selector={"text": "a"}).selector == {"text": "a"}
+    assert (AssertionFailed("", expected=1, actual=2).expected, AssertionFailed("").actual) == (1, None)
+    assert GrpcRpcError("", rpc_method="sendKey").rpc_method == "sendKey"
+    assert ExpectStateMismatch("", expected=1, actual=2).actual == 2
+
+
+@pytest.mark.parametrize("speed", ["gsm", "hscsd", "gprs", "edge", "umts", "hsdpa", "lte", "evdo", "full"])
+def test_every_speed_of_an_emulator_is_taken_by_its_name(speed: str) -> None:
+    assert read_tool("set_network", {"speed": speed})[0].action.to_dict()["speed"] == speed
+
+
+@pytest.mark.parametrize(("field", "value"), [("speed", "fast"), ("delay", "gsm"), ("delay", "1:2;kill")])
+def test_another_word_is_no_speed_and_no_delay(field: str, value: str) -> None:
+    with pytest.raises(InvalidAction) as caught:
+        read_tool("set_network", {field: value})
+    assert caught.value.details["path"] == field
 
 
 RESULT = {

@@ -28,7 +28,7 @@ INTERACTIONS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 ]
 OBSERVATIONS = [
     ("get_textual_state", {"type": "get_ui_tree", "format": "full"}),
-    ("get_visual_state", {"type": "screenshot"}),
+    ("get_visual_state", {"type": "screenshot", "scale": 1.0}),
     ("get_general_state", {"type": "get_state"}),
     ("get_what_changed", {"type": "what_changed"}),
 ]

@@ -119,7 +119,7 @@ LIKE: dict[str, tuple[str, str]] = {
     "full": ("full", "none"),
 }
 """Speed and delay of each preset, in the console's words."""
-SPEEDS = frozenset({"gsm", "gprs", "edge", "umts", "hsdpa", "lte", "full"})
+SPEEDS = frozenset({"gsm", "hscsd", "gprs", "edge", "umts", "hsdpa", "lte", "evdo", "full"})
 DELAYS = frozenset({"none", "gprs", "edge", "umts"})
 UNLIMITED = frozenset({"full", "none"})
 

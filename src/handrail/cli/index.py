@@ -349,7 +349,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
                 "",
                 "A kind of network.",
             ),
-            Field("speed", "string", "", 'kbit/s "up:down".'),
+            Field(
+                "speed",
+                "string",
+                "",
+                'gsm, hscsd, gprs, edge, umts, hsdpa, lte, evdo, full, or kbit/s "up:down".',
+            ),
             Field("delay", "string", "", 'none, gprs, edge, umts, or milliseconds "min:max".'),
             Field("wifi", "boolean", "", "Wi-Fi on or off."),
             Field("airplane_mode", "boolean", "", "Airplane mode on or off."),

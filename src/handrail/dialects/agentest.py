@@ -93,7 +93,7 @@ _APP = {"packageName": "package"}
 TOOLS: dict[str, ToolRule] = {
     "connect": ToolRule(
         "start_app", {**_APP, "deviceId": "device"}, ("packageName",), ignored=("backend", "verbose")
-    ),
+    ),  # what these two mean is the door's business: `connect_options`
     "get_ui_tree": ToolRule(
         "get_ui_tree", {"format": "format", "depth": "depth", "onlyInteractive": "only_interactive"}
     ),
@@ -167,14 +167,66 @@ def read_tool(name: str, arguments: Mapping[str, Any], *, package: str | None = 
     return [Step(action=action)]
 
 
+BACKENDS = ("auto", "adb", "grpc")
+
+
+def connect_options(arguments: Mapping[str, Any]) -> tuple[str, bool]:
+    """By which backend, and whether everything that was noticed is told."""
+    backend, verbose = arguments.get("backend") or "auto", arguments.get("verbose") or False
+    if backend not in BACKENDS:
+        raise InvalidAction(f"backend: should be one of {', '.join(BACKENDS)}", path="backend")
+    if not isinstance(verbose, bool):
+        raise InvalidAction("verbose: should be true or false", path="verbose")
+    return str(backend), verbose
+
+
 def failure(error: HandrailError) -> dict[str, Any]:
-    """AgenTest's `{error, code}`. It knows no stale references: such an element was not found."""
+    """AgenTest's error as data: the sentence, with what to do next, the code, and what the class adds.
+
+    It knows no stale references: such an element was not found.
+    """
     code = "ELEMENT_NOT_FOUND" if isinstance(error, StaleReference) else error.code
-    return {"error": error.message, "code": code}
+    told: dict[str, Any] = {"error": own_words(f"{error.message.rstrip('.')}. {error.hint}"), "code": code}
+    for name, detail in _ATTRIBUTES.get(code, {}).items():
+        value = error.details.get(detail)
+        if value is not None:
+            told[name] = " ".join(map(str, value)) if name == "command" and isinstance(value, list) else value
+    return told
+
+
+_ATTRIBUTES = {
+    "ADB_COMMAND_ERROR": {"command": "command"},
+    "ELEMENT_NOT_FOUND": {"selector": "selector"},
+    "ASSERTION_FAILED": {"expected": "expected", "actual": "actual"},
+    "GRPC_RPC_ERROR": {"rpcMethod": "rpc_method"},
+}
+"""What the seed's error classes have besides a code, and our names for it."""
+_OWN_NAMES = {
+    **{kind.rule.native: name for name, kind in reversed(STEPS.items())},
+    **{rule.native: f"agentest_{name}" for name, rule in TOOLS.items()},
+    **{native: own for kind in STEPS.values() for own, native in kind.rule.fields.items()},
+    "expect_text": "assert_text_equals",
+    "duration_ms": "durationMs",
+}
+_NATIVE_NAME = re.compile(rf"(?<![\w.])({'|'.join(name for name in _OWN_NAMES if '_' in name)})(?!\w)")
+"""Names of one word are words of every sentence, too: `wait`, `tap`."""
+
+
+def own_words(text: str) -> str:
+    """Our tools, steps and fields by its names; quoted words are the caller's or the device's."""
+    parts = re.split(r"('[^']*'|\"[^\"]*\")", text)
+    for index in range(0, len(parts), 2):
+        parts[index] = _NATIVE_NAME.sub(lambda found: _OWN_NAMES[found[0]], parts[index])
+    return "".join(parts).replace("`within`", "`scrollTarget`")
 
 
 def _read_flow(arguments: Mapping[str, Any]) -> list[Step]:
     steps = arguments.get("steps")
+    for name in arguments:
+        if name != "steps":
+            raise InvalidAction(
+                f"{name}: is not a field of run_flow", path=name, hint="run_flow takes: steps."
+            )
     if not isinstance(steps, Sequence) or isinstance(steps, str) or not steps:
         raise InvalidAction("steps: needs a list of at least one step", path="steps")
     read: list[Step] = []

@@ -223,7 +223,10 @@ class _Planner:
         return tuple(self._step(step, (*at, index)) for index, step in enumerate(steps))
 
     def _step(self, step: AnyStep, at: At) -> PlannedStep:
-        return PlannedStep(step, self._document, at, step.label or name_of(step), self._inner(step, at))
+        label = step.label or name_of(step)
+        if self._document.is_agentest and isinstance(step, Step):  # by the name that it has there
+            label = f"{self._document.given(at)['action']}{label.removeprefix(step.action.type)}"
+        return PlannedStep(step, self._document, at, label, self._inner(step, at))
 
     def _inner(self, step: AnyStep, at: At) -> dict[str, tuple[PlannedStep, ...]]:
         match step:

@@ -177,7 +177,9 @@ class FlowRunner:
             last = blamed or (record.steps[-1] if record.steps else None)
             record.error = failure_text(last) if last else "Stopped before the first step"
         main = next(iter(devices))
-        record.trace = trace_of(record, len(ready.steps), devices[main])
+        record.trace = trace_of(
+            record, len(ready.steps), devices[main], counts_failed=ready.document.is_agentest
+        )
         if len(devices) > 1:
             for name, seen in devices.items():
                 total = sum(takes_part(one, name, main) for one in ready.steps)
@@ -203,9 +205,14 @@ def _swallow_cancellation() -> None:
 _BAD = frozenset({"failed", "stopped"})
 
 
-def trace_of(record: FlowRecord, total: int, seen: DeviceWatch) -> FlowTrace:
-    """The whole flow, as the device saw it that runs its plain steps."""
-    return _trace(record.steps, total, seen, record.error)
+def trace_of(record: FlowRecord, total: int, seen: DeviceWatch, *, counts_failed: bool = False) -> FlowTrace:
+    """The whole flow, as the device saw it that runs its plain steps.
+
+    `counts_failed`: a step that was carried out and failed is completed, as AgenTest counts.
+    """
+    trace = _trace(record.steps, total, seen, record.error)
+    failed = sum(step.outcome == "failed" for step in record.steps) if counts_failed else 0
+    return trace.model_copy(update={"steps_completed": trace.steps_completed + failed})
 
 
 def device_trace(record: FlowRecord, total: int, seen: DeviceWatch) -> FlowTrace:
@@ -224,6 +231,7 @@ def result_of(record: StepRecord) -> StepResult:
         success=is_good,
         duration_ms=record.duration_ms,
         error=None if is_good else record.error,
+        code=None if is_good else record.code,
         loading_detected=record.loading,
         children=tuple(result_of(child) for child in record.children) or None,
     )

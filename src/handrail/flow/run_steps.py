@@ -79,7 +79,8 @@ class StepRunner:
                 record, self._do(one, on, record), one.step.timeout_ms, optional=one.step.optional
             )
             if one.document.is_agentest and record.code is not None:
-                record.code = agentest.failure(ERRORS[record.code](""))["code"]
+                told = agentest.failure(ERRORS[record.code](record.error or "", hint=record.hint))
+                record.error, record.code, record.hint = told["error"], told["code"], None
             await self._collect(one, on, record)
         finally:
             self.observer.step_ended(record)

@@ -104,6 +104,8 @@ class StepResult(CamelModel):
     success: Flag
     duration_ms: Annotated[int, Field(strict=True, ge=0)] | Annotated[float, Field(strict=True, ge=0)]
     error: str | None = None
+    code: str | None = None
+    """The failure's code (ours, the seed has none here)."""
     loading_detected: str | None = None
     children: tuple[StepResult, ...] | None = None
     """Inner steps of a control step."""

@@ -155,6 +155,9 @@ class OpenUrl(Act):
     """With its scheme."""
 
 
+SPEED = r"^(gsm|hscsd|gprs|edge|umts|hsdpa|lte|evdo|full|[0-9]{1,9}:[0-9]{1,9})$"
+
+
 class SetNetwork(Act):
     """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
 
@@ -166,8 +169,8 @@ class SetNetwork(Act):
     type: Literal["set_network"] = "set_network"
     preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
     """A kind of network."""
-    speed: Annotated[str, Field(pattern=r"^[0-9]{1,9}:[0-9]{1,9}$")] | None = None
-    """kbit/s "up:down"."""
+    speed: Annotated[str, Field(pattern=SPEED)] | None = None
+    """gsm, hscsd, gprs, edge, umts, hsdpa, lte, evdo, full, or kbit/s "up:down"."""
     delay: Annotated[str, Field(pattern=r"^(none|gprs|edge|umts|[0-9]{1,6}:[0-9]{1,6})$")] | None = None
     """none, gprs, edge, umts, or milliseconds "min:max"."""
     wifi: Flag | None = None

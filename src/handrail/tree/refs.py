@@ -216,12 +216,15 @@ class Registry:
         """The failure that names what the ref was and what comes nearest now."""
         short = self._short(ref)
         if self._sketch is None:
-            return StaleReference(f"{ref} is stale: no screen was read yet", ref=ref, candidates=[])
+            return StaleReference(
+                f"{ref} is stale: no screen was read yet", ref=ref, selector={"ref": ref}, candidates=[]
+            )
         if not self._was_given(short):
             return StaleReference(
                 f"{ref} is unknown: no element of this session ever had it",
                 hint="Call get_ui_tree and use the refs it shows.",
                 ref=ref,
+                selector={"ref": ref},
                 candidates=[],
             )
         label = self._gone.get(short, "")
@@ -229,7 +232,10 @@ class Registry:
         was = f", it was {quoted(label)}" if label else ""
         tail = f"; nearest: {mentions(close, self)}" if close else ""
         return StaleReference(
-            f"{ref} is stale: its element is gone{was}{tail}", ref=ref, candidates=candidates(close, self)
+            f"{ref} is stale: its element is gone{was}{tail}",
+            ref=ref,
+            selector={"ref": ref},
+            candidates=candidates(close, self),
         )
 
     def _was_given(self, ref: str) -> bool:

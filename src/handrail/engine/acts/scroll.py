@@ -193,6 +193,7 @@ class _Search:
         return ElementNotFound(
             f"{said(action.target)} was not found after scrolling {action.direction}{times}; {where}",
             hint=again if at_end else "Raise max_scrolls, or search instead of scrolling.",
+            selector=action.target.model_dump(exclude_none=True),
             scrolls=self.scrolls,
             reached_end=at_end,
             candidates=candidates(nearest_nodes(screen, wanted, handles), handles),
@@ -206,6 +207,7 @@ class _Search:
         return ElementNotFound(
             f"{said(action.target)} is not visible, and nothing on this screen scrolls {action.direction}",
             hint="Try another direction, or name a container by `within`.",
+            selector=action.target.model_dump(exclude_none=True),
             scrolls=0,
             reached_end=True,
         )

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import agentest as dialect
-from handrail.errors import ERRORS, InvalidAction
+from handrail.errors import ERRORS, GrpcConnectionError, InvalidAction, Unsupported
 from handrail.flow.document import loads
 from handrail.mcp.answer import PICTURE, ToolAnswer, data_of
 from handrail.mcp.flows import run
@@ -46,24 +46,59 @@ async def answer(call: Call) -> ToolAnswer:
         return await _run_flow(call)
     [step] = dialect.read_tool(name, call.arguments, package=call.known.package)
     action = _with_json(step.action)
+    backend, _ = dialect.connect_options(call.arguments)
     session = await call.session(action.device)
+    _check_backend(session, backend)
     if name == "connect":
         call.known.device = session.serial
         call.known.package = call.arguments["packageName"]
     envelope = await call.perform(action, session, step.settle)
     data = data_of(envelope)
     if not envelope.success:
-        error = ERRORS[envelope.failure_code or "UNKNOWN"](envelope.message or "", hint=envelope.hint)
-        return ToolAnswer(failure(call, error), (), True, envelope, data)
+        written = dialect.failure(_error(envelope))
+        return ToolAnswer(_json(written | _diagnostics(envelope)), (), True, envelope, data)
     picture = (envelope.details or {}).get(PICTURE)
     first, *more = await _blocks(action, call, session, envelope)
+    if name != "connect" and envelope.diagnostics:
+        more.append(_json(_diagnostics(envelope)))
     return ToolAnswer(first, (picture,) if picture else (), False, envelope, data, tuple(more))
 
 
 def failure(_: Call, error: HandrailError) -> str:
     """AgenTest's `{error, code}`; what to do next is part of the sentence."""
-    written = dialect.failure(error)
-    return _json({**written, "error": f"{written['error']} {error.hint}"})
+    return _json(dialect.failure(error))
+
+
+def _error(envelope: Envelope) -> HandrailError:
+    """The failure behind an envelope, with what the envelope tells elsewhere."""
+    told = envelope.verification
+    compared = {"expected": told.expected, "actual": told.observed} if told else {}
+    kind = ERRORS[envelope.failure_code or "UNKNOWN"]
+    error = kind(envelope.message or "", hint=envelope.hint)
+    error.details = {**compared, **(envelope.details or {})}
+    return error
+
+
+def _diagnostics(envelope: Envelope) -> dict[str, Any]:
+    """What the channels, among them the app's framework, had to say since the last answer."""
+    return {"diagnostics": list(envelope.diagnostics)} if envelope.diagnostics else {}
+
+
+def _check_backend(session: Session, backend: str) -> None:
+    """Strict, as AgenTest is: one that was asked for and is not there is an error, not another one."""
+    used = set(session.surface.channels().values()) & {"adb", "grpc", "helper", "u2"}
+    if backend == "grpc" and "grpc" not in used:
+        raise GrpcConnectionError(f"{session.serial} has no gRPC channel", hint=f"{_BY_ITSELF} {_EMULATOR}")
+    if backend == "adb" and used != {"adb"}:
+        raise Unsupported(
+            f"{session.serial} is driven by {' and '.join(sorted(used))} already",
+            hint=f"{_BY_ITSELF} A server that was started with HANDRAIL_HELPER=none has only adb.",
+            path="backend",
+        )
+
+
+_BY_ITSELF = "Leave backend out: the best channel that is there is used."
+_EMULATOR = "An emulator that was started with -grpc has one."
 
 
 def _with_json(action: AnyAction) -> AnyAction:
@@ -79,7 +114,9 @@ async def _run_flow(call: Call) -> ToolAnswer:
     record = await run(call, document)
     if record.trace is None:
         raise InvalidAction(record.error or "The flow left no trace", path="steps")
-    trace = call.state.runtime.secrets.redact_data(record.trace.to_dict())
+    lines = [line for step in record.steps if step.envelope for line in step.envelope.diagnostics or ()]
+    written = record.trace.to_dict() | ({"diagnostics": lines} if lines else {})
+    trace = call.state.runtime.secrets.redact_data(written)
     return ToolAnswer(_json(trace), is_error=not record.trace.success, structured=trace)
 
 
@@ -118,15 +155,19 @@ def _data(action: AnyAction, call: Call, details: dict[str, Any]) -> Any:
 
 
 def _connected(call: Call, session: Session, envelope: Envelope) -> dict[str, Any]:
-    channels = set(session.surface.channels().values())
-    backend = next((name for name in ("grpc", "helper") if name in channels), "adb")
-    return {
+    table = session.surface.channels()
+    backend = next((name for name in ("grpc", "helper", "u2") if name in table.values()), "adb")
+    written = {
         "deviceId": session.serial,
         "packageName": call.known.package,
-        "backend": "helper" if "u2" in channels else backend,
-        "helperInstalled": bool(channels & {"helper", "u2"}),
+        "backend": backend,
+        "helperInstalled": "helper" in table.values(),
         "screenFingerprint": envelope.ui_fingerprint_after,
     }
+    _, verbose = dialect.connect_options(call.arguments)
+    lines = [f"[channel] {what}: {by}" for what, by in table.items()] if verbose else []
+    lines += envelope.diagnostics or ()
+    return written | ({"diagnostics": lines} if lines else {})
 
 
 def _screen(call: Call, session: Session) -> str:
