@@ -159,7 +159,7 @@ class ShortForms(ABC):
         within: TargetLike | None = None,
         direction: Literal["up", "down", "left", "right"] = "down",
         max_scrolls: int = 10,
-        amount: float = 0.6,
+        amount: float | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -181,7 +181,7 @@ class ShortForms(ABC):
         value: int | float | str,
         *,
         tolerance: float = 0,
-        max_moves: int = 8,
+        max_moves: int | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:

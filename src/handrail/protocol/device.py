@@ -231,8 +231,8 @@ class ScrollTo(Act):
     """Where the content lies: down moves the finger up."""
     max_scrolls: Annotated[int, Field(strict=True, ge=1, le=100)] = 10
     """How often to scroll before giving up."""
-    amount: Annotated[float, Field(strict=True, ge=0.05, le=0.95)] = 0.6
-    """How much of the container a finger crosses at once."""
+    amount: Annotated[float, Field(strict=True, ge=0.05, le=0.95)] | None = None
+    """How much of the container a finger crosses at once; 0.6 when absent."""
 
 
 class SetValue(Act):
@@ -250,8 +250,8 @@ class SetValue(Act):
     """A number (a slider's per cent or its own unit) or a picker's label."""
     tolerance: Annotated[float, Field(strict=True, ge=0, le=1_000_000)] = 0
     """How far from the number is good enough."""
-    max_moves: Annotated[int, Field(strict=True, ge=1, le=50)] = 8
-    """How often a slider is moved before giving up."""
+    max_moves: Annotated[int, Field(strict=True, ge=1, le=50)] | None = None
+    """How often a slider is moved before giving up; 8 when absent."""
 
 
 class TypeText(Act):

@@ -158,7 +158,9 @@ class _Search:
         stage, before = self.stage, self.seen
         rows = before.screen.inside(self.scroller) if self.scroller else before.screen.nodes
         self.passed |= dict.fromkeys(label for node in rows if (label := _label(node)))
-        ways = stage.hands.free_ways(finger_ways(before.screen, self.scroller, finger, self.action.amount))
+        ways = stage.hands.free_ways(
+            finger_ways(before.screen, self.scroller, finger, self.action.amount or SHARE)
+        )
         way = ways[attempt % len(ways)]  # a container that did not move at the first gets another
         if _length(way) < SHORTEST_PX:
             raise ElementNotInteractable(
@@ -315,7 +317,7 @@ def _rows(node: Node) -> list[Bounds]:
     return [child.bounds for child in node.children if child.bounds.area]
 
 
-def finger_ways(screen: Screen, scroller: Node | None, finger: Direction, share: float = SHARE) -> list[Way]:
+def finger_ways(screen: Screen, scroller: Node | None, finger: Direction, share: float) -> list[Way]:
     """Ways inside the container that begin on nothing that would take the drag for itself, the best first."""
     box = _above_keyboard(screen, visible_part(screen, scroller) if scroller else screen.bounds)
     shifts = [shift for shift in SHIFTS if share / 2 + abs(shift) <= _REACH]

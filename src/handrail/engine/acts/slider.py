@@ -18,6 +18,7 @@ from handrail.protocol.envelope import Verification
 from handrail.tree.node import Bounds, Node
 from handrail.tree.reach import tap_point, visible_part
 
+MOVES = 8
 SLIDE_MS = 300
 SLOP_PX = 48
 """A finger that moves less may be taken for a tap, which a slider that must be dragged ignores."""
@@ -73,7 +74,7 @@ class Slide:
         self.stage = stage
         self.wanted = wanted
         self.tolerance = max(action.tolerance, 1e-9)
-        self.most = action.max_moves
+        self.most = action.max_moves or MOVES
         self.node = node
         self.seen = stage.before
         self.known: list[Place] = []
