@@ -16,13 +16,16 @@ _SCRIPTS = (
     "react-dom/umd/react-dom.production.min.js",
     "react-window/dist/index-prod.umd.js",
 )
+SHAPES = ("buttons", "card", "links", "pressed", "labels", "role")
+"""How a record is drawn: with buttons beside its name, with a heading, as a link, as a row to press."""
 STEPS = (
     "insert", "remove", "move", "count", "rename", "sort", "remount", "replace", "scroll", "jump", "late",
     AWAY,
 )  # fmt: skip
 _PAGE = """
 <style>body { margin: 0 } .row { height: 28px; white-space: nowrap } h2 { margin: 0; font-size: 14px }
-.pair { display: flex } .pair > div { width: 600px }</style><div id=app></div>
+.row header, .deep, .deep div { display: inline } .pair { display: flex } .pair > div { width: 600px }
+</style><div id=app></div>
 <script>
 const e = React.createElement, { useLayoutEffect, useRef } = React;
 const numbers = new WeakMap();
@@ -38,11 +41,23 @@ const windows = {};
 const Row = ({ record, style }) => {
   const at = useRef();
   useLayoutEffect(() => { numbers.set(at.current, record.n); });
-  return e('div', { className: 'row', ref: at, style }, e('span', null, record.name), ' ',
-    record.count ? e('i', null, record.count) : null,
-    e('button', null, 'Open'), e('button', null, 'Delete'), e('button', null, 'Call ' + record.name),
-    e('input', { type: 'checkbox', defaultChecked: false }));
+  return e('div', { className: 'row', ref: at, style, ...SHAPES[shape].row },
+    ...SHAPES[shape].parts(record, record.count ? e('i', null, record.count) : null));
 };
+const button = (words) => e('button', null, words);
+const SHAPES = {
+  buttons: { parts: ({ name }, count) => [e('span', null, name), ' ', count, button('Open'), button('Delete'),
+    button('Call ' + name), e('input', { type: 'checkbox' })] },
+  card: { parts: ({ name }, count) => [e('header', null, e('b', null, name), button('\u22ee')), count,
+    e('div', { className: 'deep' }, e('div', null, button('Open'), button('Delete')))] },
+  links: { parts: ({ name }, count) => [e('a', { href: '#x' }, name), count] },
+  pressed: { row: { onClick: () => 0, style: { cursor: 'pointer' }, tabIndex: 0 },
+    parts: ({ name }, count) => [e('span', null, name), e('small', null, 'member'), count] },
+  labels: { parts: ({ name }, count) => [e('label', null, e('input', { type: 'checkbox' }), name), count,
+    e('button', { 'aria-label': 'More' })] },
+  role: { row: { role: 'option', tabIndex: 0 }, parts: ({ name }, count) => [name, count] },
+};
+const shape = new URLSearchParams(location.search).get('shape') || 'buttons';
 const Windowed = ({ name, itemKey }) => e(ReactWindow.FixedSizeList,
   { ref: (one) => { windows[name] = one; }, height: 196, width: 560, itemSize: 28, itemCount: many.length,
     overscanCount: 1, itemKey }, Item);
@@ -93,16 +108,17 @@ const rows = () => [...document.querySelectorAll('.row')];
 function numberAt(x, y) {
   const el = document.elementFromPoint(x, y);
   const row = el && el.closest('.row');
-  const parts = row ? [...row.querySelectorAll('button, input')] : [];
-  return row ? [numbers.get(row), parts.indexOf(el.closest('button, input'))] : null;
+  const parts = row ? [...row.querySelectorAll('button, input, a')] : [];
+  return row ? [numbers.get(row), parts.indexOf(el.closest('button, input, a'))] : null;
 }
 </script>
 """
 
 
-def react_page(site: Site) -> str:
-    """The body of the page; its scripts are served from where npm has put them."""
+def react_page(site: Site, shape: str = SHAPES[0]) -> str:
+    """Its address; its scripts are served from where npm has put them."""
     folder = modules(*PACKAGES)
     for at, script in enumerate(_SCRIPTS):
         site.pages[f"/script{at}.js"] = (folder / script).read_text()
-    return "".join(f"<script src=/script{at}.js></script>" for at in range(len(_SCRIPTS))) + _PAGE
+    scripts = "".join(f"<script src=/script{at}.js></script>" for at in range(len(_SCRIPTS)))
+    return f"{site.put(scripts + _PAGE, '/records')}?shape={shape}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import Play
+from tests.browser.react_records import SHAPES, react_page
 from tests.browser.react_records import STEPS as REACT_STEPS
-from tests.browser.react_records import react_page
 from tests.browser.records import AWAY, PAGE, mutate
 from tests.browser.stage import Stage
 
@@ -24,13 +24,15 @@ def test_no_ref_names_another_record_under_random_changes(play: Play) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [4, 5])
-def test_no_ref_names_another_record_on_a_page_that_react_draws(play: Play, seed: int) -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_ref_names_another_record_on_a_page_that_react_draws(play: Play, shape: str) -> None:
+    """Where a record is one element, a name that two of them have leaves nothing to tell them apart."""
+
     async def story(stage: Stage) -> None:
-        await stage.show(react_page(stage.site))
-        tally = await mutate(stage, STEPS, seed=seed, steps=REACT_STEPS)
+        await stage.goto(react_page(stage.site, shape))
+        tally = await mutate(stage, STEPS // 2, seed=4, steps=REACT_STEPS)
         assert tally.wrong == []
-        assert tally.share >= 0.95, str(tally)
+        assert tally.share >= (0.9 if shape in ("buttons", "card") else 0.8), str(tally)
 
     play(story)
 

@@ -20,6 +20,8 @@ from handrail.tree.node import Node
 _LIKE = 0.6
 """Share of kinds of parts by which two parts are rows of one list."""
 _MOST_WORDS = 60
+_FEW = 2
+"""Parts beside each other that need be no list."""
 Shape = frozenset[tuple[str, str]]
 Line = tuple[str, tuple[str, ...]]
 """A row by its name, and what it says."""
@@ -191,7 +193,7 @@ class SameRecord:
             for order, partner in enumerate(self._linked)
         ]
         self._is_unchanged = _is_unchanged(pairing, linked)
-        self._in_row: dict[int, bool] = {}
+        self._in_row: dict[tuple[int, int], bool] = {}
         self._said_new = [False] * len(pairing.new.nodes)
         for order, partner in enumerate(self._linked):
             if partner != -1:
@@ -210,20 +212,30 @@ class SameRecord:
             return None if company is its else False
         if self._linked[company.around] != its.around or not self._is_said(company, its):
             return False
-        return self._in_same_row(company.around if company.is_own else old)
+        if company.is_own:
+            return self._in_same_row(company.around)
+        # Beside parts like it, it may be one of the rows, or one of the buttons of a row.
+        return self._in_same_row(old) and self._in_same_row(company.around, _FEW)
 
     def is_in_same_list(self, old: int) -> bool:
         """Of an element that says what nothing else says: only a list around it that was filled anew can
         say the same of another."""
-        around = self._old.sketch.nodes[old].parent
-        if self._is_unchanged or around is None or self._linked[around.order] == -1:
+        node: Node | None = self._old.sketch.nodes[old]
+        if self._is_unchanged or node is None:
             return True
-        return self._in_same_row(around.order)
+        if not self._is_among_names(node):
+            node = node.parent
+        return node is None or self._in_same_row(node.order)
 
-    def _in_same_row(self, start: int) -> bool:
-        if start not in self._in_row:
-            self._in_row[start] = self._is_row_same(start)
-        return self._in_row[start]
+    def _is_among_names(self, node: Node) -> bool:
+        """Beside others like it that say what nothing else says: a row by itself, no part of one."""
+        token = self._old.sketch.token
+        return any(token[one.order] == NAME for one in self._old.rows(node) if one is not node)
+
+    def _in_same_row(self, start: int, few: int = 1) -> bool:
+        if (start, few) not in self._in_row:
+            self._in_row[start, few] = self._is_row_same(start, few)
+        return self._in_row[start, few]
 
     def _is_numbered(self, old: int, new: int) -> bool:
         return self._old.is_numbered(old) or self._new.is_numbered(new)
@@ -236,14 +248,15 @@ class SameRecord:
         new = sum([self._said_new[word] for word in its.words])
         return 2 * old > len(company.words) or 2 * new > len(its.words)
 
-    def _is_row_same(self, start: int) -> bool:
+    def _is_row_same(self, start: int, few: int) -> bool:
         """A list that was filled anew may say the same by chance: a neighbour must be the same.
 
         Where several rows say the same, both must, and none of these may have come or gone.
         """
-        row, its = self._row(self._old, start), self._row(self._new, self._linked[start])
-        if row is None or its is None:
+        found = self._rows(start, few)
+        if found is None:
             return True
+        row, its = found
         mine, now = self._old.run(row), self._new.run(its)
         is_strict = self._old.has_twin(row) or self._new.has_twin(its)
         key = id(mine), id(now), is_strict
@@ -251,12 +264,20 @@ class SameRecord:
             self._same[key] = mine.is_same(now) if is_strict else mine.is_among(now)
         return self._same[key]
 
-    def _row(self, records: Records, order: int) -> Node | None:
-        """The nearest part, itself or around it, that has others like it beside it."""
-        node: Node | None = records.sketch.nodes[order]
-        while node is not None and len(records.rows(node)) < 2:
+    def _rows(self, start: int, few: int) -> tuple[Node, Node] | None:
+        """The nearest part, before and now, that has others like it beside it. Around the first, only one
+        of many that says what it said: two columns of a page are no list."""
+        node: Node | None = self._old.sketch.nodes[start]
+        while node is not None and self._linked[node.order] != -1:
+            its = self._new.sketch.nodes[self._linked[node.order]]
+            count = max(len(self._old.rows(node)), len(self._new.rows(its)))
+            is_first = node.order == start
+            if count > (few if is_first else _FEW) and (
+                is_first or self._old.says(node) == self._new.says(its)
+            ):
+                return node, its
             node = node.parent
-        return node
+        return None
 
 
 def _is_unchanged(pairing: Pairing, linked: list[int]) -> bool:
