@@ -14,6 +14,7 @@ import pytest
 from handrail.browser.keeper import SOCKET, kept
 from handrail.browser.launch import arguments, find_browser
 from handrail.browser.open import open_browser
+from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
 from handrail.clock import SystemClock
 from handrail.config import Config
@@ -56,6 +57,36 @@ def test_the_next_client_finds_the_page_of_the_last_one(tmp_path: Path) -> None:
             await second.close()
         finally:
             await end(folder)
+
+    with served() as site:
+        asyncio.run(story(site))
+
+
+@pytest.mark.slow
+def test_the_next_client_works_on_the_tab_that_the_last_one_left_in_front(tmp_path: Path) -> None:
+    async def story(site: Site) -> None:
+        config, env = config_of(tmp_path)
+        site.put("<button>Page</button>")
+
+        async def client() -> BrowserSurface:
+            return await open_browser("browser", config, SystemClock(), env, known=lambda _: True)
+
+        try:
+            first = await client()
+            apps = cast("AppsCapability", first.capability(Capability.APPS))
+            await apps.open_url(site.url())
+            await apps.start(site.other, None)
+            await first.close()
+            second = await client()
+            fronts = [second.tabs.front.url]
+            await second.tabs.show(next(one for one in second.tabs.pages.values() if site.origin in one.url))
+            await second.close()
+            third = await client()
+            fronts.append(third.tabs.front.url)
+            await third.close()
+            assert fronts == [site.other + "/", site.url()]
+        finally:
+            await end(tmp_path / "browsers" / "default")
 
     with served() as site:
         asyncio.run(story(site))

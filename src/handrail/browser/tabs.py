@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 
 from handrail.browser.page import WebPage
 from handrail.browser.strip import TabTitle
@@ -27,6 +26,17 @@ HOLD_NEW = {
 """A pop-up starts when it is listened to."""
 ASK_MS = 2_000.0
 """For a tab that was there before to say whose it is. One that does not say is not shown."""
+
+FOCUS_MS = 400.0
+"""For the browser to say which tab has the focus."""
+POLL_MS = 20.0
+
+
+async def _has_focus(page: WebPage) -> bool:
+    try:
+        return bool(await page.evaluate("document.hasFocus()", timeout_ms=FOCUS_MS))
+    except (Timeout, BrowserCommandError):  # a dialog is open there, or it has crashed
+        return False
 
 
 class Tabs:
@@ -76,22 +86,27 @@ class Tabs:
             await self._find_front()
 
     async def _find_front(self) -> None:
-        """The tab that the last client left in front, as the browser has it: the others have no focus."""
-        pages = list(self.pages.values())
-        focused = await asyncio.gather(*(self._has_focus(page) for page in pages))
-        for page in [page for page, has_focus in zip(pages, focused, strict=True) if has_focus]:
-            self._to_front(page.id)
+        """The tab that the last client left in front, as the browser has it: it alone has the focus.
 
-    async def _has_focus(self, page: WebPage) -> bool:
-        """Asked while it is not made to believe that it is."""
-        emulate = partial(page.session.call, "Emulation.setFocusEmulationEnabled")
-        try:
-            await emulate({"enabled": False})
-            return bool(await page.evaluate("document.hasFocus()", timeout_ms=ASK_MS))
-        except (Timeout, BrowserCommandError):
-            return False
-        finally:
-            await emulate({"enabled": True})
+        A browser takes a moment to move the focus, and one whose window is behind others has none to tell.
+        """
+        pages = list(self.pages.values())
+        await self._emulate_focus(pages, is_on=False)  # or every one believes that it has it
+        deadline = self._clock.monotonic_ms() + FOCUS_MS
+        while True:
+            answers = await asyncio.gather(*map(_has_focus, pages))
+            focused = [page for page, has_focus in zip(pages, answers, strict=True) if has_focus]
+            if len(focused) == 1:
+                self._to_front(focused[0].id)
+            if len(focused) == 1 or self._clock.monotonic_ms() > deadline:
+                break
+            await self._clock.sleep_ms(POLL_MS)
+        await self._emulate_focus(pages, is_on=True)
+
+    async def _emulate_focus(self, pages: Sequence[WebPage], *, is_on: bool) -> None:
+        told = {"enabled": is_on}
+        calls = (page.session.call("Emulation.setFocusEmulationEnabled", told) for page in pages)
+        await asyncio.gather(*calls, return_exceptions=True)  # one may have crashed
 
     @property
     def front(self) -> WebPage:
