@@ -14,8 +14,10 @@ from handrail.engine.look.looks import Look, Reading
 from handrail.mcp.tools import tools
 from handrail.protocol.target import Selector, StateIs
 from handrail.tree.select import NO_HANDLES
+from handrail_sim.phone import Phone
+from tests.scenario.test_control import _DialsApp as DialsApp
 from tests.scenario.test_mcp_answers import Door, door
-from tests.scenario.world import play
+from tests.scenario.world import FastClock, play
 from tests.unit.tree.drawn import node, row, screen
 
 CONDITIONS = ("exists", "visible", "clickable", "not_exists")
@@ -140,6 +142,41 @@ def test_back_at_home_was_delivered_and_is_no_error_and_home_at_home_is_there(tm
             assert home.success, home.to_json()
             assert (home.verification and home.verification.observed) == "the home screen"
             assert keys_pressed(ask) == 2
+
+    play(story())
+
+
+def test_scroll_amount_is_how_far_a_finger_goes(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with door(tmp_path, "mobile_debug") as ask:
+            await told(ask, "start_app", appId="com.google.android.contacts")
+            far = []
+            for amount in (0.2, 0.6):
+                given = {"selector": {"text": "Nobody"}, "maxScrolls": 1, "scrollAmount": amount}
+                before = len(ask.world.inputs())
+                await told(ask, "scroll_to_element", fails=True, **given)
+                first = ask.world.inputs()[before:]
+                end = next(index for index, one in enumerate(first) if one["action"] == "up")
+                far.append(first[0]["y"] - first[end]["y"])
+            assert 2.5 < far[1] / far[0] < 3.5
+
+    play(story())
+
+
+def test_max_attempts_is_how_often_a_slider_is_moved(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = FastClock(10)
+        phone = Phone(clock=clock, apps=[DialsApp])
+        async with door(tmp_path, "mobile_debug", clock=clock, phone=phone) as ask:
+            await told(ask, "start_app", appId=DialsApp.package)
+            given = {"selector": {"text": "Step"}, "targetValue": 10}
+            tried = []
+            for more in ({"maxAttempts": 1}, {}):
+                answer = await ask("adjust_control", **given, **more)
+                assert answer.envelope
+                assert answer.envelope.failure_code == "CONTROL_CONVERGENCE_FAILED"
+                tried.append(len((answer.envelope.details or {})["tried"]))
+            assert tried[0] == 1 < tried[1]
 
     play(story())
 
