@@ -70,9 +70,10 @@ def ours(home: Path) -> Peer:
     )
 
 
-def theirs(folder: Path, program: str) -> Peer:
+def theirs(folder: Path, program: str, scratch: Path) -> Peer:
     script = folder / "node_modules" / "@playwright" / "mcp" / "cli.js"
     words = ["--headless", "--isolated", "--no-sandbox", "--executable-path", program]
+    words += ["--output-dir", str(scratch)]
     server = Mcp(["node", str(script), *words, "--viewport-size", "1280x800"], dict(os.environ))
 
     def click(words: str, look: str) -> str:
@@ -164,7 +165,7 @@ def main() -> None:
         peers: list[Peer] = []
         makers = [lambda: ours(Path(home) / "home")]
         if folder:
-            makers.append(lambda: theirs(Path(folder), program))
+            makers.append(lambda: theirs(Path(folder), program, Path(home) / "theirs"))
         for make in makers:
             peer = make()
             try:
