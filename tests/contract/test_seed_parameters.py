@@ -12,9 +12,9 @@ import pytest
 
 from handrail.dialects import agentest, interaction, mobile_debug
 from handrail.errors import HandrailError, InvalidAction
-from handrail.mcp.seeds import SEEDS
 from handrail.mcp.tools import Tool, tools
 
+SEEDS = ("interaction", "mobile_debug", "agentest")
 TEXT = {"text": "Save"}
 LEAST: dict[str, Any] = {
     "x": 1, "y": 2, "x1": 1, "y1": 2, "x2": 3, "y2": 4, "startX": 1, "startY": 2, "endX": 3, "endY": 4,

@@ -194,17 +194,17 @@ def failure(error: HandrailError) -> dict[str, Any]:
     return told
 
 
-_ATTRIBUTES = {
+_ATTRIBUTES: dict[str, dict[str, str]] = {
     "ADB_COMMAND_ERROR": {"command": "command"},
     "ELEMENT_NOT_FOUND": {"selector": "selector"},
     "ASSERTION_FAILED": {"expected": "expected", "actual": "actual"},
     "GRPC_RPC_ERROR": {"rpcMethod": "rpc_method"},
 }
 """What the seed's error classes have besides a code, and our names for it."""
-_OWN_NAMES = {
+_OWN_NAMES: dict[str, str] = {
     **{kind.rule.native: name for name, kind in reversed(STEPS.items())},
     **{rule.native: f"agentest_{name}" for name, rule in TOOLS.items()},
-    **{native: own for kind in STEPS.values() for own, native in kind.rule.fields.items()},
+    **{str(native): own for kind in STEPS.values() for own, native in kind.rule.fields.items()},
     "expect_text": "assert_text_equals",
     "duration_ms": "durationMs",
 }
