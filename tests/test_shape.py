@@ -19,7 +19,6 @@ SMALL: dict[str, str] = {
     "android/fallbacks.py": "the one ledger that all readings of a phone share",
     "cli/completion.py": "a command that imports nothing else",
     "cli/main.py": "decides who runs a command, before anything else is imported",
-    "mcp/seeds/interaction.py": "one seed's tools; they are loaded by name",
 }
 """Files under forty lines, each with its reason."""
 
