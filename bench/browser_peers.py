@@ -25,7 +25,7 @@ from rs_bpe.bpe import openai
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.browser_pages import BODIES, PeerSite, peer_site
-from bench.doors import HANDRAIL, Mcp
+from bench.doors import HANDRAIL, MARK, Mcp, end_descendants
 
 from handrail.browser.launch import find_browser
 from handrail.errors import BrowserConnectionError
@@ -59,7 +59,7 @@ def ours(home: Path) -> Peer:
     config.mkdir(parents=True, mode=0o700)
     home.chmod(0o700)
     (config / "policy.toml").write_text('known_hosts = ["127.0.0.1"]\n')
-    env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_NO_DAEMON": "1"}
+    env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_NO_DAEMON": "1", MARK: str(home)}
     server = Mcp([*HANDRAIL, "mcp", "--device", "browser:bench"], env)
     return Peer(
         "Handrail",
@@ -161,7 +161,7 @@ def main() -> None:
         return
     if not folder:
         tell(f"Handrail alone: set {VARIABLE} to the folder of `npm install @playwright/mcp` to compare")
-    with peer_site() as site, tempfile.TemporaryDirectory() as home:
+    with peer_site() as site, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         peers: list[Peer] = []
         makers = [lambda: ours(Path(home) / "home")]
         if folder:
@@ -172,6 +172,9 @@ def main() -> None:
                 measure(peer, site)
             finally:
                 peer.server.close()
+                end_descendants(
+                    str(Path(home) / "home")
+                )  # our browser would be kept for a quarter of an hour
             peers.append(peer)
     table(peers)
 
