@@ -240,6 +240,7 @@ ELSEWHERE = {
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
     "BROWSER_COMMAND_ERROR": "tests/unit/cdp/test_connection.py",
     "BROWSER_CONNECTION_ERROR": "tests/unit/cdp/test_connection.py",
+    "SCRIPT_FAILED": "tests/unit/flow/maestro/test_scripts.py",
     "STORE_FULL": "tests/scenario/test_full_disk.py",
     "STORE_UNUSABLE": "tests/unit/desk/test_store.py",
 }

@@ -56,7 +56,7 @@ def test_every_example_is_good(handrail: Handrail, kind: str) -> None:
         (
             "agentest",
             {"name": "agentest_screenshot", "arguments": {}},
-            {"action": {"type": "screenshot", "marks": False}, "optional": False, "retry": 0},
+            {"action": {"type": "screenshot", "scale": 1.0, "marks": False}, "optional": False, "retry": 0},
         ),
         (
             "agentest",
