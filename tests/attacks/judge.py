@@ -56,8 +56,9 @@ class JudgedPhone(Phone):
 
     def _focus_guard(self) -> None:
         view = self.guard()
-        window = self.window_of(view) if view is not None else None
-        assert view is not None
+        if view is None:  # what was tried before has hidden it: the attempt is judged without the focus
+            return
+        window = self.window_of(view)
         assert window is not None
         self.editing.focus(window, name_of(view))
 

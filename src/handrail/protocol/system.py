@@ -3,7 +3,7 @@
 import shlex
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec
@@ -27,6 +27,7 @@ class StartApp(Act):
         model=ModelView(shown="package name", fields={"name": "as its icon says"}, expects=True),
     )  # fmt: skip
     example = {"type": "start_app", "package": "com.google.android.contacts"}
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
     type: Literal["start_app"] = "start_app"
     package: Package | None = None
     """The app's package."""
