@@ -69,6 +69,12 @@ class World:
                 return str(line.split()[0])
         raise AssertionError(f"{label!r} has no ref in:\n{envelope.details['text']}")
 
+    async def sees_what_is_shown(self) -> bool:
+        """Whether its picture is the phone's own; the clock on it may tick meanwhile."""
+        before = await self.phone.screenshot()
+        seen = await self.session.looks.eyes.screenshot()
+        return seen in (before, await self.phone.screenshot())
+
     def app_state(self, package: str) -> Any:
         self.phone.catch_up()
         return self.phone.state()["apps"][package]
