@@ -19,8 +19,8 @@ _SCRIPTS = (
 SHAPES = ("buttons", "card", "links", "pressed", "labels", "role")
 """How a record is drawn: with buttons beside its name, with a heading, as a link, as a row to press."""
 STEPS = (
-    "insert", "remove", "move", "count", "rename", "sort", "remount", "replace", "scroll", "jump", "late",
-    AWAY,
+    "insert", "remove", "move", "count", "rename", "renumber", "sort", "remount", "replace", "scroll",
+    "jump", "late", AWAY,
 )  # fmt: skip
 _PAGE = """
 <style>body { margin: 0 } .row { height: 28px; white-space: nowrap } h2 { margin: 0; font-size: 14px }
@@ -87,6 +87,10 @@ const steps = {
   move: (r) => both((list) => list.splice((r >> 4) % list.length, 0, ...list.splice(r % list.length, 1))),
   count: (r) => both((list) => { list[r % list.length].count++; }),
   rename: (r) => both((list) => { list[r % list.length] = make(r); }),
+  renumber: (r) => both((list) => {  // recycled for a record whose name is another number of the same word
+    const at = r % list.length;
+    list[at] = { ...make(r), name: list[at].name.replace(/ .*/, '') + ' ' + (1 + r % 97) };
+  }),
   sort: () => both((list) => list.sort((one, other) => one.name < other.name ? -1 : 1)),
   remount: () => { generation++; draw(); },
   replace: (r) => both((list) => list.splice(0, list.length, ...[1, 2, 3, 4].map((at) => make(r * at)))),

@@ -21,7 +21,7 @@ from tests.browser.records import AWAY, PAGE, STEPS, Tally, mutate
 from tests.browser.stage import Stage, has_browser, served, staged
 
 CHANGES = 1_000
-BY_REACT = dict.fromkeys(SHAPES, 80) | {"buttons": 600}
+BY_REACT = dict.fromkeys(SHAPES, 150) | {"buttons": 250}
 LEAST = 0.95
 """Of the refs whose record is still shown by the same element."""
 

@@ -80,6 +80,22 @@ def test_links_that_differ_by_a_number_alone_are_known_by_it() -> None:
     assert kept(drawn([("Inbox (3)*",), ("Sent*",)]), drawn([("Inbox (4)*",), ("Sent*",)]), 11)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "stays"),
+    [
+        ([("Ada*",), ("Cy 12*",), ("Bob*",)], [("Ada*",), ("Cy 61*",), ("Bob*",)], False),
+        ([("Room 5*",), ("Cy 12*",)], [("Room 5*",), ("Cy 13*",)], False),
+        ([("Ada*",), ("Cy*",), ("Bob*",)], [("Ada*",), ("Cy 61*",), ("Bob*",)], False),
+        ([("Ada*",), ("Cy [1]*",), ("Bob*",)], [("Ada*",), ("Cy [2]*",), ("Bob*",)], True),
+        ([("Post", "Like*"), ("Cy", "12 replies*")], [("Post", "Like*"), ("Cy", "13 replies*")], True),
+    ],
+)
+def test_a_number_in_the_name_of_a_row_that_is_used_again_is_a_name(
+    before: list[Row], after: list[Row], stays: bool
+) -> None:
+    assert kept(drawn(before), drawn(after), 20 + len(before[1])) is stays
+
+
 def test_of_two_rows_that_say_the_same_none_may_have_gone() -> None:
     twins: list[Row] = [("Ada", "Open*"), ("Ada", "Open*"), ("Bob", "Open*")]
     assert not kept(drawn(twins), drawn(twins[1:]), 12)

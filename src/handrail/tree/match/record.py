@@ -7,6 +7,7 @@ like its own. Their first one is the record's title.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from handrail.tree.node import Node
 _LIKE = 0.6
 """Share of kinds of parts by which two parts are rows of one list."""
 _MOST_WORDS = 60
+_COUNT = re.compile(r"\s*[(\[]\d+[)\]]")
+_NUMBER = re.compile(r"\s*\d+")
 _FEW = 2
 """Parts beside each other that need be no list."""
 Shape = frozenset[tuple[str, str]]
@@ -87,6 +90,8 @@ class Records:
         child = nodes[order]
         while child.parent is not None:
             around = child.parent
+            if child.order != order and len(self.rows(child)) > 1:
+                is_own = False
             words = self.beside(around.order, child)
             plain = [word for word in words if not acts(nodes[word])]
             told = plain or [word for word in words if self.sketch.token[word] == NAME or not is_said[word]]
@@ -169,6 +174,10 @@ class Records:
         called = self.sketch.nodes[order].class_name, skeleton(self.sketch.label[order])
         return len(self._numbered.get(called, ())) > 1
 
+    def is_in_row(self, node: Node) -> bool:
+        """It, or a part that it is in, is beside others like it."""
+        return any(len(self.rows(one)) > 1 for one in (node, *node.ancestors()))
+
     def _tokens(self, span: range) -> list[int]:
         token, found = self.sketch.token, []
         for order in span:
@@ -205,8 +214,7 @@ class SameRecord:
             return True
         company = self._old.company(old, self._said)
         its = self._new.company(new, self._said_new)
-        has_company = company is not None and company.is_own and company.around != old
-        if not self._said[old] and not has_company and self._is_numbered(old, new):
+        if not self._said[old] and not self._is_titled(company, old, new) and self._is_numbered(old, new):
             return False
         if company is None or its is None:
             return None if company is its else False
@@ -237,7 +245,23 @@ class SameRecord:
             self._in_row[start, few] = self._is_row_same(start, few)
         return self._in_row[start, few]
 
+    def _is_titled(self, company: Company | None, old: int, new: int) -> bool:
+        """Its own row has other words to know it by. Beside others like it, it may be a row itself."""
+        if company is None or not company.is_own or company.around == old:
+            return False
+        nodes, its = self._pairing.old.nodes, self._pairing.new.nodes
+        return max(len(self._old.rows(nodes[old])), len(self._new.rows(its[new]))) == 1
+
     def _is_numbered(self, old: int, new: int) -> bool:
+        """Whether the changed number is a name: a row's is, unless its brackets say that it counts."""
+        pairing = self._pairing
+        was, is_now = pairing.old.label[old], pairing.new.label[new]
+        if _COUNT.sub("", was) == _COUNT.sub("", is_now):
+            return False
+        if _NUMBER.sub("", was) == _NUMBER.sub("", is_now):
+            nodes = pairing.old.nodes[old], pairing.new.nodes[new]
+            if self._old.is_in_row(nodes[0]) or self._new.is_in_row(nodes[1]):
+                return True
         return self._old.is_numbered(old) or self._new.is_numbered(new)
 
     def _is_said(self, company: Company, its: Company) -> bool:
