@@ -20,7 +20,7 @@ from handrail.engine.look.settle import FULL_MS, Settled
 from handrail.engine.look.verify import Proof, explicit, verification
 from handrail.engine.permit import Permit
 from handrail.engine.pressed import needs_fresh_screen
-from handrail.engine.record import portraits
+from handrail.engine.record import draw_portraits
 from handrail.engine.run import Outcome, Run, Stage
 from handrail.engine.secrets import Redact
 from handrail.errors import (
@@ -99,6 +99,7 @@ async def _do(stages: Sequence[Stage], permit: Permit) -> None:
         run = stage.run
         run.details |= outcome.details
         if run.life.state == "resolved":
+            draw_portraits(run, stage.looks.registry)
             run.advance("dispatched")
             run.delivery = "delivered"
         run.advance("pending_verification")
@@ -120,7 +121,8 @@ async def _prepare(stage: Stage, permit: Permit) -> None:
     await _resolve(stage)
     with run.phase("permit"):
         await permit.decide(stage)
-    run.portraits = portraits(run, stage.looks.registry)
+    if run.action.effect == "read":
+        draw_portraits(run, stage.looks.registry)
     run.advance("resolved")
 
 

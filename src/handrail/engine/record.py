@@ -132,7 +132,7 @@ class Record:
             if typed is not None and "text" in action:
                 action["text"] = typed
             entry |= {"action": action, "reason": run.action.reason}
-        if event.state == "resolved" and run.portraits:
+        if event.state == "dispatched" and run.portraits:
             entry["robust"] = run.portraits
         if run.policy is not None and event.state in ("resolved", "failed"):
             entry["policy"] = run.policy
@@ -157,14 +157,19 @@ _CANVAS_SHARE = 8
 _BY_PLACE = frozenset({"slider", "web_view", "progress_bar"})
 
 
-def portraits(run: Run, registry: Registry) -> dict[str, Any]:
-    """By the action's field: a robust selector and the element's identity; for typing, the focused field."""
+def draw_portraits(run: Run, registry: Registry) -> None:
+    """By the action's field: a robust selector and the element's identity; for typing, the focused field.
+
+    Once, on the screen on which the elements were found: while what was decided goes to the disk.
+    """
+    if run.portraits is not None:
+        return
     named = {name.rstrip("_"): _portrait(one, registry) for name, one in run.aims.items()}
     if isinstance(run.action, TypeText) and not named and run.before is not None:
         screen = run.before.screen
         field = next((n for n in screen.nodes if n.focused and n.role == "text_field"), None)
         named["target"] = _drawn(screen, field, registry) if field else None
-    return {name: drawn for name, drawn in named.items() if drawn}
+    run.portraits = {name: drawn for name, drawn in named.items() if drawn}
 
 
 def landmark_after(run: Run) -> dict[str, str] | None:

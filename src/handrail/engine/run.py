@@ -80,7 +80,7 @@ class Run:
     announce: Callable[[Run, LifecycleEvent], None]
     settle: Settle
     started_ms: float
-    may_dispatch: Callable[[], Awaitable[None]]
+    may_dispatch: Callable[[Run], Awaitable[None]]
     """Raises `DeviceBusy` when somebody else has the device."""
     delivery: Delivery = "not_delivered"
     aims: dict[str, Aim] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class Run:
     diagnostics: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     blobs: dict[str, str] = field(default_factory=dict)
-    portraits: dict[str, Any] = field(default_factory=dict)
+    portraits: dict[str, Any] | None = None
     """What recordings need to name the touched elements later, by the action's field."""
     permitted: set[Resolved] = field(default_factory=set)
     """Elements that policy was asked about and let this action press."""
@@ -125,7 +125,7 @@ class Run:
     @asynccontextmanager
     async def dispatching(self) -> AsyncIterator[None]:
         """Around everything that touches the device: from here on the delivery is in doubt until it ends."""
-        await self.may_dispatch()
+        await self.may_dispatch(self)
         if self.life.state == "resolved":
             self.advance("dispatched")
         earlier, self.delivery = self.delivery, "unknown"

@@ -28,7 +28,7 @@ from handrail.engine.memory import Known, Memory, Refs, known_from
 from handrail.engine.permit import Permit
 from handrail.engine.policy.permissions import Gate
 from handrail.engine.queue import Queue, Turn, Work
-from handrail.engine.record import Record, envelope_of
+from handrail.engine.record import Record, draw_portraits, envelope_of
 from handrail.engine.run import Run, Stage
 from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
@@ -257,18 +257,20 @@ class Session(ShortForms):
             announce=self._record.announce,
             settle=settle or action.traits.waits,
             started_ms=clock.monotonic_ms(),
-            may_dispatch=partial(self._may_dispatch, caller),
+            may_dispatch=self._may_dispatch,
         )
         run.announce(run, run.life.events[0])
         return run
 
-    async def _may_dispatch(self, caller: Caller) -> None:
+    async def _may_dispatch(self, run: Run) -> None:
         self.looks.touched()  # what changes from here on is the action's doing
-        written = self._parts.journal.durable()  # what can't be written down is not done
-        if not self.surface.is_exclusive:
-            await written
-            return
-        await asyncio.gather(self._hold.check(caller), written)  # two threads and a disk, at the same time
+        waits = [self._parts.journal.durable()]  # what can't be written down is not done
+        if self.surface.is_exclusive:
+            waits.append(self._hold.check(run.caller))
+        await asyncio.gather(*waits, self._draw(run))  # two threads, a disk and this one, at the same time
+
+    async def _draw(self, run: Run) -> None:
+        draw_portraits(run, self.looks.registry)
 
     def _stage(self, run: Run, turn: Turn) -> Stage:
         parts = self._parts

@@ -155,7 +155,7 @@ class Office:
         return change
 
 
-async def _nobody_else() -> None:
+async def _nobody_else(_: Run) -> None:
     pass
 
 
