@@ -6,6 +6,7 @@ on purpose: a table that both sides share could be wrong on both.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from handrail_sim.phone import Phone
@@ -35,10 +36,15 @@ class JudgedPhone(Phone):
     near: list[dict[str, Any]]
     """Those that came down or lifted just beside it."""
 
+    def __init__(self, **built: Any) -> None:
+        super().__init__(**built)
+        self._built = {name: replace(one) for name, one in self.packages.installed.items()}
+
     def show(self, scene: Scene) -> None:
         """A fresh screen, by the phone alone. Its own clock must run on before it is at rest."""
         self.scene = None
         self.touch.cancel()
+        self._as_built()
         self.set_rotation(1 if scene.turned else 0)
         self.awake = True
         self.systemui.reset()
@@ -47,6 +53,7 @@ class JudgedPhone(Phone):
         self.start_activity(scene.component)
         top = self.tasks.top
         assert top is not None
+        assert top.component.endswith(scene.component.partition("/")[2]), top.component
         if isinstance(top, Asking):
             top.ask()
         self.scene, self.touches, self.near = scene, [], []
@@ -54,10 +61,22 @@ class JudgedPhone(Phone):
             top.state["level"] = ALMOST
             self._focus_guard()
 
+    def _as_built(self) -> None:
+        """What was tried before may have removed the apps, or made everything larger."""
+        for name, package in self._built.items():
+            if name not in self.packages.installed or not self.packages.installed[name].enabled:
+                self.packages.installed[name] = replace(package)
+        known = self.display
+        if known.density != known.physical_density:
+            self.set_density(None)
+        if (known.natural_width, known.natural_height) != (known.physical_width, known.physical_height):
+            self.set_size()
+        self.set_font_scale(1.0)
+        self.set_dark(False)
+
     def _focus_guard(self) -> None:
         view = self.guard()
-        if view is None:  # what was tried before has hidden it: the attempt is judged without the focus
-            return
+        assert view is not None
         window = self.window_of(view)
         assert window is not None
         self.editing.focus(window, name_of(view))

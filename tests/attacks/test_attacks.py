@@ -19,7 +19,7 @@ from tests.attacks.draw import Draw
 from tests.attacks.draw_attempts import draw_attempt
 from tests.attacks.guarded import SCENES
 from tests.attacks.ordinary import ordinary
-from tests.attacks.stage import POLICIES, Attempt
+from tests.attacks.stage import POLICIES, Attempt, new_phone
 
 LANDED = 0.6
 
@@ -74,6 +74,24 @@ def test_the_judge_sees_a_press_by_finger_and_by_key() -> None:
     assert (by_finger.deeds, [one["action"] for one in by_finger.touches]) == (1, ["down", "up"])
     by_key = asyncio.run(again(attempt("Plain+focus", "allow", {"type": "press_key", "key": "enter"})))
     assert (by_key.deeds, [one["code"] for one in by_key.touches]) == (1, [66])
+
+
+def test_what_an_attempt_did_to_the_phone_itself_is_undone_before_the_next() -> None:
+    scene = SCENES["Plain+focus"]
+    phone, _ = new_phone("u2")
+    phone.show(scene)
+    phone.packages.uninstall(scene.package)
+    phone.set_font_scale(2.0)
+    phone.set_density(640)
+    phone.set_size(240, 320)
+    phone.show(scene)
+    guard = phone.guard()
+    assert guard is not None
+    fresh, _ = new_phone("u2")
+    fresh.show(scene)
+    again = fresh.guard()
+    assert again is not None
+    assert guard.clip == again.clip
 
 
 def test_every_action_of_the_vocabulary_can_be_drawn_as_valid_input() -> None:
