@@ -31,11 +31,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "web"
 HANDRAIL = (sys.executable, "-m", "handrail.cli.main")
 TELLS = """<script>
-  const tell = (word) => fetch('/told?' + encodeURIComponent(word));
+  const tell = (word) => {
+    const told = new XMLHttpRequest();
+    told.open('GET', '/told?' + encodeURIComponent(word), false);
+    told.send();
+  };
   addEventListener('change', (event) => tell(event.target.name + '=' + (event.target.type === 'checkbox'
     ? event.target.checked : event.target.value)));
   addEventListener('click', (event) => event.target.tagName === 'BUTTON' && tell(event.target.textContent));
 </script>"""
+"""The page goes on only when it is answered: what it tells comes in order, and before the action ends."""
 
 
 @dataclass
