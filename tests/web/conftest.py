@@ -55,7 +55,7 @@ def _lasting(browser: Browser, desk_server: DeskServer) -> Iterator[Person]:
 
 @pytest.fixture
 def person(_lasting: Person) -> Iterator[Person]:
-    """Somebody at an empty desk. A complaint of the browser that no test took fails that test."""
+    """Somebody at an empty desk. A complaint of the browser fails a test that does not provoke it."""
     _lasting.clear()
     yield _lasting
     assert _lasting.take_complaints() == []

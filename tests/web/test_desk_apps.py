@@ -90,7 +90,7 @@ def test_a_file_that_is_not_there_is_said(person: Person) -> None:
     shortcut(person, type="file", target="nothing.txt")
     person.button("Short").click()
     expect(person.page.locator(".toast-error")).to_contain_text("nothing.txt")
-    person.complaints.clear()  # the browser's own word on the 404
+    person.provokes = True  # the browser's own word on the 404
 
 
 def test_a_url_shortcut_opens_a_page_in_a_window(person: Person) -> None:
@@ -101,7 +101,7 @@ def test_a_url_shortcut_opens_a_page_in_a_window(person: Person) -> None:
     expect(frame).to_have_attribute("src", "http://127.0.0.1:9/page")
     assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"
     expect(person.page.locator(".page-address")).to_have_text("http://127.0.0.1:9/page")
-    person.complaints.clear()  # nobody answers there
+    person.provokes = True  # nobody answers there
 
 
 def test_an_action_shortcut_is_a_message_to_the_agent(person: Person) -> None:
