@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat as modes
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from handrail_sim.disk.blobs import intern
@@ -81,50 +82,65 @@ def _stat(seconds: float, rows: int) -> str:
     )
 
 
-def _process(row: Row) -> Node:
-    uid, name = user_number(row.user), row.name[-15:]
-    size, held = (14680064, 98304) if row.app else (10782724, 6144)
+@lru_cache(maxsize=1024)
+def _process(pid: int, parent: int, user: str, name: str, command: str, app: bool) -> Node:
+    """Frozen: a process looks the same to whoever asks, and most of them on every phone."""
+    uid, name = user_number(user), name[-15:]
+    size, held = (14680064, 98304) if app else (10782724, 6144)
     status = (
-        f"Name:\t{name}\nUmask:\t0077\nState:\tS (sleeping)\nTgid:\t{row.pid}\nNgid:\t0\nPid:\t{row.pid}\n"
-        f"PPid:\t{row.parent}\nTracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\n"
+        f"Name:\t{name}\nUmask:\t0077\nState:\tS (sleeping)\nTgid:\t{pid}\nNgid:\t0\nPid:\t{pid}\n"
+        f"PPid:\t{parent}\nTracerPid:\t0\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\n"
         f"Gid:\t{uid}\t{uid}\t{uid}\t{uid}\nFDSize:\t64\nVmSize:\t{size} kB\nVmRSS:\t{held} kB\nThreads:\t1\n"
     )
     stat = (
-        f"{row.pid} ({name}) S {row.parent} {row.pid} 0 0 -1 4194560 0 0 0 0 10 5 0 0 20 0 1 0 100 "
+        f"{pid} ({name}) S {parent} {pid} 0 0 -1 4194560 0 0 0 0 10 5 0 0 20 0 1 0 100 "
         f"{size * 1024} {held // 4} 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n"
     )
     files = {
-        "cmdline": _file(row.command.replace(" ", "\0") + "\0"),
+        "cmdline": _file(command.replace(" ", "\0") + "\0"),
         "comm": _file(f"{name}\n"),
         "oom_score_adj": _file("0\n"),
         "oom_score": _file("0\n"),
         "stat": _file(stat),
         "statm": _file(f"{size // 4} {held // 4} 0 0 0 0 0\n"),
         "status": _file(status),
-        "cgroup": _file(f"0::/uid_{uid}/pid_{row.pid}\n"),
+        "cgroup": _file(f"0::/uid_{uid}/pid_{pid}\n"),
         "mounts": _link("/proc/mounts"),
     }
-    return _folder({**files, "task": _folder({str(row.pid): _folder(dict(files), uid)}, uid)}, uid)
+    return _folder({**files, "task": _folder({str(pid): _folder(dict(files), uid)}, uid)}, uid).freeze()
+
+
+def _of(row: Row) -> Node:
+    return _process(row.pid, row.parent, row.user, row.name, row.command, row.app)
+
+
+@lru_cache(maxsize=1)
+def _machine() -> dict[str, Node]:
+    """What never changes and is the same on every phone."""
+    mounts = "".join(f"{device} {place} {kind} {facts} 0 0\n" for device, place, kind, facts in MOUNTS)
+    version = f"Linux version {KERNEL} (handrail@sim) #1 SMP PREEMPT Wed Jan 10 00:00:00 UTC 2024\n"
+    cores = "".join(_CPU.format(number) for number in range(CORES)) + "Hardware\t: Handrail\n"
+    files = {
+        "cpuinfo": _file(cores),
+        "filesystems": _file("".join(f"nodev\t{kind}\n" for _, _, kind, _ in MOUNTS)),
+        "loadavg": _file("0.10 0.08 0.05 1/900 20000\n"),
+        "meminfo": _file(_MEMORY),
+        "mounts": _file(mounts),
+        "version": _file(version),
+    }
+    return {name: node.freeze() for name, node in files.items()}
 
 
 def proc(phone: Handset) -> Node:
     """The whole folder as it is now; `self` is the program that was started last: it is the one asking."""
     seconds, rows = phone.clock.monotonic_ms() / 1000, rows_of(phone)
-    mounts = "".join(f"{device} {place} {kind} {facts} 0 0\n" for device, place, kind, facts in MOUNTS)
-    version = f"Linux version {KERNEL} (handrail@sim) #1 SMP PREEMPT Wed Jan 10 00:00:00 UTC 2024\n"
-    cores = "".join(_CPU.format(number) for number in range(CORES)) + "Hardware\t: Handrail\n"
     return _folder(
         {
-            **{str(row.pid): _process(row) for row in rows},
+            **{str(row.pid): _of(row) for row in rows},
+            **_machine(),
             "self": _link(str(processes_of(phone).last_pid)),
-            "cpuinfo": _file(cores),
-            "filesystems": _file("".join(f"nodev\t{kind}\n" for _, _, kind, _ in MOUNTS)),
-            "loadavg": _file("0.10 0.08 0.05 1/900 20000\n"),
-            "meminfo": _file(_MEMORY),
-            "mounts": _file(mounts),
             "stat": _file(_stat(seconds, len(rows))),
             "uptime": _file(f"{seconds:.2f} {seconds * 7:.2f}\n"),
-            "version": _file(version),
             "net": _folder({"unix": _file(_unix_sockets(phone)), "tcp": _file(_tcp(phone))}),
             "sys": _folder(
                 {"kernel": _folder({"random": _folder({"boot_id": _file(f"{phone.boot_id}\n")})})}
