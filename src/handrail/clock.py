@@ -35,6 +35,19 @@ def iso_time(epoch_ms: int) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
 
 
+_SPANS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def ago(then_ms: int, now_ms: int) -> str:
+    """As people say it: `just now`, `40 seconds ago`, `2 minutes ago`."""
+    seconds = max(0, now_ms - then_ms) // 1000
+    if seconds < 10:
+        return "just now"
+    size, unit = next(((size, unit) for size, unit in _SPANS if seconds >= size), (1, "second"))
+    count = seconds // size
+    return f"{count} {unit}{'' if count == 1 else 's'} ago"
+
+
 NOTICED_MS = 1_000
 """A clock that is set back by less is followed: that is how time services correct it."""
 MOST_OUTRUN_MS = 24 * 3_600_000

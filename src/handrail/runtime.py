@@ -27,6 +27,7 @@ from handrail.engine.approval import Approvals, Notify
 from handrail.engine.desk_runner import DeskHere, DeskRunner
 from handrail.engine.events import Caller
 from handrail.engine.hold import Stops
+from handrail.engine.hold_queue import HoldQueue
 from handrail.engine.journal import Journal
 from handrail.engine.journal.journal import witness_of
 from handrail.engine.leases import Leases
@@ -73,6 +74,7 @@ class Runtime:
         )
         self.store.committer = self.journal.keep
         self.leases = Leases(self.store, clock)
+        self.hold_queue = HoldQueue(self.store, clock, self.leases)
         self._parts = Parts(
             clock=clock,
             journal=self.journal,
@@ -81,6 +83,7 @@ class Runtime:
             scripts=cache(self._script_executor),
             script_shell=lambda: self.policy.current().script.shell,
             leases=self.leases,
+            hold_queue=self.hold_queue,
             memory=Memory(self.store),
             stops=Stops(self.store),
             taints=Taints(self.store),

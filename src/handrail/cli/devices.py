@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.output import print_json, print_table
-from handrail.clock import Clock, SystemClock, iso_time
+from handrail.clock import Clock, SystemClock, ago, iso_time
 from handrail.config import Config, canonical, host_port, is_browser
 from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
 
@@ -44,8 +44,10 @@ class DeviceRow:
     open_in: Mapping[str, Any] | None = None
     """What the Handrail that has it open told of it."""
 
-    def cells(self) -> tuple[str, ...]:
-        holder = str(self.held.holder) if self.held else IN_SERVER if self.open_in else ""
+    def cells(self, now_ms: int) -> tuple[str, ...]:
+        held = self.held
+        told = f"{held.holder}, {ago(held.since_ms, now_ms)}" if held else ""
+        holder = told or (IN_SERVER if self.open_in else "")
         texts = (self.found.serial, self.found.state, self.model, self.android, self.size, holder)
         return tuple(text or "–" for text in texts)
 
@@ -85,7 +87,7 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None) 
     if as_json:
         print_json({"devices": [row.to_dict() for row in rows], "notes": list(notes)})
     else:
-        _show(rows, notes)
+        _show(rows, notes, clock.now_ms())
 
 
 async def look_at_devices(
@@ -225,9 +227,9 @@ def _tell_released(done: Sequence[Released], as_json: bool) -> None:
         click.echo("No devices.")
 
 
-def _show(rows: Sequence[DeviceRow], notes: Sequence[str]) -> None:
+def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
     if rows:
-        print_table("", HEADER, [row.cells() for row in rows])
+        print_table("", HEADER, [row.cells(now_ms) for row in rows])
     else:
         click.echo(EMPTY)
     for row in rows:

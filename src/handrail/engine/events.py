@@ -16,6 +16,10 @@ HELD = 1_000
 """Events that wait for one listener."""
 
 
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom, in the device's pixels."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One step in the life of one action; the last one brings the envelope."""
@@ -29,6 +33,10 @@ class Event:
     envelope: Envelope | None = None
     actor: str = ""
     by: str = ""
+    said: str = ""
+    """What it waits for, in words."""
+    bounds: Box | None = None
+    """Where it comes down on the screen, once that is known."""
 
     def to_dict(self) -> dict[str, Any]:
         written: dict[str, Any] = {
@@ -94,6 +102,9 @@ class Events:
             listener.put(None)
 
 
+PATIENCE_MS = 45_000.0
+"""How long a program at a door waits in line where it does not say: most clients give up after a minute."""
+LONGEST_PATIENCE_MS = 600_000.0
 Actor = Literal["agent", "flow", "person"]
 Door = Literal["python", "cli", "mcp", "http", "ws", "flow", "agent", "desk"]
 
@@ -111,6 +122,10 @@ class Caller:
     asker: str = ""
     """What a token, a client's session or a run keeps to be known again. Names prove nothing: agents may take
     each other's. Without one the engine's own session stands for everybody who comes by the same door."""
+    patience_ms: float = 0.0
+    """How long it waits in line for a device that a person has taken over; 0: it is told at once."""
+    page: str = ""
+    """Of a person: the page of the desk that they sit before, known by its token. Programs have none."""
 
     @classmethod
     def at_terminal(cls) -> Caller:
@@ -125,7 +140,9 @@ class Caller:
 
     @property
     def holder_id(self) -> str:
-        """What a hold on a device is recognised by."""
+        """What a hold on a device is recognised by. Nobody at a terminal passes for somebody at the desk."""
+        if self.door == "desk":
+            return f"{self.id} at the desk"
         return self.id if self.terminal is None else f"{self.id}#{self.terminal}"
 
     def asks_as(self, session: str) -> str:

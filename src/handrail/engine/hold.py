@@ -25,7 +25,7 @@ class Hold:
     def __init__(self, leases: Leases, device: str, caller: Caller) -> None:
         self._leases = leases
         self._device = device
-        self._holder = _holder(caller)
+        self._holder = _holder(caller, uuid.uuid4().hex[:12])
         self._lease: Lease | None = None
         self._taking = asyncio.Lock()
         self._ends = AsyncExitStack()
@@ -40,10 +40,13 @@ class Hold:
         if caller.actor == "person" and await self._is_held_by(caller):
             return
         async with self._taking:
+            who = self._holder if caller.actor == "person" else _holder(caller, self._holder.id)
             if self._lease is not None and await self._is_mine(self._lease):
+                if self._lease.held.holder != who:  # several agents share the session: whoever acts has it
+                    self._lease = await self._leases.rename(self._lease, who)
                 return
             await self.release()
-            held = self._leases.hold(self._device, self._holder)
+            held = self._leases.hold(self._device, who)
             self._lease = await self._ends.enter_async_context(held)
 
     async def release(self) -> None:
@@ -66,9 +69,9 @@ class Hold:
         return True
 
 
-def _holder(caller: Caller) -> Holder:
+def _holder(caller: Caller, id_: str) -> Holder:
     kind = "cli" if caller.door == "cli" else caller.actor
-    return Holder(uuid.uuid4().hex[:12], kind, label=caller.id, door=caller.door, pid=os.getpid())
+    return Holder(id_, kind, label=caller.id, door=caller.door, pid=os.getpid())
 
 
 POLL_MS = 50.0

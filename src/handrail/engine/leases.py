@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from handrail.clock import Clock, iso_time
+from handrail.clock import Clock, ago, iso_time
 from handrail.config import canonical
 from handrail.errors import DeviceBusy, StoreUnusable
 from handrail.store import Store
@@ -59,9 +59,13 @@ class Holder:
     pid: int | None = None
     """The process that the lease ends with; None: it ends by time or by hand only."""
 
+    @property
+    def name(self) -> str:
+        """What people call it. Its process is in the data, for programs."""
+        return self.label or self.id
+
     def __str__(self) -> str:
-        where = ", ".join(filter(None, (self.door, f"pid {self.pid}" if self.pid else "")))
-        return f"{self.kind} {self.label or self.id}" + (f" ({where})" if where else "")
+        return f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,14 @@ class Lease:
     async def check(self) -> None:
         """Raises `DeviceBusy` with who and since when, if a person took over or the lease was lost."""
         await self.leases.check(self)
+
+    async def is_valid(self) -> bool:
+        """Whether it holds at this moment."""
+        try:
+            await self.check()
+        except DeviceBusy:
+            return False
+        return True
 
     async def renew(self) -> None:
         """Also while a person has the device: the place behind the person is kept. Raises `DeviceBusy`."""
@@ -164,7 +176,7 @@ class Leases:
         above = [row for row in rows if mine is not None and row["rank"] > mine["rank"]]
         for row in above:
             if not self._over(row):
-                raise _busy(_held(row))
+                raise self._busy(row)
         if mine is None or self._expired(mine):
             await self.renew(lease)
 
@@ -178,8 +190,15 @@ class Leases:
 
         rows = await self._store.write(work, durable=_outlives(lease.ttl_ms))
         if rows is not None:
-            others = (_busy(_held(row)) for row in rows if not self._over(row))
+            others = (self._busy(row) for row in rows if not self._over(row))
             raise next(others, _lost(lease))
+
+    async def rename(self, lease: Lease, who: Holder) -> Lease:
+        """The same lease, of whoever acts by it now."""
+        order = "UPDATE leases SET label = ?, kind = ?, door = ? WHERE token = ?"
+        row = (who.label, who.kind, who.door, lease.token)
+        await self._store.write(lambda db: db.execute(order, row), durable=False)
+        return replace(lease, held=replace(lease.held, holder=who))
 
     async def release(self, lease: Lease) -> None:
         order = "DELETE FROM leases WHERE token = ?"
@@ -195,7 +214,7 @@ class Leases:
                 if self._over(row):
                     db.execute("DELETE FROM leases WHERE token = ?", (row["token"],))
                 elif row["rank"] >= rank:
-                    raise _busy(_held(row))
+                    raise self._busy(row)
             _insert(db, rank, lease)
 
         try:
@@ -214,6 +233,9 @@ class Leases:
                 return  # lost: the next `check` says to whom
             except StoreUnusable:
                 continue  # the store was busy; two more beats fit into the lease
+
+    def _busy(self, row: sqlite3.Row) -> DeviceBusy:
+        return _busy(_held(row), self._clock.now_ms())
 
     def _over(self, row: sqlite3.Row) -> bool:
         """Past its time, or its process is dead. A pid of another place says nothing here."""
@@ -253,9 +275,9 @@ def _held(row: sqlite3.Row) -> Held:
     return Held(row["device"], holder, row["since_ms"], row["until_ms"])
 
 
-def _busy(held: Held) -> DeviceBusy:
-    end = "it is handed back" if held.until_ms is None else f"{iso_time(held.until_ms)} at least"
-    message = f"{held.device} is held by {held.holder} since {iso_time(held.since_ms)}, until {end}"
+def _busy(held: Held, now_ms: int) -> DeviceBusy:
+    end = ", until it is handed back" if held.until_ms is None else ""
+    message = f"{held.device} is held by {held.holder}, who took it {ago(held.since_ms, now_ms)}{end}"
     return DeviceBusy(message, **held.to_dict())
 
 

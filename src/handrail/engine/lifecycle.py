@@ -29,6 +29,7 @@ from handrail.errors import (
     BrowserCommandError,
     BrowserConnectionError,
     Cancelled,
+    DeviceBusy,
     DeviceOffline,
     HandrailError,
     Timeout,
@@ -36,6 +37,7 @@ from handrail.errors import (
 )
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import SettleReport, Verification
+from handrail.protocol.target import Selector
 from handrail.protocol.traits import Capability, Pressed, Settle
 from handrail.store import disk_failure
 from handrail.surface.capabilities import HealthCapability
@@ -58,6 +60,8 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
     first = stages[0]
     try:
         with first.run.phase("queue"):
+            if first.run.may_begin is not None:
+                await first.run.may_begin()
             await first.turn.take()
         await _do(stages, permit)
         return None
@@ -148,8 +152,25 @@ async def _resolve(stage: Stage) -> None:
                 raise
             run.diagnostics.append(f"[look] the screen before could not be read: {error.message}")
         run.revision_before = looks.revision_name if looks.last else None
+        _refuse_another_screen(stage)
         for name, target in targets.items():
             run.aims[name] = aim(looks, target)
+
+
+def _refuse_another_screen(stage: Stage) -> None:
+    """What was meant for a place on the screen, or for whatever has the focus, was meant for that screen."""
+    run, was, now = stage.run, stage.run.waited_on, stage.run.before
+    if not run.has_waited or now is None or run.action.presses is Pressed.NOTHING:
+        return
+    targets = targets_of(run.action).values()
+    if targets and all(isinstance(one, Selector) for one in targets):
+        return  # it is looked for anew
+    if was is None or not stage.looks.is_idle_between(was.screen, now.screen):
+        raise DeviceBusy(
+            "a person had the device meanwhile, and the screen is another one now",
+            hint="Look again, then decide anew.",
+            retryable=True,
+        )
 
 
 def _leads_away(action: AnyAction) -> bool:

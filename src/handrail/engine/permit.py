@@ -82,7 +82,7 @@ class Permit:
     async def enter(self, stage: Stage) -> None:
         """A surface may be somebody's own: they are asked once, before anything is read or done there."""
         run, asks = stage.run, stage.surface.entry
-        if not asks or self._is_in:
+        if not asks or self._is_in or await self._questions.is_own_hand(run, asks):
             return
         request = Request.of(
             run.action,
@@ -111,14 +111,19 @@ class Permit:
         subject = self._subject(run, self._named(stage))
         self._reveal(run, self._hidden(subject))
         verdict = self._decided(run, subject)
-        if verdict.kind == "ask":
+        if asks := await self._asks(run, verdict):
             marks = [one.touched.bounds for one in run.aims.values()]
             await self._ask(stage, subject, verdict, lambda: self._named(stage), next(iter(marks), None))
         run.rule = verdict.rule
         run.permitted |= set(_names(subject.touched or ()))
         if subject.url_origin:
             self._hosts.add(subject.url_origin)
-        self._now_known(subject, verdict)
+        if asks:
+            self._now_known(subject, verdict)
+
+    async def _asks(self, run: Run, verdict: Verdict) -> bool:
+        """Whether a person has to be asked; nobody is about what their own hand does."""
+        return verdict.kind == "ask" and not await self._questions.is_own_hand(run, verdict.why)
 
     def _decided(self, run: Run, subject: Subject) -> Verdict:
         """What policy says at this moment. Raises `ActionRejected` where it denies."""
@@ -175,17 +180,18 @@ class Permit:
         run.policy = verdict.policy
         if verdict.kind == "deny":
             raise verdict.rejection()
-        if verdict.kind == "ask":
+        if asks := await self._asks(run, verdict):
             if run.life.state != "resolved":
                 raise _on_the_way(subject, self._redact(subject.label))
             run.before = stage.looks.last
             await self._ask(stage, subject, verdict, lambda: self._felt(stage, felt), _mark(stage, felt))
         run.permitted |= set(_names(subject.touched or ()))
-        self._now_known(subject, verdict)
+        if asks:
+            self._now_known(subject, verdict)
 
     def _now_known(self, subject: Subject, verdict: Verdict) -> None:
         """A yes to a place that was new holds for it as long as the session lasts."""
-        if verdict.kind == "ask" and verdict.about is not None:
+        if verdict.about is not None:
             self._hosts |= set(subject.places)
 
     def _felt(self, stage: Stage, felt: Felt) -> list[Resolved]:

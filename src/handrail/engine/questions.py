@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+from handrail.config import canonical
 from handrail.engine.approval import Answer, Approvals, Request, mark_screenshot
 from handrail.engine.approval.grants import grant_id
 from handrail.engine.approval.row import State, new_id
@@ -67,6 +68,24 @@ class Questions:
             stage.run.diagnostics.append(f"[approval] no picture: {error.message}")
             return None
         return await self._journal.put_blob(marked, "image/png", no_secret=not self._secrets.used)
+
+    async def is_own_hand(self, run: Run, why: str) -> bool:
+        """Whether a person does this with their own finger or key, on a device that they have taken over.
+
+        Only the lease of that take-over proves it, and only while it lasts. It is written down as theirs.
+        """
+        lease, caller = run.hand, run.caller
+        if lease is None or caller.actor != "person" or run.action.effect != "input":
+            return False
+        if lease.held.holder.kind != "person" or lease.held.holder.id != caller.holder_id:
+            return False
+        if lease.device != canonical(self._device) or not await lease.is_valid():
+            return False
+        if "by_hand" not in run.details:
+            told = {"kind": "by_hand", "action_id": run.id, "device": self._device, "policy": run.policy}
+            self._journal.note(told | {"actor": {"kind": "person", "id": caller.id}, "why": why})
+        run.details["by_hand"] = True
+        return True
 
     async def is_granted(self, run: Run, subject: Subject, asker: str) -> bool:
         """Whether a person allowed the like of it for a time; it is counted, and written down."""

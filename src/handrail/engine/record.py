@@ -55,6 +55,10 @@ class Record:
         if event.state != "accepted" or not isinstance(run.action, TypeText):
             self.reveal(run)
 
+    def say(self, run: Run, words: str) -> None:
+        """What an action waits for, to whoever listens; the journal has the time that it took."""
+        self.events.tell(replace(self._event(run, run.life.events[-1]), said=words))
+
     def reveal(self, run: Run, typed: str | None = None) -> None:
         """Write down what was held back; `typed` stands for a text that nobody may read."""
         for event in run.untold:
@@ -75,7 +79,9 @@ class Record:
 
     def _event(self, run: Run, event: LifecycleEvent) -> Event:
         actor, by = run.caller.actor, run.caller.id
-        return Event(run.id, run.action.type, self._device, event.state, event.at_ms, actor=actor, by=by)
+        aimed = next((one.touched.bounds for one in run.aims.values()), None)
+        told = Event(run.id, run.action.type, self._device, event.state, event.at_ms, actor=actor, by=by)
+        return replace(told, bounds=(aimed[0], aimed[1], aimed[2], aimed[3])) if aimed else told
 
     async def _keep_picture(self, run: Run) -> None:
         """A picture can't be redacted, so none is kept where there is a secret that it might show."""

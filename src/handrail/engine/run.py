@@ -11,6 +11,7 @@ from handrail.clock import Clock
 from handrail.engine.approval import Answer
 from handrail.engine.events import Caller
 from handrail.engine.hands import Hands
+from handrail.engine.leases import Lease
 from handrail.engine.look.looks import Look, Looks, sure
 from handrail.engine.look.resolve import Aim, aim
 from handrail.engine.look.settle import Settled, Settling, never
@@ -82,6 +83,13 @@ class Run:
     started_ms: float
     may_dispatch: Callable[[Run], Awaitable[None]]
     """Raises `DeviceBusy` when somebody else has the device."""
+    may_begin: Callable[[], Awaitable[None]] | None = None
+    """Waits in line behind a person who has the device. Raises `DeviceBusy`."""
+    has_waited: bool = False
+    waited_on: Look | None = None
+    """What was seen last before it got in line."""
+    hand: Lease | None = None
+    """By which a person who acts with their own hand has taken the device over."""
     delivery: Delivery = "not_delivered"
     aims: dict[str, Aim] = field(default_factory=dict)
     before: Look | None = None

@@ -20,8 +20,9 @@ from handrail.engine.approval import Answer, Approvals
 from handrail.engine.approval.wording import question
 from handrail.engine.events import Caller, Listener
 from handrail.engine.hold import POLL_MS, Hold, Stops
+from handrail.engine.hold_queue import HoldQueue
 from handrail.engine.journal import Journal
-from handrail.engine.leases import Held, Leases
+from handrail.engine.leases import Held, Lease, Leases
 from handrail.engine.lifecycle import failed, live
 from handrail.engine.look.looks import Looks
 from handrail.engine.memory import Known, Memory, Refs, known_from
@@ -62,6 +63,7 @@ class Parts:
     secrets: Secrets
     scripts: Callable[[], ScriptExecutor]
     leases: Leases
+    hold_queue: HoldQueue
     memory: Memory
     stops: Stops
     taints: Taints
@@ -142,22 +144,29 @@ class Session(ShortForms):
         reason: str | None = None,
         caller: Caller | None = None,
         settle: Settle | None = None,
+        hand: Lease | None = None,
     ) -> Envelope:
         """Do one action, from permission to proof. Bad input raises; everything else is in the envelope.
 
-        The action has tasks of its own: a caller that goes away stops it, and its end is journalled.
+        The action has tasks of its own: a caller that goes away stops it, and its end is journalled. `hand`
+        is shown by a person who has taken the device over by it, and is not asked about what they do.
         """
         act = action_from(dict(action)) if isinstance(action, Mapping) else action
         if reason is not None:
             act = act.model_copy(update={"reason": reason})
-        [envelope] = await self.run_all([act], caller=caller, settle=settle)
+        [envelope] = await self.run_all([act], caller=caller, settle=settle, hand=hand)
         return envelope
 
     async def run_all(
-        self, actions: Sequence[AnyAction], *, caller: Caller | None = None, settle: Settle | None = None
+        self,
+        actions: Sequence[AnyAction],
+        *,
+        caller: Caller | None = None,
+        settle: Settle | None = None,
+        hand: Lease | None = None,
     ) -> list[Envelope]:
         """Several actions as one change, all or none; the envelope of each. Only a desk takes several."""
-        runs = [self._begin(act, caller or self.caller, settle) for act in actions]
+        runs = [self._begin(act, caller or self.caller, settle, hand) for act in actions]
         turn = Turn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch(), name=f"stops of {self.serial}")
@@ -245,7 +254,7 @@ class Session(ShortForms):
 
     # one action
 
-    def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None) -> Run:
+    def _begin(self, action: AnyAction, caller: Caller, settle: Settle | None, hand: Lease | None) -> Run:
         clock = self._parts.clock
         now = clock.now_ms()
         run = Run(
@@ -258,9 +267,21 @@ class Session(ShortForms):
             settle=settle or action.traits.waits,
             started_ms=clock.monotonic_ms(),
             may_dispatch=self._may_dispatch,
+            hand=hand,
         )
+        run.may_begin = partial(self._may_begin, run)
         run.announce(run, run.life.events[0])
         return run
+
+    async def _may_begin(self, run: Run) -> None:
+        """In line behind a person who has taken the device over; looking is free."""
+        waits = run.caller.patience_ms > 0 and self.surface.is_exclusive
+        if not waits or run.action.effect in ("read", "desk"):
+            return
+        seen = self.looks.last
+        if await self._parts.hold_queue.wait(self.serial, run.caller, partial(self._record.say, run)):
+            run.waited_on = seen
+            run.has_waited = True
 
     async def _may_dispatch(self, run: Run) -> None:
         self.looks.touched()  # what changes from here on is the action's doing

@@ -119,7 +119,9 @@ class Follower:
 def _frame_of_event(event: Event) -> dict[str, Any]:
     envelope = event.envelope.to_dict() if event.envelope else None
     actor = {"kind": event.actor, "id": event.by} if event.actor else None
-    return _frame(event.action_id, event.state, event.device, event.action_type, actor, envelope)
+    frame = _frame(event.action_id, event.state, event.device, event.action_type, actor, envelope)
+    more = {"said": event.said, "bounds": event.bounds}
+    return frame | {name: value for name, value in more.items() if value}
 
 
 def _frame(

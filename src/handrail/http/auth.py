@@ -18,7 +18,7 @@ from typing import Literal
 from starlette.datastructures import Headers
 
 from handrail.clock import Clock
-from handrail.engine.events import Caller, Door
+from handrail.engine.events import LONGEST_PATIENCE_MS, PATIENCE_MS, Caller, Door
 from handrail.errors import ActionRejected
 from handrail.http.origin import HttpRefusal
 
@@ -48,6 +48,8 @@ TICKET_LIFE_MS = 60_000.0
 MOST_TICKETS = 200
 """Tickets that wait to be used; the oldest is forgotten first."""
 AGENT_HEADER = "handrail-agent"
+WAIT_HEADER = "handrail-wait"
+"""Milliseconds that a program waits in line for a phone that a person has taken over."""
 LONGEST_NAME = 60
 PROGRAM = "http"
 
@@ -109,7 +111,7 @@ class HttpAuth:
     def page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         """Whoever sits before the page that has this token."""
         if self.logins.knows(token, headers.get("host", "")):
-            return Visitor.person(is_remote=not _is_near(address))
+            return Visitor.person(not _is_near(address), _hash(token))
         return LOGIN_OVER
 
     def _bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
@@ -121,7 +123,8 @@ class HttpAuth:
         name, is_remote = agent_name(headers.get(AGENT_HEADER)), not _is_near(address)
         if is_owner and name is None:
             return Visitor.person(is_remote)
-        return Visitor("program", name or PROGRAM, is_remote)
+        patience_ms = patience_of(headers.get(WAIT_HEADER))
+        return Visitor("program", name or PROGRAM, is_remote, patience_ms=patience_ms)
 
     def _too_many(self, address: str) -> HttpRefusal | None:
         wait_ms = self._guesses.wait_ms(address)
@@ -206,11 +209,15 @@ class Visitor:
     role: Literal["person", "program"]
     name: str
     is_remote: bool = False
+    page: str = ""
+    """Which page of the desk a person sits before; the owner's own programs sit before none."""
+    patience_ms: float = PATIENCE_MS
+    """How long a program waits in line for a phone that a person has taken over."""
 
     @classmethod
-    def person(cls, is_remote: bool) -> Visitor:
+    def person(cls, is_remote: bool, page: str = "") -> Visitor:
         """Whoever can log in is the owner of this home, under the name that they have on this machine."""
-        return cls("person", _owner().id, is_remote)
+        return cls("person", _owner().id, is_remote, page)
 
     @property
     def is_person(self) -> bool:
@@ -219,8 +226,8 @@ class Visitor:
     def caller(self, door: Door = "http") -> Caller:
         """What the engine and the journal call them."""
         if self.is_person:
-            return replace(_owner(), is_remote=self.is_remote)
-        return Caller(self.name, "agent", door, is_remote=self.is_remote)
+            return replace(_owner(), is_remote=self.is_remote, page=self.page)
+        return Caller(self.name, "agent", door, is_remote=self.is_remote, patience_ms=self.patience_ms)
 
     def must_be_person(self, what: str) -> None:
         """No agent may say yes to itself: a program's token is not enough for what a person decides."""
@@ -265,6 +272,13 @@ def agent_name(given: str | None) -> str | None:
     """The name that a program gives itself, which proves nothing and must not steer a terminal."""
     shown = "".join(char for char in given or "" if char.isprintable()).strip()[:LONGEST_NAME]
     return shown or None
+
+
+def patience_of(given: str | None) -> float:
+    """What a program says of its patience; the usual where that is no number."""
+    if given is None or not given.isascii() or not given.isdecimal() or len(given) > 9:
+        return PATIENCE_MS
+    return min(float(given), LONGEST_PATIENCE_MS)
 
 
 def _owner() -> Caller:

@@ -6,12 +6,12 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from handrail.clock import iso_time
-from handrail.engine.events import Caller
+from handrail.engine.events import LONGEST_PATIENCE_MS, Caller
 from handrail.engine.journal.head import read_head
 from handrail.engine.journal.writer import head_path
 from handrail.engine.session import Session
@@ -135,7 +135,7 @@ class Runs:
         run = FlowRun(f"flow-{now}-{self._count}", file, ready.flow.name, devices, now)
         run.steps = [_waiting(at, one) for at, one in enumerate(ready.steps)]
         self._runs[run.id] = run
-        caller = Caller(run.name, "flow", asker.door, is_remote=asker.is_remote, asker=asker.asker)
+        caller = replace(asker, id=run.name, actor="flow", patience_ms=LONGEST_PATIENCE_MS, page="")
         runner = FlowRunner(
             sessions, self._runtime.clock, observer=run, evidence=ReportEvidence(), caller=caller
         )

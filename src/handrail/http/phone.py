@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -20,7 +21,7 @@ from starlette.routing import Route
 from handrail.config import canonical
 from handrail.engine.events import Caller, Event
 from handrail.engine.hold import Stops
-from handrail.engine.leases import Held, Holder
+from handrail.engine.leases import Held, Holder, Lease
 from handrail.engine.look.looks import Looks
 from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError, DeviceBusy
@@ -148,8 +149,11 @@ async def state(request: Request) -> JSONResponse:
 
 async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
     session = await phones.session(device)
-    front, display, held = await asyncio.gather(
-        session.looks.eyes.foreground(), session.looks.eyes.display(), phones.hands.holder(session.serial)
+    front, display, held, line = await asyncio.gather(
+        session.looks.eyes.foreground(),
+        session.looks.eyes.display(),
+        phones.hands.holder(session.serial),
+        phones.runtime.hold_queue.line(session.serial),
     )
     last = phones.last.get(canonical(session.serial))
     return {
@@ -163,6 +167,8 @@ async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
         "height": display.height,
         "holder": held.to_dict() if held else None,
         "yours": owns(caller, held),
+        "here": owns(caller, held) and phones.hands.hand(session.serial, caller) is not None,
+        "line": [one.to_dict() for one in line],
         "watchers": phones.watchers(device),
         "last": last.to_dict() if last else None,
     }
@@ -209,22 +215,37 @@ async def picture(request: Request) -> Response:
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
+@dataclass(frozen=True, slots=True)
+class TakenOver:
+    """A phone in a person's hand: the lease, and the page that took it; who has no page has no hand."""
+
+    lease: Lease
+    page: str
+
+
 class ManualControl:
-    """People's hands on the phones of one runtime. Browsers of one person share a hold."""
+    """People's hands on the phones of one runtime. Browsers of one person share a hold, one has the hand."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self._taken: dict[str, TakenOver] = {}
         self._touches: dict[str, Background] = {}
 
     async def holder(self, device: str) -> Held | None:
         return await self._runtime.leases.holder(device)
 
     async def take(self, device: str, person: Caller) -> None:
-        """Agents get `DEVICE_BUSY` from now on. Ends with this process, should nobody hand it back."""
+        """Agents wait from now on. Ends with this process, should nobody hand it back.
+
+        Another page of the same person takes the hand over, not the hold.
+        """
+        name = canonical(device)
         if owns(person, await self.holder(device)):
+            if known := self._taken.get(name):
+                self._taken[name] = replace(known, page=person.page)
             return
         holder = Holder(person.holder_id, "person", label=person.id, door="desk", pid=os.getpid())
-        await self._runtime.leases.take_over(device, holder)
+        self._taken[name] = TakenOver(await self._runtime.leases.take_over(device, holder), person.page)
         await self._write("taken_over", device, person)
         for session in self._sessions(device):  # who waits for a screen would keep the person waiting too
             await session.make_way(f"{person.id} took the phone over")
@@ -234,7 +255,16 @@ class ManualControl:
         held = await self.holder(device)
         if held is not None and held.holder.kind == "person":
             await self._runtime.leases.hand_back(device)
+            self._taken.pop(canonical(device), None)
             await self._write("handed_back", device, person)
+
+    def hand(self, device: str, person: Caller) -> Lease | None:
+        """What proves that this person's own hand is on the phone: they sit before the page that took it.
+
+        A program's token, MCP and the command socket have no page, so nothing of theirs is ever a hand.
+        """
+        taken = self._taken.get(canonical(device))
+        return taken.lease if taken is not None and person.page and person.page == taken.page else None
 
     async def touch(self, session: Session, action: AnyAction, person: Caller) -> None:
         """Begins at once and in order; how it ends is told like the end of every action."""
@@ -249,7 +279,8 @@ class ManualControl:
                 device=session.serial,
             )
         reason = action.reason or BY_HAND
-        running = session.run(action, reason=reason, caller=person, settle="light")
+        hand = self.hand(session.serial, person)
+        running = session.run(action, reason=reason, caller=person, settle="light", hand=hand)
         waiting.start(running, f"{action.type} by hand")
 
     async def stop(self, device: str, person: Caller) -> int:

@@ -187,7 +187,7 @@ class Ticker:
         async for event in events:
             mine = mine or event.action_id  # actions of others on the same device come later
             if event.action_id == mine:
-                self._state = event.state.replace("_", " ")
+                self._state = event.said or event.state.replace("_", " ")
 
     async def run(self, send: Send) -> None:
         """Until it is cancelled, at the end of a request that waits for the call."""

@@ -18,7 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
-from handrail.engine.events import Caller
+from handrail.engine.events import PATIENCE_MS, Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import ToolAnswer, data_of
 from handrail.mcp.approvals import Attendant
@@ -194,7 +194,7 @@ def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
     shown = "".join(char for char in name if char.isprintable())[:LONGEST_NAME] or UNNAMED
     request: Request | None = ctx.request
     if request is None:
-        return Caller(shown, "agent", "mcp")
+        return Caller(shown, "agent", "mcp", patience_ms=PATIENCE_MS)
     session = request.headers.get(SESSION_HEADER)
     return Caller(
         f"{shown} {session[:8]}" if session else shown,
@@ -202,6 +202,7 @@ def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
         "mcp",
         is_remote=not _is_near(request),
         asker=_hash(session) if session else "",
+        patience_ms=PATIENCE_MS,
     )
 
 

@@ -98,6 +98,10 @@ class EnvelopeFrame(ServerFrame):
     action_type: Name | None = None
     device: Name | None = None
     actor: Actor | None = None
+    said: Text | None = None
+    """What it waits for."""
+    bounds: tuple[int, int, int, int] | None = None
+    """Where it comes down on the screen: left, top, right, bottom."""
     envelope: Envelope | None = None
 
 
