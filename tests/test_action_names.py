@@ -35,6 +35,7 @@ LISTED = {
     ("engine/policy/read.py", "shell"): "a setting of the policy file",
     ("engine/record.py", "screenshot"): "the name of a blob in the journal",
     ("engine/script/allow.py", "shell"): "a word of the `adb` command",
+    ("cli/run_approvals.py", "wait"): "a word of `handrail run --approvals`",
     ("http/api.py", "wait"): "a parameter of a request",
     ("tree/node.py", "long_press"): "what an element is said to allow",
     ("tree/node.py", "tap"): "what an element is said to allow",

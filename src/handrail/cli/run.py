@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.output import print_json
+from handrail.cli.run_approvals import FlowQuestions
 from handrail.cli.run_devices import Pool, Wanted, open_pool
 from handrail.cli.run_maestro import MaestroFlows
 from handrail.errors import FAMILIES, HandrailError, InvalidAction
 
 if TYPE_CHECKING:
-    from handrail.engine.approval import AskedApproval
     from handrail.engine.events import Caller
     from handrail.flow.plan import AnyFlow, FlowPlan
     from handrail.flow.progress import FlowProgress
@@ -50,6 +50,7 @@ class RunOptions:
     allow_http: tuple[str, ...] = ()
     config: Path | None = None
     output: Path | None = None
+    approvals: str | None = None
 
 
 @click.command()
@@ -78,6 +79,11 @@ class RunOptions:
 )
 @click.option(
     "--report", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Write an HTML report."
+)
+@click.option(
+    "--approvals",
+    metavar="fail|wait|FILE",
+    help="What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal, else wait]",
 )
 @click.option("--heal", is_flag=True, help="Go on with what has replaced an element, and edit the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the traces; progress goes to stderr.")
@@ -146,6 +152,7 @@ async def _main(options: RunOptions) -> int:
     maestro = MaestroFlows(options)
     plans = _plans(options, maestro)
     await maestro.check()
+    questions = FlowQuestions.of(options.approvals, _progress(options), options.as_json)
     records: list[FlowRecord] = []
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -154,14 +161,14 @@ async def _main(options: RunOptions) -> int:
     code, failure = 0, None
     try:
         if plans:
-            code = await _on_phones(plans, options, records, maestro)
+            code = await _on_phones(plans, options, records, maestro, questions)
     except asyncio.CancelledError:
         code = FAMILIES["cancelled"].exit_code
     except HandrailError as error:
         code, failure = error.exits.exit_code, error
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
-        _publish(records, options, failure)
+        _publish(records, options, failure, questions.told)
     if failure is not None and not options.as_json:
         raise failure
     if not plans:
@@ -204,7 +211,11 @@ def _plans(options: RunOptions, maestro: MaestroFlows) -> list[Ready]:
 
 
 async def _on_phones(
-    plans: list[Ready], options: RunOptions, records: list[FlowRecord], maestro: MaestroFlows
+    plans: list[Ready],
+    options: RunOptions,
+    records: list[FlowRecord],
+    maestro: MaestroFlows,
+    questions: FlowQuestions,
 ) -> int:
     from handrail.config import Config  # noqa: PLC0415
     from handrail.flow.plan import devices_of  # noqa: PLC0415
@@ -214,12 +225,11 @@ async def _on_phones(
     for _, ready in plans:
         options.wanted.check(ready.flow.name, devices_of(ready))
     needed = max(1, *(len(devices_of(ready)) for _, ready in plans))
-    progress = _progress(options)
     async with AsyncExitStack() as stack, Runtime.open(config, caller=_caller()) as runtime:
-        _ask_between(runtime, progress)
+        questions.listen(runtime.approvals)
         maestro.policy = runtime.knows_host
         async with open_pool(options.wanted, needed, config, runtime, stack) as pool:
-            course = Course(options, pool, runtime, progress, records, maestro)
+            course = Course(options, pool, runtime, questions, records, maestro)
             return await course.all(plans)
 
 
@@ -236,7 +246,7 @@ class Course:
     options: RunOptions
     pool: Pool
     runtime: Runtime
-    progress: FlowProgress
+    questions: FlowQuestions
     records: list[FlowRecord]
     maestro: MaestroFlows
 
@@ -274,7 +284,7 @@ class Course:
         return FlowRunner(
             self.pool.for_flow(devices_of(ready)),
             self.runtime.clock,
-            observer=self.progress,
+            observer=self.questions.progress,
             evidence=ReportEvidence() if self.options.report else None,
             heal=self.options.heal,
             own_phones=bool(self.pool.phones),
@@ -285,6 +295,7 @@ class Course:
         from handrail.engine.journal.writer import head_path  # noqa: PLC0415
 
         self.pool.renew()
+        self.questions.began(document.path)
         record = await runner.run(document, self.maestro.env_for(document), attempt=number)
         record.journal_head = str(read_head(head_path(self.runtime.config.home)) or "")
         self.records.append(record)
@@ -317,21 +328,12 @@ def _progress(options: RunOptions) -> FlowProgress:
     return LiveFlowProgress(Console(file=sink))
 
 
-def _ask_between(runtime: Runtime, progress: FlowProgress) -> None:
-    """A person at the terminal is asked while the progress stands still."""
-    from handrail.cli.terminal_prompt import TerminalPrompt  # noqa: PLC0415
-
-    prompt = TerminalPrompt(runtime.approvals)
-
-    async def ask(one: AskedApproval, token: str | None) -> None:
-        if prompt.is_possible:
-            with progress.paused():
-                await prompt(one, token)
-
-    runtime.approvals.notify = ask
-
-
-def _publish(records: list[FlowRecord], options: RunOptions, failure: HandrailError | None) -> None:
+def _publish(
+    records: list[FlowRecord],
+    options: RunOptions,
+    failure: HandrailError | None,
+    asked: list[dict[str, Any]],
+) -> None:
     """Also after an interruption or a failure: what is known is written, as one document."""
     from handrail.flow import report  # noqa: PLC0415
     from handrail.flow.report import junit  # noqa: PLC0415
@@ -345,6 +347,7 @@ def _publish(records: list[FlowRecord], options: RunOptions, failure: HandrailEr
         click.echo(f"report: {page}", err=options.as_json)
     if options.as_json:
         told: dict[str, Any] = {"flows": [_told(record) for record in records]}
+        told |= {"approvals": asked} if asked else {}
         print_json(told | (failure.to_dict() if failure else {}))
     elif records:
         click.echo(summary(records))
