@@ -49,6 +49,17 @@ ANTHROPIC: Rows = [
         },
         [_tap(2, 4)],
     ),
+    (
+        {
+            "type": "tool_use",
+            "id": "toolu_1",
+            "toolset_name": "computer",
+            "name": "left_click",
+            "input": {"coordinate": [1, 2]},
+        },
+        [_tap(2, 4)],
+    ),
+    ({"action": "key", "text": "Down", "repeat": 3}, [_key("dpad_down")] * 3),
     ({"action": "right_click", "coordinate": [10, 20]}, [{"type": "long_press", "target": _at(20, 40)}]),
     ({"action": "double_click", "coordinate": [10, 20]}, [{"type": "double_tap", "target": _at(20, 40)}]),
     (

@@ -1,4 +1,6 @@
-"""Anthropic's `computer_20251124`: the `input` of a tool call, the call itself, or a message with calls.
+"""Anthropic's computer tools: the `input` of a tool call, the call itself, or a message with calls.
+
+`computer_20251124` and older call one tool with an `action`; `computer_toolset_20260801` has a tool for each.
 
 Its numbers are pixels of the picture that was sent. Back, Home and opening an app have no word of their own:
 Escape and `super` stand for the first two.
@@ -33,6 +35,8 @@ from handrail.protocol.observe import Screenshot
 
 NO_HELD_KEY = "a key that is held during a touch has no meaning on a phone"
 LONG_PRESS = "a phone has no right button: it was a long press"
+MOST_TIMES = 20
+"""How often one call may press a key."""
 _POINT = {"coordinate": PlaceField("target")}
 _HELD = {"key": NO_HELD_KEY, "text": NO_HELD_KEY}
 
@@ -59,11 +63,14 @@ def _write_scroll(action: Act, talk: Conversation) -> Fields | None:
 
 def _key(given: Fields, talk: Conversation) -> Meaning:
     del talk
-    only(given, ("text",), "key")
+    only(given, ("text", "repeat"), "key")
     text = needed(given, "text")
     if not isinstance(text, str):
         raise InvalidAction("text: should be a key's name", path="text")
-    return Meaning((pressed(split_chord(text), "text"),))
+    times = number_from(given.get("repeat", 1), "repeat")
+    if times not in range(1, MOST_TIMES + 1):
+        raise InvalidAction(f"repeat: should be 1 to {MOST_TIMES}", path="repeat")
+    return Meaning((pressed(split_chord(text), "text"),) * int(times))
 
 
 def _write_key(action: Act, talk: Conversation) -> Fields | None:
@@ -143,6 +150,8 @@ def _is_text(block: Any) -> bool:
 
 def _said(call: Mapping[str, Any]) -> Said:
     fields = call.get("input") if call.get("type") == "tool_use" else call
+    if isinstance(fields, Mapping) and call.get("toolset_name") == "computer":
+        return Said(str(call.get("name")), fields, str(call.get("id", "")))
     if not isinstance(fields, Mapping) or not isinstance(fields.get("action"), str):
         raise InvalidAction("action: is required", path="action")
     rest = {name: value for name, value in fields.items() if name != "action"}
