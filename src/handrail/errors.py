@@ -5,6 +5,7 @@ HandrailError                  UNKNOWN
 ├─ Unsupported                 UNSUPPORTED                 this device or channel can't
 ├─ Refused
 │  ├─ ActionRejected           ACTION_REJECTED             policy, denied, expired
+│  ├─ ModelRefused             MODEL_REFUSED               a model that will not work on the task
 │  ├─ PolicyUnusable           POLICY_UNUSABLE             rules that can't be read or trusted
 │  └─ DeviceBusy               DEVICE_BUSY                 somebody else holds the device
 ├─ TargetError
@@ -46,12 +47,10 @@ Codes are API: they never change their meaning. A message carries values; `hint`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Exits:
+class Exits(NamedTuple):
     """How one family of failures looks at each door. Every failure is `isError` in MCP."""
 
     http_status: int
@@ -62,7 +61,7 @@ class Exits:
 FAMILIES: dict[str, Exits] = {
     "invalid": Exits(422, 2, "the input is wrong; correct it and send it again"),
     "unsupported": Exits(501, 3, "this device or channel can't do it"),
-    "refused": Exits(403, 4, "a rule or a person said no; nothing was dispatched"),
+    "refused": Exits(403, 4, "a rule, a person or a model said no; nothing was dispatched"),
     "busy": Exits(409, 4, "somebody else has the device"),
     "target": Exits(404, 1, "the element could not be used"),
     "outcome": Exits(409, 1, "it was tried, and the result is not the expected one"),
@@ -88,10 +87,8 @@ class HandrailError(Exception):
         super().__init__(message)
         self.message = message
         self.details = details
-        if hint is not None:
-            self.hint = hint
-        if retryable is not None:
-            self.retryable = retryable
+        self.hint = self.hint if hint is None else hint
+        self.retryable = self.retryable if retryable is None else retryable
 
     @property
     def exits(self) -> Exits:
@@ -125,7 +122,7 @@ class Unsupported(HandrailError):
 
 
 class Refused(HandrailError):
-    """A rule or a person stands in the way; nothing was dispatched."""
+    """A rule, a person or a model stands in the way; nothing was dispatched."""
 
     family = "refused"
 
@@ -142,6 +139,13 @@ class PolicyUnusable(Refused):
 
     code = "POLICY_UNUSABLE"
     hint = "Only the person who owns the policy can mend it; `handrail policy check` says what is wrong."
+
+
+class ModelRefused(Refused):
+    """A model, or its maker's filter, will not work on the task."""
+
+    code = "MODEL_REFUSED"
+    hint = "Say the task otherwise, or give it to another model."
 
 
 class DeviceBusy(Refused):
@@ -386,12 +390,10 @@ class Cancelled(HandrailError):
     hint = "Look at `delivery` before you repeat it."
 
 
-def _classes(root: type[HandrailError]) -> Iterator[type[HandrailError]]:
+def _classes(root: type[HandrailError] = HandrailError) -> Iterator[type[HandrailError]]:
     yield root
     for child in root.__subclasses__():
         yield from _classes(child)
 
 
-ERRORS: dict[str, type[HandrailError]] = {
-    cls.code: cls for cls in _classes(HandrailError) if "code" in vars(cls)
-}
+ERRORS: dict[str, type[HandrailError]] = {cls.code: cls for cls in _classes() if "code" in vars(cls)}

@@ -14,6 +14,12 @@ def message(*content: dict[str, Any], stop: str = "tool_use") -> Answer:
     return _json({**_frame(), "content": list(content), "stop_reason": stop})
 
 
+def refused(why: str) -> Answer:
+    """A refusal with its reason, and nothing said."""
+    details = {"type": "refusal", "category": "general_harms", "explanation": why}
+    return _json({**_frame(), "content": [], "stop_reason": "refusal", "stop_details": details})
+
+
 def text(said: str) -> dict[str, Any]:
     return {"type": "text", "text": said}
 

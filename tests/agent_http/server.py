@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,10 +37,14 @@ class Got:
     body: dict[str, Any]
 
 
+Planned = Answer | Hang | Reset | Callable[[Got], Answer]
+"""What is sent, or what decides it when the request is there."""
+
+
 class Server:
     """Answers in order; the last one is repeated."""
 
-    def __init__(self, answers: list[Answer | Hang | Reset]) -> None:
+    def __init__(self, answers: list[Planned]) -> None:
         self.answers = answers
         self.got: list[Got] = []
         self.sent = 0
@@ -82,7 +86,7 @@ class Server:
                 if isinstance(answer, Hang):
                     await reader.read()  # until the client gives up
                     return
-                await self._send(writer, answer)
+                await self._send(writer, answer(got) if callable(answer) else answer)
         except ConnectionError:
             pass
         finally:
@@ -123,7 +127,7 @@ async def _request(reader: asyncio.StreamReader) -> Got | None:
 
 
 @asynccontextmanager
-async def serving(*answers: Answer | Hang | Reset) -> AsyncIterator[Server]:
+async def serving(*answers: Planned) -> AsyncIterator[Server]:
     server = Server(list(answers))
     server.listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
     server.port = server.listener.sockets[0].getsockname()[1]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handrail.agent.budget import DEFAULT, Budget, Spend, reached, says
+from handrail.agent.computer import ComputerSpeech
 from handrail.agent.model import AgentModel, Usage
 from handrail.agent.phone import PLACEHOLDER, ActionRunner
 from handrail.agent.report import report
@@ -169,6 +170,7 @@ def _task_data(stepper: Stepper, spec: str) -> dict[str, object]:
         "spec": spec,
         **({"dialect": stepper.speech.own.name} if stepper.speech is not None else {}),
         **({"frame": stepper.speech.talk.frame.unit} if stepper.speech is not None else {}),
+        **({"tools": "computer"} if isinstance(stepper.speech, ComputerSpeech) else {}),
         "device": stepper.hands.session.serial,
         "budget": stepper.budget.to_dict(),
         "started": iso_time(stepper.clock.now_ms()),

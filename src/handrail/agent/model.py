@@ -13,6 +13,8 @@ from handrail.protocol.observe import Finish
 
 Mode = Literal["tools", "text"]
 """`tools`: the vocabulary is the tool schema. `text`: openpocket JSON in plain text."""
+ToolSet = Literal["computer"]
+"""Tools that are not the vocabulary: `computer` is the one that the model's maker has trained it on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,44 @@ class PromptTurn:
 
     role: Literal["user", "assistant"]
     text: str
+    image: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One call of a tool in an answer."""
+
+    id: str
+    parts: tuple[Any, ...]
+    """What is to be done, in order: for a maker's computer in its form, for another tool its arguments."""
+    tool: str = ""
+    """Which one; empty for the maker's computer."""
+    checks: tuple[Mapping[str, Any], ...] = ()
+    """What the maker wants a person to confirm first."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult:
+    """What came of one call."""
+
+    id: str
+    text: str
+    failed: bool = False
+    image: bytes | None = None
+    """What it was called for, where that was a picture."""
+    acknowledged: tuple[Mapping[str, Any], ...] = ()
+    """Checks to which a person has said yes."""
+    tool: str = ""
+    """As in the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """An answer of the model in its maker's own form, and what it was told after it."""
+
+    said: tuple[Mapping[str, Any], ...]
+    results: tuple[CallResult, ...]
+    words: str
     image: bytes | None = None
 
 
@@ -34,6 +74,14 @@ class Prompt:
     """`{name, description, input_schema}`, one per action that it may choose."""
     step: int = 1
     """Which step of the run this is; a question that is asked again has the same number."""
+    exchanges: tuple[Exchange, ...] = ()
+    """What was said since the first turn, for models that work by their maker's computer tool."""
+    display: tuple[int, int] | None = None
+    """How large the pictures are that such a model points at."""
+    max_tokens: int | None = None
+    """What is left of the run's budget: no answer may be longer."""
+    schema: Mapping[str, Any] | None = None
+    """What an answer in text has to be, for servers that can see to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +103,13 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     problem: str = ""
     """Why there is no action, in words that can be told to the model."""
+    said: tuple[Mapping[str, Any], ...] = ()
+    """The answer as the maker's protocol has it, where it has to be sent back so."""
+    calls: tuple[ModelCall, ...] = ()
+    refusal: str = ""
+    """Why the model will not work on the task; that is the end of the run."""
+    notice: str = ""
+    """What the person at the run should know of how the server was asked."""
 
 
 def finished(message: str) -> Reply:
@@ -85,3 +140,4 @@ class ModelOptions:
     mode: Mode | None = None
     sees: bool | None = None
     stream: bool = False
+    tools: ToolSet | None = None

@@ -18,6 +18,7 @@ from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import GetUiTree, Screenshot
+from handrail.surface.picture import size_of
 
 MOST_LINES = 200
 REPORT_WIDTH = 400
@@ -25,7 +26,12 @@ REPORT_WIDTH = 400
 PLACEHOLDER = "${secret:"
 """Where it stands in a text of the engine's, a secret would be read on the screen."""
 
+_SMALLEST = 0.05
+_ROUNDED = 0.99
+"""What whole pixels may miss a rule by."""
 Act = Callable[[AnyAction], Awaitable[Envelope]]
+Factor = Callable[[tuple[int, int]], float]
+"""By what a picture of this size has to be multiplied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +81,21 @@ async def look(session: Session, act: Act) -> ScreenLook:
 
 async def photograph(act: Act, width: int, *, for_model: bool, marks: bool = True) -> bytes | None:
     """PNG, as large as models use it or as a report does; None for a secure window or a failed read."""
-    small = min(1.0, max(0.05, REPORT_WIDTH / max(1, width)))
-    envelope = await act(Screenshot(marks=marks) if for_model else Screenshot(scale=small))
+    small = min(1.0, max(_SMALLEST, REPORT_WIDTH / max(1, width)))
+    return picture_in(await act(Screenshot(marks=marks) if for_model else Screenshot(scale=small)))
+
+
+async def photograph_by(act: Act, size: tuple[int, int], factor: Factor) -> bytes | None:
+    """The whole screen, made smaller by a rule; once more where a picture has more pixels than its screen."""
+    scale = factor(size)
+    png = picture_in(await act(Screenshot(scale=max(_SMALLEST, scale))))
+    if png is None or (more := factor(size_of(png))) > _ROUNDED:
+        return png
+    return picture_in(await act(Screenshot(scale=max(_SMALLEST, scale * more))))
+
+
+def picture_in(envelope: Envelope) -> bytes | None:
+    """What a screenshot has answered."""
     data = (envelope.details or {}).get("screenshotBase64") if envelope.success else None
     return base64.b64decode(data) if data else None
 

@@ -64,11 +64,11 @@ class AgentStep:
         return cls(**{**given, "action_ids": tuple(line.get("action_ids", ()))})
 
 
-Outcome = Literal["finished", "failed", "stuck", "stopped"] | Limit
+Outcome = Literal["finished", "failed", "refused", "stuck", "stopped"] | Limit
 """finished: the model said so, and the task's condition holds where there is one. stuck: it went round in
-circles and nobody helped. failed: the model or the phone did."""
+circles and nobody helped. failed: the model or the phone did. refused: the model will not work on it."""
 
-EXIT_CODES: dict[str, int] = {"finished": 0, "stopped": 130}
+EXIT_CODES: dict[str, int] = {"finished": 0, "refused": 4, "stopped": 130}
 """Of the command; everything else ends with 1."""
 
 
@@ -115,8 +115,9 @@ class RunResult:
 
 
 NOTHING = Spend()
-Phase = Literal["started", "thinking", "acting", "waiting", "step", "ended"]
-"""waiting: for a person. step: one has ended. ended: so has the run."""
+Phase = Literal["started", "thinking", "notice", "acting", "waiting", "step", "ended"]
+"""notice: something that a person should know. waiting: for a person. step: one has ended. ended: so has the
+run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class RunProgress:
     number: int = 0
     thought: str = ""
     doing: str = ""
-    """The action in a few words."""
+    """The action, or the notice, in a few words."""
     spend: Spend = NOTHING
     step: AgentStep | None = None
     result: RunResult | None = None

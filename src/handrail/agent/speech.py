@@ -16,6 +16,7 @@ from pydantic_core import from_json
 from handrail.agent.model import Reply
 from handrail.agent.phone import ScreenLook
 from handrail.agent.read_answer import Choice, nowhere, read_reply
+from handrail.agent.run_data import StepOutcome
 from handrail.dialects.frame import CoordinateFrame, Unit
 from handrail.dialects.parts import Conversation
 from handrail.dialects.registry import dialect
@@ -25,6 +26,7 @@ from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.observe import Wait
 
+BAD: frozenset[StepOutcome] = frozenset({"failed", "refused", "malformed", "blocked", "unfinished"})
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.M | re.ASCII)
 
 
@@ -80,6 +82,12 @@ class Speech:
             return Choice(None, why)
         self.waiting = deque(rest)
         return Choice(first, thought=reading.thought)
+
+    def came(self, outcome: StepOutcome, told: str, image: bytes | None) -> None:
+        """The chosen action has ended. What was to follow a bad end was meant for another screen."""
+        del told, image
+        if outcome in BAD:
+            self.waiting.clear()
 
 
 def _given(raw: str, own: Dialect) -> Any:

@@ -10,10 +10,19 @@ import json
 from dataclasses import dataclass, field, replace
 
 from handrail.agent.budget import Budget, Spend
+from handrail.agent.computer import ComputerSpeech
 from handrail.agent.history import UnfinishedStep, answer_of, came_of, line_of
 from handrail.agent.model import AgentModel
-from handrail.agent.phone import PLACEHOLDER, ActionRunner, ScreenLook, look, photograph
-from handrail.agent.prompt import Situation, ask_model, prompt_of
+from handrail.agent.phone import (
+    PLACEHOLDER,
+    ActionRunner,
+    ScreenLook,
+    look,
+    photograph,
+    photograph_by,
+    picture_in,
+)
+from handrail.agent.prompt import Situation, ask_model, asked_again, prompt_of
 from handrail.agent.read_answer import read_reply
 from handrail.agent.run_data import AgentStep, Outcome, Phase, RunProgress, StepOutcome, Tell
 from handrail.agent.run_folder import RunFolder
@@ -22,7 +31,7 @@ from handrail.agent.stuck import Moment, ScreenNumbers, StuckGuard
 from handrail.agent.task import Task
 from handrail.clock import Clock, iso_time
 from handrail.engine.look.conditions import holds
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, ModelRefused
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.observe import Finish, RequestHumanAuth, Wait, WaitFor, WaitForStable
@@ -103,6 +112,8 @@ class Stepper:
             self._write(draft, "failed", draft.view.text, code=draft.view.code)
             return Ending("failed", draft.view.text, draft.view.code)
         await self._see_and_ask(draft)
+        if draft.asked is not None and draft.asked.reply.refusal:
+            return self._refused(draft, draft.asked.reply.refusal)
         if draft.action is None:
             return self._unreadable(draft)
         self._say("acting", draft)
@@ -128,7 +139,7 @@ class Stepper:
             self.speech.look(draft.view)
             if self.speech.waiting:  # what the model said last is not done yet
                 draft.action = self.speech.waiting.popleft()
-                await self._photograph(draft)
+                await self._photograph(draft, for_model=False)
                 return
         async with beside(self._photograph(draft), "agent's picture") as taking:
             if self.model.sees:
@@ -136,14 +147,18 @@ class Stepper:
             await self._ask(draft)
             await taking
 
-    async def _photograph(self, draft: UnfinishedStep) -> None:
+    async def _photograph(self, draft: UnfinishedStep, *, for_model: bool = True) -> None:
         """No picture where a secret could be in it: pictures can't be redacted."""
         self.has_secret = self.has_secret or draft.view.shows_secret
-        wanted = self.model.sees or (self.pictures and self.folder is not None)
+        is_sent = self.model.sees and for_model
+        wanted = is_sent or (self.pictures and self.folder is not None)
         if not wanted or self.has_secret or draft.view.seen is None:
             return
-        width = draft.view.seen.screen.width
-        png = await photograph(self.hands.act, width, for_model=self.model.sees, marks=self.speech is None)
+        screen, act = draft.view.seen.screen, self.hands.act
+        if is_sent and isinstance(self.speech, ComputerSpeech):
+            png = await photograph_by(act, (screen.width, screen.height), self.speech.scale)
+        else:
+            png = await photograph(act, screen.width, for_model=is_sent, marks=self.speech is None)
         draft.view = replace(draft.view, picture=png)
         if png is not None and self.folder is not None and self.pictures:
             draft.picture = await asyncio.to_thread(self.folder.keep_picture, draft.number, png)
@@ -151,8 +166,9 @@ class Stepper:
     async def _ask(self, draft: UnfinishedStep) -> None:
         self._say("thinking", draft)
         read = self.speech.read if self.speech is not None else read_reply
+        again = self.speech.asked_again if isinstance(self.speech, ComputerSpeech) else asked_again
         prompt = prompt_of(self._situation(draft), self.model, self.speech)
-        draft.asked = await ask_model(self.model, prompt, read)
+        draft.asked = await ask_model(self.model, prompt, read, again, self._notice)
         draft.action = draft.asked.choice.action
         self._remark = draft.asked.reply.problem if draft.action is not None else ""
         if self.speech is not None:
@@ -200,8 +216,6 @@ class Stepper:
         envelope = await self.hands.act(action, draft.thought)
         self._answer = answer_of(action, envelope)
         self._write(draft, came_of(action, envelope), line_of(action, envelope), envelope)
-        if not envelope.success and self.speech is not None:
-            self.speech.waiting.clear()  # what was to follow was meant for another screen
         if envelope.failure_code == "CANCELLED":
             return STOPPED
         if envelope.failure_code == "DEVICE_BUSY":
@@ -247,6 +261,11 @@ class Stepper:
         if self._claims < CLAIMS:
             return None
         return Ending("failed", f"{why}, although the model said so {CLAIMS} times.", checked.failure_code)
+
+    def _refused(self, draft: UnfinishedStep, why: str) -> Ending:
+        told = f"The model refused: {cut(clean(why), 240)}"
+        self._write(draft, "refused", told, code=ModelRefused.code)
+        return Ending("refused", f"The model refused: {clean(why)}", ModelRefused.code)
 
     def _unreadable(self, draft: UnfinishedStep) -> Ending | None:
         problem = draft.asked.choice.problem if draft.asked else ""
@@ -305,6 +324,8 @@ class Stepper:
         ms = self.clock.monotonic_ms() - draft.began_ms
         failed = code or (envelope.failure_code if envelope else None)
         step = draft.step(came, told, ids=self.hands.ids, ms=ms, envelope=envelope, code=failed)
+        if self.speech is not None:
+            self.speech.came(came, told, self._region(draft, envelope))
         self.hands.begin_step()  # what comes after it is not part of it
         self.steps.append(step)
         self.spend = replace(self.spend, steps=len(self.steps), ms=self.spend.ms + ms)
@@ -313,6 +334,16 @@ class Stepper:
         self.tell(
             RunProgress("step", self.hands.caller.id, step.number, step.thought, told, self.spend, step)
         )
+
+    def _region(self, draft: UnfinishedStep, envelope: Envelope | None) -> bytes | None:
+        """A part of the screen that the model wanted to see larger."""
+        if envelope is None or self.has_secret or getattr(draft.action, "region", None) is None:
+            return None
+        return picture_in(envelope)
+
+    def _notice(self, words: str) -> None:
+        run, number = self.hands.caller.id, len(self.steps) + 1
+        self.tell(RunProgress("notice", run, number, doing=words, spend=self.spend))
 
     def _say(self, phase: Phase, draft: UnfinishedStep) -> None:
         doing = draft.action.type if draft.action is not None else ""

@@ -38,6 +38,29 @@ def told_as_text(kinds: Iterable[str] = DEFAULT) -> str:
 
 
 @cache
+def answer_schema() -> Mapping[str, Any]:
+    """What an answer in text is: a thought and one action of those that are told."""
+    forms = [_form(tool) for tool in tool_schemas()]
+    return {
+        "type": "object",
+        "properties": {"thought": {"type": "string"}, "action": {"anyOf": forms}},
+        "required": ["thought", "action"],
+        "additionalProperties": False,
+    }
+
+
+def _form(tool: Tool) -> Mapping[str, Any]:
+    schema = tool["input_schema"]
+    fields = {name: one for name, one in schema["properties"].items() if name != "reason"}
+    needed = [name for name in schema.get("required", ()) if name != "reason"]
+    return {
+        **schema,
+        "properties": {"type": {"const": kind_of(tool["name"])}, **fields},
+        "required": ["type", *needed],
+    }
+
+
+@cache
 def _tool(kind: str) -> Tool:
     cls = ACTIONS.get(kind)
     if cls is None:

@@ -20,7 +20,7 @@ from handrail.waiting import beside
 
 if TYPE_CHECKING:
     from handrail.agent.budget import Budget
-    from handrail.agent.model import AgentModel
+    from handrail.agent.model import AgentModel, ToolSet
     from handrail.agent.run_data import AgentStep, RunProgress, RunResult, Tell
     from handrail.agent.speech import Speech
     from handrail.agent.task import Task
@@ -44,6 +44,7 @@ class AgentOptions:
     model: str | None
     base_url: str | None
     text: bool
+    tools: ToolSet | None
     dialect: str | None
     frame: str | None
     see: bool | None
@@ -65,6 +66,9 @@ class AgentOptions:
     "--base-url", metavar="URL", help="Another server with the maker's protocol, such as a local one."
 )
 @click.option("--text", is_flag=True, help="The model has no tools: it answers in JSON.")
+@click.option(
+    "--tools", type=click.Choice(["computer"]), help="Work by the computer tool of the model's own maker."
+)
 @click.option("--dialect", metavar="NAME", help="The form it was trained on: ui_tars, mobile_use, ….")
 @click.option("--frame", metavar="UNIT", help="What its numbers mean, if not what the dialect says.")
 @click.option("--see/--no-see", default=None, help="Send it pictures of the screen, or never.")
@@ -88,7 +92,8 @@ def agent(**given: Any) -> None:
     """Let a model work on a phone until a task is done.
 
     Ends with 0 when it is finished, 1 when it is not, 2 for bad input, 3 for a phone or a model that can't be
-    reached, 130 when it was stopped. Every run leaves a folder with its steps and a report.
+    reached, 4 when the model refuses, 130 when it was stopped. Every run leaves a folder with its steps and a
+    report.
     """
     options = AgentOptions(**given)
     if (options.task is None) == (options.resume is None):
@@ -169,6 +174,7 @@ def _plan(options: AgentOptions, folder: Path, runtime: Runtime) -> AgentPlan:
         mode="text" if options.text or options.dialect else None,
         sees=options.see,
         stream=options.stream,
+        tools=options.tools or then.get("tools"),
     )
     target, speech = _target(options, then), _speech(model, options, then)
     return AgentPlan(task, budget, model, spec, target, folder, saved.steps if saved else (), speech)
@@ -224,6 +230,7 @@ async def _run(plan: AgentPlan, options: AgentOptions, runtime: Runtime, session
 
 def _speech(model: AgentModel, options: AgentOptions, then: Mapping[str, Any]) -> Speech | None:
     """The dialect of the command line, else the one that a script names, else that of the resumed run."""
+    from handrail.agent.computer import ComputerSpeech  # noqa: PLC0415
     from handrail.agent.speech import Speech  # noqa: PLC0415
     from handrail.dialects.frame import unit_from  # noqa: PLC0415
     from handrail.dialects.registry import dialect  # noqa: PLC0415
@@ -231,6 +238,8 @@ def _speech(model: AgentModel, options: AgentOptions, then: Mapping[str, Any]) -
     name = options.dialect or getattr(model, "dialect", "") or str(then.get("dialect", ""))
     if not name:
         return None
+    if getattr(model, "is_computer", False):
+        return ComputerSpeech.of_maker(name)
     return Speech.of(name, unit_from(options.frame or then.get("frame"), dialect(name).unit))
 
 

@@ -90,6 +90,8 @@ class JsonProgress(_Quiet):
         pass
 
     def tell(self, progress: RunProgress) -> None:
+        if progress.phase == "notice":
+            self._line({"notice": progress.doing})
         if progress.step is not None:
             self._line({"step": progress.step.to_dict(), "spend": progress.spend.to_dict()})
 
@@ -111,6 +113,8 @@ class PlainProgress(_Quiet):
             self._write(line)
 
     def tell(self, progress: RunProgress) -> None:
+        if progress.phase == "notice":
+            self._write(cut(clean(progress.doing), LINE))
         if (step := progress.step) is not None:
             self._write(f"{step.number:>3}. {_thought(step)}")
             self._write(f"     {_sign(step)} {cut(clean(step.told), LINE)}  [{spent_text(progress.spend)}]")
@@ -138,6 +142,8 @@ class LiveProgress:
             doing = f": {progress.doing}" if progress.doing else ""
             now = f"step {progress.number} {_NOW[progress.phase]}{doing} ({spent_text(progress.spend)})"
             self._status.update(_as_text(now))
+        if progress.phase == "notice":
+            self._print(cut(clean(progress.doing), LINE), "dim")
         if (step := progress.step) is not None:
             colour = "green" if step.outcome in GOOD else "yellow" if step.outcome == "unchanged" else "red"
             self._print(f"{step.number:>3}. {_thought(step)}", "")

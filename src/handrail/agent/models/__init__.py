@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from handrail.agent.model import AgentModel, Mode, ModelOptions
+from handrail.agent.model import AgentModel, Mode, ModelOptions, ToolSet
 from handrail.agent.models.offline import Nothing, RandomTaps, open_recording
 from handrail.agent.models.scripted import open_script
 from handrail.clock import Clock
@@ -27,12 +27,19 @@ def open_model(
     mode: Mode | None = None,
     sees: bool | None = None,
     stream: bool = False,
+    tools: ToolSet | None = None,
 ) -> AgentModel:
-    """The model of this name. Raises `InvalidAction` with the path `model`, or `Unsupported`."""
+    """The model of this name. Raises `InvalidAction` with the path `model` or `tools`, or `Unsupported`."""
     kind, _, rest = spec.strip().partition(":")
+    if tools is not None and kind not in ("openai", "anthropic"):
+        raise InvalidAction(
+            f"tools: {spec[:60]!r} has no {tools} tool of its maker",
+            path="tools",
+            hint="openai:NAME and anthropic:NAME have one; leave --tools out for the others.",
+        )
     match kind:
         case "openai" | "anthropic" if rest:
-            return _hosted(kind, rest, ModelOptions(base_url, mode, sees, stream), env, clock)
+            return _hosted(kind, rest, ModelOptions(base_url, mode, sees, stream, tools), env, clock)
         case "scripted" if rest:
             return open_script(Path(rest).expanduser())
         case "recorded" if rest:
@@ -49,6 +56,10 @@ def open_model(
 
 def _hosted(kind: str, name: str, wishes: ModelOptions, env: Mapping[str, str], clock: Clock) -> AgentModel:
     try:
+        if wishes.tools == "computer":
+            from handrail.agent.models.computer import open_computer  # noqa: PLC0415
+
+            return open_computer(kind, name, wishes, env=env, clock=clock)
         from handrail.agent.models.hosted import open_hosted  # noqa: PLC0415
 
         return open_hosted(kind, name, wishes, env=env, clock=clock)

@@ -9,11 +9,9 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.settings import ModelSettings
 
-from handrail.agent.models.hosted import Maker, checked
-from handrail.errors import InvalidAction
+from handrail.agent.models.account import account_of
+from handrail.agent.models.hosted import Maker
 
-KEY = "ANTHROPIC_API_KEY"
-HOME = "https://api.anthropic.com"
 _NO_KEY = "none"  # the SDK wants something to send
 _SETTINGS = ModelSettings(
     max_retries=0, max_tokens=4_096, parallel_tool_calls=False, cache={"messages": False}
@@ -23,11 +21,7 @@ _SETTINGS = ModelSettings(
 
 def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncClient) -> Maker:
     """A key is needed at home only; elsewhere the prices are not Anthropic's."""
-    key = env.get(KEY, "").strip()
-    place = checked(base_url or env.get("ANTHROPIC_BASE_URL", "").strip() or HOME)
-    is_home = place.rstrip("/") == HOME
-    if is_home and not key:
-        raise InvalidAction(f"{KEY} is not set", path=KEY, hint=f"Set {KEY}.")
-    provider = AnthropicProvider(base_url=place, api_key=key or _NO_KEY, http_client=client)
+    account = account_of("anthropic", base_url, env)
+    provider = AnthropicProvider(base_url=account.place, api_key=account.key or _NO_KEY, http_client=client)
     model = AnthropicModel(name, provider=provider)
-    return Maker(model, place, key, _SETTINGS, sees=True, is_priced=is_home)
+    return Maker(model, account.place, account.key, _SETTINGS, sees=True, is_priced=account.is_home)

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from httpx2 import AsyncClient
 from pydantic_ai.direct import model_request, model_request_stream
@@ -34,12 +33,12 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
 from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
+from handrail.agent.models.account import place_of
 from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
 from handrail.agent.models.retries import TRY_MS, RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
 from handrail.clock import Clock
-from handrail.errors import InvalidAction
 
 _JPEG = b"\xff\xd8"
 
@@ -237,25 +236,3 @@ def _dollars(response: ModelResponse) -> float | None:
         return float(response.cost().total_price)
     except (LookupError, ValueError):  # no such model in the list, or an answer without its usage
         return None
-
-
-def checked(url: str) -> str:
-    """The same URL; `InvalidAction` for what is none. It is not repeated: a password may stand in it."""
-    try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        is_address = False
-    if not is_address:
-        raise InvalidAction(
-            "base_url: is not an address", path="base_url", hint="Such as http://127.0.0.1:11434/v1."
-        )
-    return url
-
-
-def place_of(url: str) -> str:
-    """Without a user, a password or a query."""
-    parts = urlsplit(url)
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"

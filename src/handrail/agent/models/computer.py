@@ -1,0 +1,219 @@
+"""A model that works by its maker's own computer tool: one conversation in the maker's own messages, by HTTP.
+
+Owns sending, errors and which version of the tool the server takes. The makers' forms are in
+`computer_anthropic.py` and `computer_openai.py`; neither imports a maker's package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from httpx2 import AsyncClient, HTTPError, Response
+from pydantic_ai.exceptions import (
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelQuotaExceededError,
+    ModelRequestRejectedError,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.usage import RequestUsage
+from pydantic_core import from_json
+
+from handrail.agent.model import Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
+from handrail.agent.models.account import Account, account_of, place_of
+from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, usage_of
+from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
+from handrail.agent.models.retries import TRY_MS, RetryPolicy
+from handrail.clock import Clock
+from handrail.errors import InvalidAction, ModelUnavailable
+from handrail.protocol.observe import Finish
+
+ANSWER_TOKENS = 8_192
+"""Of one answer, its thinking included."""
+_QUOTA = ("insufficient_quota", "billing_error", "billing_hard_limit_reached")
+
+
+@dataclass(frozen=True, slots=True)
+class HeardAnswer:
+    """What a maker's response says."""
+
+    said: tuple[Mapping[str, Any], ...]
+    text: str
+    thought: str
+    calls: tuple[ModelCall, ...]
+    usage: RequestUsage
+    model: str = ""
+    refusal: str = ""
+    is_cut: bool = False
+
+
+class MakersForm(Protocol):
+    """How one maker's server is spoken to."""
+
+    dialect: str
+    path: str
+    versions: Sequence[str]
+    """Of its tool, the newest first."""
+
+    def headers(self, key: str, version: str) -> dict[str, str]: ...
+
+    def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]: ...
+
+    def heard(self, data: Mapping[str, Any]) -> HeardAnswer:
+        """Raises `UnexpectedModelBehavior` for what is no answer."""
+        ...
+
+
+class ComputerModel:
+    """One model of one maker, with its computer tool."""
+
+    mode: Mode = "tools"
+    sees = True
+
+    def __init__(
+        self, kind: str, name: str, form: MakersForm, account: Account, clock: Clock, client: AsyncClient
+    ) -> None:
+        self.name = f"{kind}:{name}"
+        self.dialect = form.dialect
+        self.is_computer = True
+        self._kind, self._model, self._form = kind, name, form
+        self._account, self._client = account, client
+        self._patience = RetryPolicy(self.name, place_of(account.place), account.key, clock)
+        self._versions = list(form.versions)
+
+    async def step(self, prompt: Prompt) -> Reply:
+        notice = ""
+        while True:
+            try:
+                heard = await self._patience.ask(lambda: self._once(prompt))
+            except TooLong:
+                why = f"The answer was longer than {MAX_BYTES:,} bytes. Be brief."
+                return Reply("", None, "", problem=why, notice=notice)
+            except ModelUnavailable as error:
+                if not self._is_about_the_tool(error):
+                    raise
+                old = self._versions.pop(0)
+                notice = f"{self.name} does not take {old}; {self._versions[0]} is used."
+                continue
+            return self._reply(heard, notice)
+
+    def _is_about_the_tool(self, error: ModelUnavailable) -> bool:
+        """An older model or server names what it does not know; there may be an older tool for it."""
+        status, said = error.details.get("status"), error.message.lower()
+        return status == 400 and "computer" in said and len(self._versions) > 1
+
+    async def _once(self, prompt: Prompt) -> HeardAnswer:
+        tokens = min(ANSWER_TOKENS, prompt.max_tokens or ANSWER_TOKENS)
+        version = self._versions[0]
+        try:
+            response = await self._client.post(
+                self._account.place.rstrip("/") + self._form.path,
+                json=self._form.body(self._model, prompt, version, tokens),
+                headers=self._form.headers(self._account.key, version),
+            )
+        except HTTPError as error:
+            raise ModelAPIError(self.name, str(error) or type(error).__name__) from error
+        data = _json(self._patience.redact(response.text))
+        if not response.is_success:
+            raise _failure(self.name, response, data)
+        if not isinstance(data, dict):
+            raise UnexpectedModelBehavior("the answer is not a JSON object")
+        try:
+            return self._form.heard(data)
+        except (TypeError, AttributeError, LookupError, ValueError) as error:
+            raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
+
+    def _reply(self, heard: HeardAnswer, notice: str) -> Reply:
+        def told(text: str) -> str:
+            """Lone surrogates, which JSON can hold, can't be written to any file."""
+            return self._patience.redact(text.encode(errors="replace").decode()).strip()
+
+        text = told(heard.text)
+        calls = () if heard.is_cut else heard.calls
+        parts = [json.dumps(part, ensure_ascii=False) for call in calls for part in call.parts]
+        action = None if calls or heard.is_cut or not text else {**Finish().to_dict(), "message": text}
+        return Reply(
+            thought=(text if calls else told(heard.thought))[:THOUGHT_CHARS],
+            action=action,
+            raw=told("\n".join([heard.text, *parts]))[:RAW_CHARS],
+            usage=self._usage(heard),
+            problem="" if calls or action else _problem(heard),
+            said=() if heard.is_cut else heard.said,  # half an answer can't be sent back
+            calls=calls,
+            refusal=told(heard.refusal),
+            notice=notice,
+        )
+
+    def _usage(self, heard: HeardAnswer) -> Usage:
+        named = ModelResponse(
+            parts=[], usage=heard.usage, model_name=heard.model or self._model, provider_name=self._kind
+        )
+        return usage_of(named, is_priced=self._account.is_home)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+
+def _problem(heard: HeardAnswer) -> str:
+    why = "The answer was cut off: it was too long." if heard.is_cut else "The answer was empty."
+    return f"{why} Call a tool, or say what was achieved."
+
+
+def _json(text: str) -> Any:
+    """None for what is no JSON; errors of proxies are pages."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return None
+
+
+def _failure(name: str, response: Response, data: Any) -> ModelHTTPError:
+    """As the library sorts them for other models, so that all are repeated and told by the same rules."""
+    inner = data.get("error") if isinstance(data, dict) else None
+    kinds = [inner.get(key) for key in ("code", "type")] if isinstance(inner, dict) else []
+    status = response.status_code
+    category: type[ModelRequestRejectedError | ModelQuotaExceededError] | None = None
+    if status == 402 or any(kind in _QUOTA for kind in kinds):
+        category = ModelQuotaExceededError
+    elif status in (401, 403):
+        category = ModelAuthenticationError
+    elif status == 404:
+        category = ModelNotFoundError
+    elif status in (400, 413, 422):
+        category = ModelRequestRejectedError
+    body = data if data is not None else response.text[:2_000]
+    return ModelHTTPError.for_category(
+        category, status_code=status, model_name=name, body=body, headers=dict(response.headers)
+    )
+
+
+def open_computer(
+    kind: str, name: str, wishes: ModelOptions, *, env: Mapping[str, str], clock: Clock
+) -> ComputerModel:
+    """Raises `InvalidAction` for wishes that can't go together."""
+    wanted = {"text": wishes.mode == "text", "no-see": wishes.sees is False, "stream": wishes.stream}
+    for word, is_wanted in wanted.items():
+        if is_wanted:
+            raise InvalidAction(
+                f"tools: computer works by pictures and calls; --{word} does not go with it",
+                path="tools",
+                hint=f"Leave --{word} or --tools out.",
+            )
+    account = account_of(kind, wishes.base_url, env)
+    return ComputerModel(kind, name, _form(kind, name), account, clock, open_client(TRY_MS / 1000))
+
+
+def _form(kind: str, name: str) -> MakersForm:
+    if kind == "openai":
+        from handrail.agent.models.computer_openai import OpenAIForm  # noqa: PLC0415
+
+        return OpenAIForm(name)
+    from handrail.agent.models.computer_anthropic import AnthropicForm  # noqa: PLC0415
+
+    return AnthropicForm()
