@@ -1,4 +1,5 @@
-# Every target makes .venv itself, with plain pip and the pins of constraints.txt.
+# Every target makes .venv itself, with plain pip and the pins of constraints.txt: `demo` and `serve` what is
+# needed to use it, the others also the tools of developers.
 PYTHON ?= python3
 BIN := .venv/bin
 CORES ?= 4  # many tests wait for a phone; two cores serve four workers
@@ -14,14 +15,22 @@ help:
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
 	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
-	@echo "make serve   the desk, with a phone    make venv    only the virtual environment"
+	@echo "make serve   the desk, with a phone    make venv    the environment with its tools"
 
-venv: .venv/ready
+venv: .venv/tools
 
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
+# What a person needs who wants to use it. Files are compiled when they are first used: most never are.
 .venv/ready: pyproject.toml sim/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
+	$(INSTALL) --no-compile --editable ./sim --editable .
+	@find .venv -name __pycache__ -prune -exec rm -rf {} +
+	@touch $@
+	@echo ".venv: $$(du -sm .venv | cut -f1) MB"
+
+# What tests and checks need besides, in the same environment.
+.venv/tools: .venv/ready
 	$(INSTALL) --editable './sim[dev]' --editable '.[dev,sim]'
 	@touch $@
 
@@ -59,10 +68,10 @@ docs: venv
 	$(BIN)/python sim/docs/screens.py
 	$(BIN)/python docs/desk_screens.py
 
-demo: venv
+demo: .venv/ready
 	@$(BIN)/handrail demo
 
-serve: venv
+serve: .venv/ready
 	@$(BIN)/handrail serve --sim 1
 
 clean:

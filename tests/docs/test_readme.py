@@ -133,6 +133,10 @@ def test_every_example_stands_on_the_page() -> None:
         assert f"(../examples/python/{program.name})" in page
 
 
+MOST_MB = 130
+"""Of an environment that runs the demo and the desk."""
+
+
 @pytest.mark.timeout(1_000)
 @pytest.mark.skipif(not os.environ.get("HANDRAIL_NEW_USER"), reason="HANDRAIL_NEW_USER=1 builds a venv")
 def test_a_new_user_needs_a_clone_and_make(tmp_path: Path) -> None:
@@ -145,3 +149,18 @@ def test_a_new_user_needs_a_clone_and_make(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The journal proves it" in done.stdout
+    used = subprocess.run(["du", "-sm", ".venv"], cwd=clone, capture_output=True, text=True, check=True)
+    assert int(used.stdout.split()[0]) <= MOST_MB
+
+
+@pytest.mark.parametrize(
+    ("target", "tools"), [("demo", False), ("serve", False), ("test", True), ("check", True)]
+)
+def test_only_developers_install_the_tools_of_developers(target: str, tools: bool) -> None:
+    """As make would do it in a new clone."""
+    planned = subprocess.run(
+        ["make", "--dry-run", "--always-make", target], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    installs = [line for line in planned.stdout.splitlines() if "pip install" in line]
+    assert "--editable ./sim --editable ." in installs[0]
+    assert any("[dev" in line for line in installs) is tools

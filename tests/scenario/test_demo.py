@@ -39,6 +39,8 @@ def test_the_demo_tells_its_whole_story_and_leaves_its_proof(tmp_path: Path) -> 
     assert "ACTION_REJECTED: you said no" in done.stdout
     assert "Approved by you." in done.stdout
     assert "ELEMENT_NOT_FOUND" in done.stdout
+    assert "The desk closed with the demo; its link leads nowhere now." in done.stdout
+    assert _what_the_lines_do(done.stdout, env) == [0, 0]
     assert (home / "report" / "index.html").stat().st_size > 10_000
 
     proof = subprocess.run(
@@ -57,3 +59,12 @@ def test_the_demo_tells_its_whole_story_and_leaves_its_proof(tmp_path: Path) -> 
     assert {'"door":"mcp"', '"door":"flow"', '"door":"python"'} <= set(
         re.findall(r'"door":"\w+"', doors.stdout)
     )
+
+
+def _what_the_lines_do(said: str, env: dict[str, str]) -> list[int]:
+    """How the lines of the last part end, in a shell whose PATH does not have `handrail`."""
+    elsewhere = env | {"PATH": "/usr/bin:/bin", "HANDRAIL_NO_DAEMON": "1"}
+    lines = re.findall(r"^   (.*\bhandrail (?:journal list|ui)\b.*)$", said, flags=re.M)
+    lines = [line.replace(" ui ", " ui --help ") for line in lines]
+    ends = [subprocess.run(line, shell=True, env=elsewhere, capture_output=True) for line in lines]
+    return [one.returncode for one in ends]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.output import print_json
+from handrail.cli.output import own_program, print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
 from handrail.errors import AdbConnectionError, HandrailError, InvalidAction, Timeout
@@ -352,5 +351,4 @@ def _nobody(seconds: int) -> HandrailError:
 
 def mcp_line(more: str = "") -> str:
     """What an agent's client is told, with the whole path where the program is not on the PATH."""
-    program = "handrail" if shutil.which("handrail") else str(Path(sys.argv[0]).absolute())
-    return f"claude mcp add handrail -- {program} mcp{more}"
+    return f"claude mcp add handrail -- {own_program()} mcp{more}"

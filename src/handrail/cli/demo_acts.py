@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.demo import Page
+from handrail.cli.output import own_command, own_program
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.answer import answer_text
@@ -83,6 +84,16 @@ async def _link(process: asyncio.subprocess.Process) -> str:
     raise HandrailError(f"The desk did not start: {''.join(said)[-500:]}", hint="Try `handrail serve`.")
 
 
+async def _new_link(env: Mapping[str, str]) -> str:
+    """As anybody gets one who wants to log in another browser."""
+    words = ["-m", "handrail.cli.main", "desk", "link"]
+    process = await asyncio.create_subprocess_exec(sys.executable, *words, env=dict(env), stdout=PIPE)
+    try:
+        return await asyncio.wait_for(_link(process), START_S)
+    finally:
+        await process.communicate()
+
+
 def window(
     name: str, title: str, content: Mapping[str, Any], x: int, y: int, w: int, h: int
 ) -> dict[str, Any]:
@@ -102,13 +113,16 @@ def app(name: str, title: str, x: int, y: int, w: int, h: int) -> dict[str, Any]
     return window(name, title, {"renderer": "iframe", "data": f"app:{name}"}, x, y, w, h)
 
 
-async def kept_open(desk: DemoDesk) -> None:
+async def kept_open(env: Mapping[str, str], home: Path, page: Page) -> None:
     """At a terminal a person may want to look around; elsewhere nobody is waited for."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        again = own_command("serve", "--sim", "1", home=str(home))
+        page.say(f"The desk closed with the demo; its link leads nowhere now. To see it again: {again}")
         return
-    click.echo("\n   " + click.style(f"The desk is still open: {desk.link}", bold=True))
+    link = await _new_link(env)  # the first one may have been used
+    click.echo("\n   " + click.style(f"The desk stays open until you press Enter: {link}", bold=True))
     await asyncio.to_thread(
-        click.prompt, "   Enter closes it", default="", show_default=False, prompt_suffix=" "
+        click.prompt, "   Enter closes the desk", default="", show_default=False, prompt_suffix=" "
     )
 
 
@@ -172,7 +186,7 @@ async def play(home: Path, page: Page) -> None:
                 await failure(session, page)
                 journal(runtime, page)
             whats_next(home, shown, page)
-            await kept_open(desk)
+            await kept_open(env, home, page)
 
 
 @asynccontextmanager
@@ -285,13 +299,14 @@ def journal(runtime: Runtime, page: Page) -> None:
 
 
 def whats_next(home: Path, shown: Path, page: Page) -> None:
-    """Lines to paste."""
+    """Lines to paste; each works as it stands, in any folder."""
     page.act("Your turn")
-    for line in (
-        f"{shown.as_uri()}   the flow's report",
-        f"HANDRAIL_HOME={home} handrail journal list",
-        "handrail serve --sim 1                  # a phone to play with, and the desk",
-        "handrail ui                             # what an agent sees of it",
-        "claude mcp add handrail -- handrail mcp # give it to an agent",
+    program = own_program()
+    for line, what in (
+        (shown.as_uri(), "the flow's report"),
+        (own_command("journal", "list", home=str(home)), "what was done"),
+        (f"{program} serve --sim 1", "a phone to play with, and the desk"),
+        (f"{program} ui", "what an agent sees of it, in a second terminal"),
+        (f"claude mcp add handrail -- {program} mcp", "give it to an agent"),
     ):
-        page.say(line)
+        page.say(f"{line}   # {what}")

@@ -51,19 +51,21 @@ def read_input(name: str) -> bytes:
         ) from None
 
 
-def own_command(*words: str) -> str:
-    """A line to paste into another shell: with the whole path where `handrail` is not on the PATH there.
-
-    The home is said where it is not the usual one.
-    """
-    import os  # noqa: PLC0415  (most commands offer no line)
-    import shlex  # noqa: PLC0415
-    import shutil  # noqa: PLC0415
+def own_program() -> str:
+    """As it is called from another shell: by its whole path where the PATH does not lead to it."""
+    import shutil  # noqa: PLC0415  (most commands offer no line)
 
     beside = Path(sys.executable).with_name("handrail")
-    program = "handrail" if shutil.which("handrail") or not beside.exists() else str(beside)
-    home = os.environ.get("HANDRAIL_HOME")
-    return (f"HANDRAIL_HOME={shlex.quote(home)} " if home else "") + shlex.join([program, *words])
+    return "handrail" if shutil.which("handrail") or not beside.exists() else str(beside)
+
+
+def own_command(*words: str, home: str | None = None) -> str:
+    """A line to paste into another shell. The home is said where it is not the usual one."""
+    import os  # noqa: PLC0415
+    import shlex  # noqa: PLC0415
+
+    where = home or os.environ.get("HANDRAIL_HOME")
+    return (f"HANDRAIL_HOME={shlex.quote(where)} " if where else "") + shlex.join([own_program(), *words])
 
 
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
