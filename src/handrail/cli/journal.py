@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from handrail.engine.journal.journal import witness_of
 from handrail.engine.journal.query import ActionRow
 from handrail.errors import InvalidAction
 from handrail.store import store_error
+from handrail.tree.quote import clean
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine output.")
 
@@ -97,8 +99,10 @@ def list_actions(
     if as_json:
         print_json([row.to_dict() for row in rows])
         return
-    header = ("seq", "time", "action", "state", "device", "who", "reason")
-    print_table("Journal", header, [_cells(row) for row in rows])
+    if sys.stdout.isatty():
+        print_actions(rows)
+    else:
+        print_table("Journal", (), [_cells(row) for row in rows])
     if len(rows) == limit:
         click.echo(f"more: handrail journal list --before {rows[-1].seq}", err=True)
 
@@ -107,7 +111,58 @@ def _cells(row: ActionRow) -> tuple[str, ...]:
     who = " ".join(str(part) for part in ((row.actor or {}).get("kind"), (row.actor or {}).get("id")) if part)
     state = f"{row.state} {row.failure_code}" if row.failure_code else row.state
     time = iso_time(row.at_ms)
-    return (str(row.seq), time, row.action_id, state, row.device or "", who, row.reason or "")
+    return (str(row.seq), time, row.action_id, state, row.device or "", who, row.reason or "", row.about)
+
+
+_COLUMNS = {"seq": 8, "time": 14, "action": 20, "target": 30, "outcome": 30, "device": 21, "who": 24}
+"""What is widest on a terminal, in cells; the reason takes what is left."""
+_OUTCOMES = {"verified": "green", "pending_verification": "green", "failed": "red"}
+
+
+def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
+    """One line each, in columns that fit the terminal."""
+    from rich.console import Console  # noqa: PLC0415  (50 ms that a pipe should not pay)
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    if not rows:
+        click.echo("Nothing was done that fits.")
+        return
+    console = Console(width=width)
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
+    names = [*_COLUMNS] if console.width >= _WIDE else ["seq", "time", "action", "target", "outcome"]
+    for name in names:
+        right = "right" if name == "seq" else "left"
+        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=_COLUMNS[name], justify=right)
+    if console.width >= _WIDE:
+        table.add_column("reason", no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        cells = _shown_cells(row)
+        colour = _OUTCOMES.get(row.state, "yellow")
+        styled = [Text(cells[name], style=colour if name == "outcome" else "") for name in names]
+        table.add_row(*styled, *([Text(cells["reason"], style="dim")] if console.width >= _WIDE else []))
+    console.print(table)
+
+
+_WIDE = 110
+"""Columns of a terminal that has room for who did it and why."""
+
+
+def _shown_cells(row: ActionRow) -> dict[str, str]:
+    """Screen and model texts are a stranger's: nothing in them may steer a terminal."""
+    actor, at = row.actor or {}, datetime.fromtimestamp(row.at_ms / 1000)
+    is_today = at.date() == datetime.now().date()
+    state = {"pending_verification": "done"}.get(row.state, row.state)
+    return {
+        "seq": str(row.seq),
+        "time": f"{at:%H:%M:%S}" if is_today else f"{at:%m-%d %H:%M:%S}",
+        "action": clean(row.type or ""),
+        "target": clean(row.about),
+        "outcome": row.failure_code or state,
+        "device": clean(row.device or ""),
+        "who": clean(str(actor.get("id") or actor.get("kind") or "")),
+        "reason": clean(row.reason or ""),
+    }
 
 
 @journal.command()

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from handrail.engine.journal import query
-from handrail.engine.journal.query import ActionRow, Filter, Shown, actions, show
+from handrail.engine.journal.query import ActionRow, Filter, Shown, actions
 from handrail.engine.journal.writer import store_path
 from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
@@ -39,8 +39,6 @@ READ = 500
 """Rows that are read at once when each has to be looked at."""
 FAR = 20_000
 """Rows that one search looks at; the next page goes on from there."""
-ABOUT = 80
-"""Characters that say what an action was about."""
 DIGITS = 18
 """Of a number that is surely one of SQLite's integers."""
 ANY = Filter()
@@ -62,7 +60,7 @@ async def _read(runtime: Runtime, work: Callable[[Any], T]) -> T:
 async def listed(request: Request) -> JSONResponse:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    return JSONResponse(await _read(_runtime(request), lambda db: search(db, wanted).to_dict(db)))
+    return JSONResponse(await _read(_runtime(request), lambda db: search(db, wanted).to_dict()))
 
 
 async def entry(request: Request) -> JSONResponse:
@@ -142,9 +140,9 @@ class JournalPage:
     rows: list[ActionRow]
     next: int | None
 
-    def to_dict(self, db: sqlite3.Connection) -> dict[str, Any]:
-        """Each row with what it was about: an element's words, a key, an app."""
-        told = [row.to_dict() | {"about": about(show(db, row.action_id))} for row in self.rows]
+    def to_dict(self) -> dict[str, Any]:
+        """Each row with what it was about."""
+        told = [row.to_dict() | {"about": row.about} for row in self.rows]
         return {"actions": told, "next": self.next}
 
 
@@ -215,19 +213,6 @@ def search(db: sqlite3.Connection, wanted: JournalSearch) -> JournalPage:
     return _page(found, limit, before)
 
 
-def about(shown: Shown) -> str:
-    """In a few words; '' where the type alone says it."""
-    target = (shown.envelope or {}).get("target") or {}
-    found = target.get("resolved") or {}
-    action: dict[str, Any] = next((event["action"] for event in shown.events if "action" in event), {})
-    known = ACTIONS.get(action.get("type", ""))
-    given = action.get(known.traits.shorthand) if known and known.traits.shorthand else None
-    if isinstance(given, dict):  # a target that was not found
-        given = next((given[key] for key in ("text", "description", "id", "ref") if key in given), None)
-    words = found.get("text") or found.get("accessibility_id") or given
-    return words[:ABOUT] if isinstance(words, str) else ""
-
-
 def _page(rows: list[ActionRow], limit: int, before: int | None) -> JournalPage:
     if len(rows) > limit:
         return JournalPage(rows[:limit], rows[limit - 1].seq)
@@ -240,7 +225,16 @@ def _before(columns: Filter, seq: int | None) -> Filter:
 
 def _words(row: ActionRow) -> str:
     actor = row.actor or {}
-    parts = (row.action_id, row.type, row.state, row.failure_code, row.device, row.reason, actor.get("id"))
+    parts = (
+        row.action_id,
+        row.type,
+        row.state,
+        row.failure_code,
+        row.device,
+        row.reason,
+        row.about,
+        actor.get("id"),
+    )
     return " ".join(str(part) for part in parts if part).casefold()
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from handrail.cli.journal import print_actions
+from handrail.clock import SystemClock
 from handrail.engine.journal import Journal
 from tests.unit.cli.command import Handrail
 from tests.unit.engine.journalist import act, with_journal
@@ -32,7 +34,14 @@ def test_the_list_is_newest_first_and_says_where_the_next_page_begins(handrail: 
     first = handrail("journal", "list", "--limit", "2")
     rows = [line.split("\t") for line in first.out.splitlines()]
     assert [row[0] for row in rows] == ["20", "16"]
-    assert rows[0][2:] == ["tap_1710000000000_5", "verified", "emulator-5554", "agent tester", "why not"]
+    assert rows[0][2:] == [
+        "tap_1710000000000_5",
+        "verified",
+        "emulator-5554",
+        "agent tester",
+        "why not",
+        "Button 5",
+    ]
     assert rows[1][3] == "failed ELEMENT_NOT_FOUND"
     assert first.err == "more: handrail journal list --before 16\n"
     assert [row["seq"] for row in handrail("journal", "list", "--before", "16", "--json").lines[0]] == [
@@ -40,6 +49,22 @@ def test_the_list_is_newest_first_and_says_where_the_next_page_begins(handrail: 
         8,
         4,
     ]
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_at_a_terminal_target_and_outcome_stand_in_columns(
+    home: Path, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    journal = Journal.open(home, SystemClock())
+    print_actions(journal.actions(), width)
+    asyncio.run(journal.close())
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert len(rows) == 5
+    assert max(map(len, [head, *rows])) <= width
+    for name, said in (("target", "Button 4"), ("outcome", "ELEMENT_NOT_FOUND")):
+        assert rows[1][head.index(name) :].startswith(said)
+    assert {row[head.index("outcome") :].split()[0] for row in rows} == {"verified", "ELEMENT_NOT_FOUND"}
+    assert ("why not" in rows[0]) is (width >= 110)
 
 
 @pytest.mark.usefixtures("home")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from handrail.engine.secrets import Redact, redact_data
 from handrail.errors import InvalidAction
+from handrail.protocol.actions import ACTIONS
 
 UNFINISHED = "unfinished"
 """The state of an action whose terminal event is not there: in flight, or its process died."""
@@ -37,9 +38,14 @@ class ActionRow:
     actor: dict[str, Any] | None
     door: str | None
     reason: str | None
+    about: str = ""
+    """What it was about: an element's words, a key, an app. '' where the type alone says it."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if value is not None}
+        """As the event has it; what it was about is for people's lists."""
+        told = asdict(self)
+        del told["about"]
+        return {key: value for key, value in told.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,23 @@ def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
         first.get("actor"),
         first.get("door"),
         first.get("reason") or envelope.get("reason"),
+        about(first.get("action") or {}, envelope),
     )
+
+
+ABOUT = 80
+"""Characters that say what an action was about."""
+
+
+def about(action: Event, envelope: Event) -> str:
+    """In a few words."""
+    found = (envelope.get("target") or {}).get("resolved") or {}
+    known = ACTIONS.get(action.get("type", ""))
+    given = action.get(known.traits.shorthand) if known and known.traits.shorthand else None
+    if isinstance(given, dict):  # a target that was not found
+        given = next((given[key] for key in ("text", "description", "id", "ref") if key in given), None)
+    words = found.get("text") or found.get("accessibility_id") or given
+    return words[:ABOUT] if isinstance(words, str) else ""
 
 
 def _accepted(db: sqlite3.Connection, action_id: str) -> Event:
