@@ -1,4 +1,4 @@
-"""Where a server may listen: on this machine, or for others with a token that can't be guessed.
+"""Where a server may listen: on this machine, or for others with a token that can't be guessed and with TLS.
 
 And under which name its pages live, so that no other process was ever, or is, of the same origin.
 """
@@ -9,8 +9,22 @@ import errno
 import secrets
 import socket
 from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from handrail.errors import InvalidAction
+
+if TYPE_CHECKING:
+    import ssl
+
+Certificate = tuple[Path, Path]
+"""PEM files: the certificate with its chain, and its key."""
+HTTPS = 443
+TUNNEL = (
+    "Or leave --host out and let a tunnel bring TLS, such as `tailscale serve 8420`, `cloudflared tunnel` or "
+    "`ssh -L 8420:localhost:8420`; the desk is told its address by `serve --public https://NAME`."
+)
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_TOKEN = 16
@@ -40,20 +54,105 @@ def literal_host(host: str, server: tuple[str, int | None] | None) -> str:
     return f"{number}:{port}"
 
 
-def check_bind(host: str, token: str | None) -> None:
-    """Another address than this machine's own needs a token, and a token has to be long."""
+def check_bind(host: str, token: str | None, certificate: Certificate | None = None) -> None:
+    """Another address than this machine's own needs a token and TLS, and a token has to be long."""
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise InvalidAction(
             f"--token has {len(token)} characters; at least {SHORTEST_TOKEN} are needed",
             path="token",
             hint='python -c "import secrets; print(secrets.token_urlsafe())" makes one.',
         )
-    if token is None and not is_loopback(host):
+    if is_loopback(host):
+        return
+    if token is None:
         raise InvalidAction(
             f"--host {host} can be reached by others, and there is no token",
             path="token",
             hint="Give --token, or leave --host out.",
         )
+    if certificate is None:
+        raise InvalidAction(
+            f"--host {host} can be reached by others, and plain HTTP shows them every token and picture",
+            path="cert",
+            hint=f"Give --cert and --key, PEM files of a certificate. {TUNNEL}",
+        )
+
+
+def read_certificate(cert: Path | None, key: Path | None) -> Certificate | None:
+    """Both files, or none. Raises `InvalidAction` before anything is served with what is no certificate."""
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        missing = "--cert" if cert is None else "--key"
+        hint = f"Give {missing} as well."
+        raise InvalidAction("--cert and --key belong together", path=missing.strip("-"), hint=hint)
+    import ssl  # noqa: PLC0415  (most servers have none)
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(cert, key, password="")
+    except (OSError, ssl.SSLError) as error:
+        raise InvalidAction(
+            f"{cert} and {key} can't be used for TLS: {getattr(error, 'strerror', None) or error}",
+            path="cert",
+            hint="Give PEM files, the key without a password. `mkcert NAME` makes a pair.",
+        ) from None
+    return cert, key
+
+
+def trusting(certificate: Path) -> ssl.SSLContext:
+    """For the owner's own programs: exactly this certificate counts, by whatever name it is reached."""
+    import ssl  # noqa: PLC0415
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False  # the certificate itself is known, not somebody who vouches for a name
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.load_verify_locations(certificate)
+    return context
+
+
+def read_public(address: str | None) -> str | None:
+    """The host, with its port, of the address that a tunnel gives the desk; only https counts."""
+    if address is None:
+        return None
+    try:
+        parts = urlsplit(address)
+        is_bare = not (parts.query or parts.fragment or parts.path.strip("/") or "@" in parts.netloc)
+        good = parts.scheme == "https" and parts.hostname and (parts.port or HTTPS) and is_bare
+    except ValueError:
+        good = None
+    if not good or not address.isascii():
+        raise InvalidAction(
+            f"--public {address!r:.100} is no address such as https://desk.example.org",
+            path="public",
+            hint="Give what the tunnel shows, with https and without a path.",
+        )
+    return parts.netloc.lower().removesuffix(":443")
+
+
+def public_host(tunnel: str | None, host: str, port: int, cert: Path | None) -> str | None:
+    """Where other devices find the desk: the tunnel's host, else the one that was bound or certified."""
+    if tunnel is not None or cert is None:
+        return read_public(tunnel)
+    names = [host] if not is_loopback(host) and host.strip("[]") not in ("0.0.0.0", "::") else _names_in(cert)  # noqa: S104
+    shown = next((one for one in names if "*" not in one and not is_loopback(one)), None)
+    if shown is None:
+        return None
+    bare = shown.strip("[]")
+    name = f"[{bare}]" if ":" in bare else bare
+    return name if port == HTTPS else f"{name}:{port}"
+
+
+def _names_in(cert: Path) -> list[str]:
+    """Names and numbers that a certificate is for."""
+    from cryptography import x509  # noqa: PLC0415  (one server in many has a certificate)
+
+    read = x509.load_pem_x509_certificate(cert.read_bytes())
+    try:
+        said = read.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return []
+    numbers = [str(one) for one in said.get_values_for_type(x509.IPAddress)]
+    return [*said.get_values_for_type(x509.DNSName), *numbers]
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -105,6 +105,12 @@ VARIABLES: tuple[Variable, ...] = (
         "the one that it tells",
     ),
     Variable(
+        "HANDRAIL_NOTIFY_URL",
+        "where a served desk says that somebody asks: an ntfy topic, `https://ntfy.sh/TOPIC`, or a webhook "
+        "that takes JSON, `json+https://…`; it is told a random id, nothing of any screen",
+        "nobody is told",
+    ),
+    Variable(
         "HANDRAIL_NO_DAEMON",
         "1: every command runs in its own process; no resident one is used or started",
         "0",
@@ -155,6 +161,7 @@ class Config:
     witness: str | None = None
     """An address that begins with http, or a folder's whole path."""
     witness_key: str | None = None
+    notify_url: str | None = None
     log: LogLevel = "warning"
     sim_seed: int = 1
     sim_apps: tuple[str, ...] | None = None
@@ -180,6 +187,7 @@ class Config:
             helper_dir=read.path("HANDRAIL_HELPER_DIR"),
             witness=_witness(read.text("HANDRAIL_WITNESS")),
             witness_key=read.text("HANDRAIL_WITNESS_KEY") or None,
+            notify_url=_notify(read.text("HANDRAIL_NOTIFY_URL")),
             log=read.choice("HANDRAIL_LOG", LogLevel, "warning"),
             sim_seed=read.number("HANDRAIL_SIM_SEED", 1, range(2**31)),
             sim_apps=tuple(read.each("HANDRAIL_SIM_APPS", str)) or None,
@@ -253,23 +261,6 @@ def metro(env: Mapping[str, str]) -> tuple[str, int]:
     return host_port(text) or _bad("HANDRAIL_METRO", text, "an address host:port, such as 127.0.0.1:8081")
 
 
-def warnings(env: Mapping[str, str]) -> list[str]:
-    """A line for every variable that looks like ours and is not: a slip of the pen is silent otherwise."""
-    known = [name for one in VARIABLES for name in (one.name, one.also) if name]
-    prefixes = tuple(name.removesuffix("…") for name in known if name.endswith("…"))
-    ours = (name for name in sorted(env) if name.startswith("HANDRAIL_"))
-    return [_unknown(name, known) for name in ours if name not in known and not name.startswith(prefixes)]
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    """The common start would make every name look near to every other."""
-    import difflib  # noqa: PLC0415  (for slips of the pen)
-
-    tails = {one.removeprefix("HANDRAIL_"): one for one in known}
-    near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
-    return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")
-
-
 def host_port(text: str) -> tuple[str, int] | None:
     """`host:port`, `[v6]:port`; None where the text is no such address."""
     found = _ADDRESS.fullmatch(text)
@@ -282,12 +273,25 @@ def _witness(text: str) -> str | None:
         return None
     if "://" not in text:
         return str(Path(text).expanduser().absolute())
+    good = _web_host(text, "http") or _web_host(text, "https")
+    return text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
+
+
+def _notify(text: str) -> str | None:
+    """https, or this machine itself: nothing of ours goes elsewhere in plain text."""
+    url = text.removeprefix("json+")
+    good = not text or _web_host(url, "https") or _web_host(url, "http") in LOOPBACK
+    wanted = "an https address such as https://ntfy.sh/TOPIC, or json+https://… for a webhook"
+    return (text or None) if good and "@" not in text else _bad("HANDRAIL_NOTIFY_URL", text, wanted)
+
+
+def _web_host(text: str, scheme: str) -> str:
+    """The host of an address with this scheme, '' where it is none."""
     try:
         place = urlsplit(text)
-        good = place.scheme in ("http", "https") and place.hostname and (place.port or 1) in PORTS
+        return place.hostname or "" if place.scheme == scheme and (place.port or 1) in PORTS else ""
     except ValueError:
-        good = False
-    return text if good else _bad("HANDRAIL_WITNESS", text, "a folder, or an address like https://host:8430")
+        return ""
 
 
 def _address(text: str) -> str:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from handrail.bind import check_bind, listen, pages_apart
+from handrail.bind import check_bind, listen, pages_apart, public_host
 from handrail.cli.serve import serve
 from handrail.errors import InvalidAction
 from handrail.http.origin import hosts_of
+from tests.unit.http.push_service import certificate
 
 
 def _refusal(tmp_path: Path, *options: str) -> InvalidAction:
@@ -43,11 +44,45 @@ def test_a_used_port_says_so(tmp_path: Path) -> None:
     assert "--port" in error.hint
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", "[2001:db8::1]"])
+def test_plain_http_off_this_machine_refuses_to_start_and_says_what_to_do(tmp_path: Path, host: str) -> None:
+    error = _refusal(tmp_path, "--host", host, "--port", "0", "--token", "x" * 16)
+    assert (error.code, error.details["path"]) == ("INVALID_ACTION", "cert")
+    assert "plain HTTP" in error.message
+    assert all(word in error.hint for word in ("--cert", "--key", "tailscale", "ssh -L", "--public"))
+
+
+def test_a_certificate_needs_its_key_and_has_to_be_one(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path, "desk.example.org")
+    public = ("--host", "0.0.0.0", "--port", "0", "--token", "x" * 16)
+    assert _refusal(tmp_path, *public, "--cert", str(cert)).details["path"] == "key"
+    assert _refusal(tmp_path, *public, "--key", str(key)).details["path"] == "cert"
+    for bad in ((key, cert), (cert, cert), (tmp_path / "none", key), (Path(__file__), key)):
+        error = _refusal(tmp_path, *public, "--cert", str(bad[0]), "--key", str(bad[1]))
+        assert (error.details["path"], "PEM" in error.hint) == ("cert", True)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://desk.example.org", "desk.example.org", "https://a@b", "https://", "https://x/y", "https://x?y"]
+)  # fmt: skip
+def test_a_tunnel_is_an_https_address(tmp_path: Path, address: str) -> None:
+    assert _refusal(tmp_path, "--public", address).details["path"] == "public"
+
+
+def test_where_other_devices_find_the_desk(tmp_path: Path) -> None:
+    cert, _ = certificate(tmp_path, "*.example.org", "localhost", "desk.example.org", "192.168.1.5")
+    assert public_host(None, "0.0.0.0", 8420, cert) == "desk.example.org:8420"
+    assert public_host(None, "0.0.0.0", 443, cert) == "desk.example.org"
+    assert public_host(None, "192.168.1.5", 8420, cert) == "192.168.1.5:8420"
+    assert public_host("https://desk.ts.net/", "localhost", 8420, None) == "desk.ts.net"
+    assert public_host(None, "localhost", 8420, None) is None
+
+
 def test_loopback_and_a_long_token_are_fine() -> None:
     for host in ("127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"):
         check_bind(host, None)
         assert hosts_of(host, 80) is not None
-    check_bind("0.0.0.0", "x" * 16)
+    check_bind("0.0.0.0", "x" * 16, (Path("cert.pem"), Path("key.pem")))
     assert hosts_of("0.0.0.0", 80) is None
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from handrail.config import VARIABLES, Config, Variable, host_port, warnings
+from handrail.cli.doctor import warnings
+from handrail.config import VARIABLES, Config, Variable, host_port
 from handrail.errors import InvalidAction
 
 ROOT = Path(__file__).parent.parent.parent

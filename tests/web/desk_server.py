@@ -14,7 +14,7 @@ from handrail.bind import listen, pages_apart
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.http.approvals import recall_from, remember_in
-from handrail.http.context import Context
+from handrail.http.context import Context, PageHosts
 from handrail.http.origin import hosts_of
 from handrail.http.server import build, serving
 from handrail.protocol.read import action_from
@@ -72,7 +72,7 @@ class DeskServer:
             page_host, sockets = pages_apart(self.host, bound)
             self.pages = f"http://{page_host}" if page_host else self.address
             hosts = hosts_of(self.host, self.port)
-            app = build(runtime, self.desk, allowed_hosts=hosts, page_host=page_host)
+            app = build(runtime, self.desk, allowed_hosts=hosts, pages=PageHosts(page_host))
             self.context, self.routes = app.state.context, app.routes
             try:
                 async with serving(app, *sockets):

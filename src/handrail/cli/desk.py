@@ -159,7 +159,7 @@ def _post(notice: DeskFile, path: str) -> Any:
     headers = {"Authorization": f"Bearer {notice.key}", "Content-Type": "application/json"}
     request = Request(notice.address + path, b"{}", headers)  # noqa: S310  (our own address)
     try:
-        with urlopen(request, timeout=10) as answer:  # noqa: S310
+        with urlopen(request, timeout=10, context=notice.tls) as answer:  # noqa: S310
             return json.load(answer)
     except HTTPError as error:
         with error:
@@ -176,7 +176,10 @@ async def _follow(notice: DeskFile, since: int | None) -> None:
     address = notice.address.replace("http", "ws", 1) + "/ws" + ("" if since is None else f"?since={since}")
     headers = {"Authorization": f"Bearer {notice.key}"}
     try:
-        async with connect(address, additional_headers=headers, max_size=None, proxy=None) as socket:
+        options: dict[str, Any] = {"max_size": None, "proxy": None}
+        if notice.tls is not None:
+            options["ssl"] = notice.tls
+        async with connect(address, additional_headers=headers, **options) as socket:
             async for frame in socket:
                 click.echo(frame)
     except (OSError, WebSocketException) as error:

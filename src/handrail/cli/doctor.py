@@ -24,7 +24,7 @@ import click
 from handrail.android.contact.usb import UsbPhone, usb_phones
 from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
-from handrail.config import Config, warnings
+from handrail.config import VARIABLES, Config
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, PolicyUnusable
 
 if TYPE_CHECKING:
@@ -354,3 +354,20 @@ def _optional(name: str, found: str | None, purpose: str, fix: str) -> DoctorChe
 
 def _program(env: Mapping[str, str], *names: str) -> str | None:
     return next(filter(None, (shutil.which(name, path=env.get("PATH")) for name in names)), None)
+
+
+def warnings(env: Mapping[str, str]) -> list[str]:
+    """A line for every variable that looks like ours and is not: a slip of the pen is silent otherwise."""
+    known = [name for one in VARIABLES for name in (one.name, one.also) if name]
+    prefixes = tuple(name.removesuffix("…") for name in known if name.endswith("…"))
+    ours = (name for name in sorted(env) if name.startswith("HANDRAIL_"))
+    return [_unknown(name, known) for name in ours if name not in known and not name.startswith(prefixes)]
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    """The common start would make every name look near to every other."""
+    import difflib  # noqa: PLC0415  (for slips of the pen)
+
+    tails = {one.removeprefix("HANDRAIL_"): one for one in known}
+    near = difflib.get_close_matches(name.removeprefix("HANDRAIL_"), tails, 1)
+    return f"{name} means nothing to Handrail" + (f"; did you mean {tails[near[0]]}?" if near else "")

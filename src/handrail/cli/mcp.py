@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import DeviceOptions, device_from, device_options, read_token
+from handrail.cli.options import PEM, DeviceOptions, device_from, device_options, read_token
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -34,6 +34,8 @@ class McpOptions:
     host: str
     port: int
     token: str | None
+    cert: Path | None
+    key: Path | None
     flows: Path | None
     structured: bool
 
@@ -48,7 +50,10 @@ class McpOptions:
 )
 @click.option("--http", is_flag=True, help="Streamable HTTP instead of standard input and output.")
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="With --http: another one needs --token."
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="With --http: another one needs --token, --cert and --key.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="With --http.")
 @click.option(
@@ -57,6 +62,8 @@ class McpOptions:
     callback=read_token,
     help="With --http: the bearer token of clients; @FILE reads it, so that no process list shows it.",
 )
+@click.option("--cert", type=PEM, metavar="FILE", help="With --http: the certificate for TLS, as PEM.")
+@click.option("--key", type=PEM, metavar="FILE", help="With --http: the certificate's key, as PEM.")
 @click.option(
     "--flows",
     type=click.Path(file_okay=False, path_type=Path),
@@ -82,14 +89,14 @@ def _usual_profile(target: DeviceOptions) -> str:
 
 
 async def _main(options: McpOptions) -> None:
-    from handrail.bind import check_bind  # noqa: PLC0415
+    from handrail.bind import check_bind, read_certificate  # noqa: PLC0415
     from handrail.clock import SystemClock  # noqa: PLC0415
     from handrail.mcp.greeting import Greeter  # noqa: PLC0415
     from handrail.mcp.stdio import client_pipes  # noqa: PLC0415
 
     greeter = Greeter(options.profile)  # a slip of the pen is told before anything is opened
     if options.http:
-        check_bind(options.host, options.token)
+        check_bind(options.host, options.token, read_certificate(options.cert, options.key))
         await _open(options, None)
         return
     async with client_pipes(greeter) as client:
@@ -157,7 +164,9 @@ async def _serve(
 
         await stdio.serve(server, client)
         return
+    from handrail.bind import read_certificate  # noqa: PLC0415
     from handrail.mcp import http  # noqa: PLC0415
 
     tell = partial(click.echo, err=True)
-    await http.serve(server, options.host, options.port, options.token, tell)
+    certificate = read_certificate(options.cert, options.key)
+    await http.serve(server, options.host, options.port, options.token, tell, certificate)

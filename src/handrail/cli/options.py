@@ -131,3 +131,7 @@ def read_token(_: click.Context, __: click.Parameter, given: str | None) -> str 
         return Path(given[1:]).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise click.BadParameter(f"{given[1:]}: {error}") from None
+
+
+PEM = click.Path(dir_okay=False, path_type=Path)
+"""A file for TLS; whoever reads it says what is wrong with it."""

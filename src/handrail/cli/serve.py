@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.options import read_token
+from handrail.cli.options import PEM, read_token
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.waiting import Background
 
@@ -46,6 +46,9 @@ class ServeOptions:
     sim: int
     device: tuple[str, ...]
     token: str | None
+    cert: Path | None
+    key: Path | None
+    public: str | None
     open_: bool
     with_mcp: bool
     profile: str
@@ -55,7 +58,9 @@ class ServeOptions:
 
 
 @click.command()
-@click.option("--host", default="localhost", show_default=True, help="Any other address needs --token.")
+@click.option(
+    "--host", default="localhost", show_default=True, help="Another needs --token, --cert and --key."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: any free.")
 @click.option("--sim", type=click.IntRange(0, 20), default=0, metavar="N", help="So many simulated phones.")
 @click.option("--device", multiple=True, metavar="SERIAL", help="Open this phone at once; may be repeated.")
@@ -65,6 +70,9 @@ class ServeOptions:
     callback=read_token,
     help="The bearer token of programs; @FILE reads it.  [default: one is made and kept]",
 )
+@click.option("--cert", type=PEM, metavar="FILE", help="For TLS: the certificate with its chain, as PEM.")
+@click.option("--key", type=PEM, metavar="FILE", help="For TLS: the certificate's key, as PEM.")
+@click.option("--public", metavar="URL", help="Where a tunnel shows the desk: https://NAME.")
 @click.option("--open", "open_", is_flag=True, help="Show the desk in a browser.")
 @click.option("--mcp/--no-mcp", "with_mcp", default=True, show_default=True, help="Serve MCP at /mcp, too.")
 @click.option(
@@ -88,10 +96,11 @@ def serve(**given: Any) -> None:
 
 
 async def _main(options: ServeOptions) -> None:
-    from handrail.bind import check_bind, listen  # noqa: PLC0415
+    from handrail.bind import check_bind, listen, read_certificate, read_public  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
 
-    check_bind(options.host, options.token)
+    check_bind(options.host, options.token, read_certificate(options.cert, options.key))
+    read_public(options.public)
     config = Config.from_env(os.environ)
     bound = listen(options.host, options.port)
     async with AsyncExitStack() as stack:
@@ -144,15 +153,18 @@ async def _simulated(count: int, config: Config, stack: AsyncExitStack) -> list[
 async def _serve(
     options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
-    from handrail.bind import pages_apart  # noqa: PLC0415
+    from handrail.bind import pages_apart, public_host, read_certificate  # noqa: PLC0415
+    from handrail.http.context import PageHosts  # noqa: PLC0415
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
     from handrail.http.pages import login_path  # noqa: PLC0415
     from handrail.http.server import build, serving  # noqa: PLC0415
 
     port = bound.getsockname()[1]
-    page_host, sockets = pages_apart(options.host, bound)
-    notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token)
+    certificate = read_certificate(options.cert, options.key)
+    page_host, sockets = (None, [bound]) if certificate else pages_apart(options.host, bound)
+    notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token, options.cert)
+    public = public_host(options.public, options.host, port, options.cert)
     app = build(
         runtime,
         desk,
@@ -161,15 +173,19 @@ async def _serve(
         allowed_hosts=hosts_of(options.host, port),
         routes=await _mcp(options, runtime, stack),
         flow_folders=_flow_folders(options, runtime.config),
-        page_host=page_host,
+        pages=PageHosts(page_host, public, options.public is not None),
     )
     stop = _until_signal(stack)
-    async with serving(app, *sockets), answering(options.model, options.base_url, runtime, desk) as console:
+    async with (
+        serving(app, *sockets, certificate=certificate),
+        answering(options.model, options.base_url, runtime, desk) as console,
+    ):
         app.state.context.on_interrupt.append(console.interrupt)
         notice.write(runtime.config.desk)
-        pages = f"http://{page_host}" if page_host else notice.address
+        at_name = f"https://{public}" if public and certificate else notice.address
+        pages = f"http://{page_host}" if page_host else at_name
         link = pages + login_path(app.state.context.auth.link_code())
-        _tell(notice.address, link, options, runtime)
+        _tell(notice.address, link, public, options, runtime)
         if options.open_:
             await asyncio.to_thread(webbrowser.open, link)
         await stop.wait()
@@ -197,10 +213,12 @@ def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
     return stop
 
 
-def _tell(address: str, link: str, options: ServeOptions, runtime: Runtime) -> None:
+def _tell(address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime) -> None:
     click.echo(f"The desk is at {address}")
     click.echo(f"Log one browser in:  {link}")
     click.echo("Another one:         handrail desk link")
+    if public:
+        click.echo(f"Other devices:       https://{public}  (log them in by the QR code in Settings)")
     for serial, session in runtime.sessions.items():
         click.echo(f"Phone:               {serial} ({session.facts.model})")
     if options.with_mcp:

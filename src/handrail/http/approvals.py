@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Callable
 from typing import Any, Literal, cast
 
 from pydantic import ValidationError
@@ -44,6 +45,8 @@ class DeskApprovals:
         self._desk = desk
         self._shown: dict[str, dict[str, Any]] = {}
         self._looking = asyncio.Lock()
+        self.on_asked: list[Callable[[str], object]] = []
+        """Called with the id of a question that is new here."""
 
     async def run(self) -> None:
         """Until it is cancelled."""
@@ -68,6 +71,8 @@ class DeskApprovals:
             self._desk.set_approvals(list(self._shown.values()))
         for one in new:
             self._desk.publish("APPROVAL_REQUEST", **self._shown[one.id])
+            for tell in self.on_asked:
+                tell(one.id)
         for id_ in gone:
             await self._tell_end(id_)
 

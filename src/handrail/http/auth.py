@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import secrets
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from typing import Literal
@@ -32,7 +34,7 @@ LOGIN_OVER = HttpRefusal(
     401, "LOGIN_OVER", "This page's login is not known here: the server was started anew.", NOBODY.hint
 )
 _USED_LINK = HttpRefusal(
-    401, "LINK_NOT_VALID", "This link was used already, or is of an earlier run.", NOBODY.hint
+    401, "LINK_NOT_VALID", "This link was used already, is too old, or is of an earlier run.", NOBODY.hint
 )
 MOST_GUESSES = 10
 """Wrong secrets in one window."""
@@ -75,13 +77,17 @@ class HttpAuth:
         self.tickets = Tickets(clock)
         self.seal_key = secrets.token_bytes(32)
         """Seals paths of desk apps; another process has another one."""
+        self.tunnel: str | None = None
+        """The host of a tunnel: whoever comes by it comes from another machine, whatever their address."""
+        self._clock = clock
         self._guesses = Guesses(clock)
-        self._codes: dict[str, None] = {}
+        self._codes: dict[str, float] = {}
+        """Until when each counts."""
 
-    def link_code(self) -> str:
+    def link_code(self, life_ms: float = math.inf) -> str:
         """For `/login#code=…`: good for one page, once. No browser sends it to any server by itself."""
         code = secrets.token_urlsafe(32)
-        self._codes[code] = None
+        self._codes[code] = self._clock.monotonic_ms() + life_ms
         while len(self._codes) > MOST_LINKS:
             del self._codes[next(iter(self._codes))]
         return code
@@ -91,6 +97,8 @@ class HttpAuth:
 
         A code that counts can't be a guess: whoever guesses beside them keeps nobody from logging in.
         """
+        now = self._clock.monotonic_ms()
+        self._codes = {one: until for one, until in self._codes.items() if until > now}
         known = [one for one in self._codes if _same(one, code)]
         if not known:
             if refusal := self._too_many(address):
@@ -111,8 +119,14 @@ class HttpAuth:
     def page(self, token: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         """Whoever sits before the page that has this token."""
         if self.logins.knows(token, headers.get("host", "")):
-            return Visitor.person(not _is_near(address), _hash(token))
+            return Visitor.person(self._is_remote(headers, address), hash_of(token))
         return LOGIN_OVER
+
+    def _is_remote(self, headers: Headers, address: str) -> bool:
+        """What a proxy passes on comes from this machine only by its address."""
+        is_passed_on = "x-forwarded-for" in headers or "forwarded" in headers
+        is_tunnel = self.tunnel is not None and headers.get("host") == self.tunnel
+        return is_passed_on or is_tunnel or not _is_near(address)
 
     def _bearer(self, authorization: str, headers: Headers, address: str) -> Visitor | HttpRefusal:
         scheme, _, given = authorization.partition(" ")
@@ -120,7 +134,7 @@ class HttpAuth:
         if scheme.lower() != "bearer" or not (is_owner or is_program):
             self._guesses.was_wrong(address)
             return _WRONG_TOKEN
-        name, is_remote = agent_name(headers.get(AGENT_HEADER)), not _is_near(address)
+        name, is_remote = agent_name(headers.get(AGENT_HEADER)), self._is_remote(headers, address)
         if is_owner and name is None:
             return Visitor.person(is_remote)
         patience_ms = patience_of(headers.get(WAIT_HEADER))
@@ -184,21 +198,28 @@ class Logins:
 
     def __init__(self) -> None:
         self._hosts: dict[str, str] = {}
+        self.kept: Callable[[str, str], bool] = lambda login, host: False  # noqa: ARG005
+        """Whether this login, by its hash, lasts at this host: devices that are told of questions stay in."""
 
     def begin(self, host: str) -> str:
         """A new page's token."""
         token = secrets.token_urlsafe(32)
-        self._hosts[_hash(token)] = host
+        self._hosts[hash_of(token)] = host
         while len(self._hosts) > MOST_LOGINS:
             del self._hosts[next(iter(self._hosts))]
         return token
 
     def knows(self, token: str, host: str) -> bool:
         """Looked up by its hash: how long that takes says nothing about the token."""
-        return bool(host) and self._hosts.get(_hash(token)) == host
+        login = hash_of(token)
+        return bool(host) and (self._hosts.get(login) == host or self.kept(login, host))
+
+    def end(self, login: str) -> None:
+        self._hosts.pop(login, None)
 
 
-def _hash(value: str) -> str:
+def hash_of(value: str) -> str:
+    """What is kept of a token."""
     return hashlib.sha256(value.encode("utf-8", "backslashreplace")).hexdigest()
 
 
@@ -248,14 +269,14 @@ class Tickets:
     def make(self, target: str, visitor: Visitor) -> str:
         """The address."""
         code = secrets.token_urlsafe(32)
-        self._made[_hash(code)] = Ticket(target, visitor, self._clock.monotonic_ms() + TICKET_LIFE_MS)
+        self._made[hash_of(code)] = Ticket(target, visitor, self._clock.monotonic_ms() + TICKET_LIFE_MS)
         while len(self._made) > MOST_TICKETS:
             del self._made[next(iter(self._made))]
         return f"{TICKET_PATH}{code}"
 
     def take(self, path: str) -> Ticket | None:
         """What an address stands for; None for one that was used, is too old or was never made."""
-        found = self._made.pop(_hash(path.removeprefix(TICKET_PATH)), None)
+        found = self._made.pop(hash_of(path.removeprefix(TICKET_PATH)), None)
         return found if found is not None and found.until_ms > self._clock.monotonic_ms() else None
 
 

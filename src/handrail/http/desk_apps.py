@@ -111,7 +111,7 @@ async def app_file(request: Request) -> Response:
     if not found.is_file() or found.name == MANIFEST:
         raise HTTPException(404, "There is no such file.")
     kind = WEB.get(found.suffix.lower(), UNKNOWN)
-    here = f"http://{request.headers['host']}/apps/{folder}/"
+    here = f"{context.origin(request)}/apps/{folder}/"
     return FileResponse(found, media_type=kind, headers=_headers(here))
 
 

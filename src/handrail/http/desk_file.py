@@ -7,7 +7,12 @@ import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from handrail.bind import trusting
+
+if TYPE_CHECKING:
+    import ssl
 
 SHOWN = {"0.0.0.0": "127.0.0.1", "::": "[::1]", "localhost": "127.0.0.1"}  # noqa: S104  (not bound to)
 """Addresses are told as numbers: `localhost` may lead a browser to another process, on the other loopback."""
@@ -22,16 +27,21 @@ class DeskFile:
     """Lets a program act."""
     key: str
     """The owner's: lets do what a person may."""
+    certificate: str = ""
+    """The PEM file of a desk that speaks TLS: its owner's programs trust this one and no other."""
 
     @classmethod
-    def renew(cls, path: Path, host: str, port: int, token: str | None) -> DeskFile:
+    def renew(
+        cls, path: Path, host: str, port: int, token: str | None, certificate: Path | None = None
+    ) -> DeskFile:
         """Secrets last over restarts: programs that were given them need not be told again."""
         known = _known(path)
         shown = SHOWN.get(host, f"[{host}]" if ":" in host and not host.startswith("[") else host)
         return cls(
-            f"http://{shown}:{port}",
+            f"{'https' if certificate else 'http'}://{shown}:{port}",
             token or known.get("token") or secrets.token_urlsafe(32),
             known.get("key") or secrets.token_urlsafe(32),
+            str(certificate.absolute()) if certificate else "",
         )
 
     @classmethod
@@ -39,7 +49,14 @@ class DeskFile:
         """None where no desk was ever served."""
         known = _known(path)
         names = ("address", "token", "key")
-        return cls(*(known[name] for name in names)) if all(known.get(name) for name in names) else None
+        if not all(known.get(name) for name in names):
+            return None
+        return cls(known["address"], known["token"], known["key"], known.get("certificate", ""))
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        """How the owner's programs know this desk; None where it speaks plain HTTP on this machine."""
+        return trusting(Path(self.certificate)) if self.certificate else None
 
     def write(self, path: Path) -> None:
         """In one step, and readable by its owner only from the first byte on."""

@@ -17,7 +17,7 @@ from handrail.http.origin import SAFE, HttpRefusal, Rules, needs_origin
 from handrail.http.responses import refused, secured
 from handrail.protocol.read import MAX_BYTES
 
-OPEN = frozenset({"/", "/login", "/api/login", "/healthz", "/favicon.ico"})
+OPEN = frozenset({"/", "/login", "/approve", "/worker.js", "/api/login", "/healthz", "/favicon.ico"})
 """Paths for everybody; the page tells strangers how to get in."""
 OPEN_UNDER = "/static/"
 """The page's own files are no secret."""

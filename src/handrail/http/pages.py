@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, TypeVar
 
 from pydantic import Field, ValidationError
@@ -10,8 +11,8 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from handrail.bind import literal_host
-from handrail.errors import InvalidAction
+from handrail.bind import TUNNEL, literal_host
+from handrail.errors import InvalidAction, Unsupported
 from handrail.http.auth import NOBODY
 from handrail.http.desk_apps import WEB_FOLDER
 from handrail.http.guard import address_of
@@ -20,6 +21,10 @@ from handrail.http.responses import CSP, PAGE, json_object, refused
 from handrail.protocol.model import CamelModel
 from handrail.protocol.read import invalid_action
 
+APPROVE = "/approve"
+"""The page for a pocket: one question at a time."""
+DEVICE_LINK_LIFE_MS = 120_000.0
+START_PUBLIC = "Start `handrail serve --host 0.0.0.0 --token @FILE --cert CERT.pem --key KEY.pem`."
 TICKETED = ("/api/journal/blob/", "/api/storage/", "/api/flows/runs/")
 """What a person may open in a tab of its own: pictures, files and reports."""
 T = TypeVar("T", bound=CamelModel)
@@ -45,7 +50,8 @@ async def page(request: Request) -> Response:
     host = _home(request)
     if host != request.headers["host"]:
         return RedirectResponse(f"http://{host}{request.url.path}", 307)
-    return FileResponse(WEB_FOLDER / "index.html", headers={CSP: PAGE, "cache-control": "no-cache"})
+    file = "approve.html" if request.url.path == APPROVE else "index.html"
+    return FileResponse(WEB_FOLDER / file, headers={CSP: PAGE, "cache-control": "no-cache"})
 
 
 async def log_in(request: Request) -> Response:
@@ -66,16 +72,39 @@ async def logged_in(request: Request) -> Response:
 async def new_link(request: Request) -> JSONResponse:
     """A link that logs one more browser in, once."""
     request.state.visitor.must_be_person("Making a login link")
-    return JSONResponse(
-        {"url": f"http://{_home(request)}{login_path(request.app.state.context.auth.link_code())}"}
-    )
+    context = request.app.state.context
+    host = _home(request)
+    origin = context.origin(request) if host == request.headers["host"] else f"http://{host}"
+    return JSONResponse({"url": f"{origin}{login_path(context.auth.link_code())}"})
+
+
+async def new_device_link(request: Request) -> JSONResponse:
+    """A QR code that logs one other device in, once and within two minutes."""
+    request.state.visitor.must_be_person("Logging a device in")
+    context = request.app.state.context
+    if context.pages.public is None:
+        raise Unsupported("Other devices can't reach this desk", hint=f"{START_PUBLIC} {TUNNEL}")
+    code = context.auth.link_code(DEVICE_LINK_LIFE_MS)
+    url = f"https://{context.pages.public}{APPROVE}#code={code}"
+    drawn = await asyncio.to_thread(qr_picture, url)
+    return JSONResponse({"url": url, "picture": drawn, "seconds": DEVICE_LINK_LIFE_MS / 1000})
+
+
+def qr_picture(text: str) -> str:
+    """A QR code as a data: picture, dark on light in every theme."""
+    import segno  # noqa: PLC0415  (few pages draw one)
+
+    return segno.make(text, error="m").svg_data_uri(scale=4, border=3, dark="#000", light="#fff")
 
 
 def _home(request: Request) -> str:
     """The host at which pages live. `localhost` is none: it has two addresses, another process may listen on
-    the second, and its pages would have the same origin."""
-    own: str | None = request.app.state.context.page_host
-    return own or literal_host(request.headers["host"], request.scope.get("server"))
+    the second, and its pages would have the same origin. With TLS the certificate says who it is."""
+    context, host = request.app.state.context, request.headers["host"]
+    own: str | None = context.pages.own
+    if context.origin(request).startswith("https:"):
+        return str(host)
+    return own or literal_host(host, request.scope.get("server"))
 
 
 def login_path(code: str) -> str:
@@ -103,6 +132,12 @@ async def _body(request: Request, kind: type[T]) -> T:
         raise invalid_action(error, given) from None
 
 
+async def worker(_: Request) -> FileResponse:
+    """The service worker, at the root: a worker serves what lies beside it. It shows notifications only."""
+    headers = {"cache-control": "no-cache", CSP: "default-src 'none'"}
+    return FileResponse(WEB_FOLDER / "worker.js", media_type="text/javascript", headers=headers)
+
+
 async def favicon(_: Request) -> FileResponse:
     """What browsers ask for unasked."""
     return FileResponse(WEB_FOLDER / "icon.svg", media_type="image/svg+xml")
@@ -120,9 +155,12 @@ class _Static(StaticFiles):
 ROUTES = [
     Route("/", page),
     Route("/login", page),
+    Route(APPROVE, page),
+    Route("/worker.js", worker),
     Route("/api/login", logged_in),
     Route("/api/login", log_in, methods=["POST"]),
     Route("/api/login-links", new_link, methods=["POST"]),
+    Route("/api/device-links", new_device_link, methods=["POST"]),
     Route("/api/tickets", new_ticket, methods=["POST"]),
     Route("/favicon.ico", favicon),
     Mount("/static", _Static(directory=WEB_FOLDER, check_dir=False)),

@@ -28,12 +28,13 @@ from handrail.http import (
     pages,
     phone,
     storage,
+    subscriptions,
     websocket,
     windows,
 )
 from handrail.http.activity import Follower
 from handrail.http.auth import HttpAuth, Keys
-from handrail.http.context import Context
+from handrail.http.context import Context, PageHosts
 from handrail.http.guard import HttpGuard
 from handrail.http.origin import Rules
 from handrail.http.responses import on_failure, on_http, on_unknown
@@ -51,6 +52,7 @@ _PARTS = (
     pages,
     phone,
     storage,
+    subscriptions,
     websocket,
     windows,
 )
@@ -70,17 +72,19 @@ def build(
     allowed_hosts: Collection[str] | None = None,
     routes: Sequence[BaseRoute] = (),
     flow_folders: Sequence[Path] = (),
-    page_host: str | None = None,
+    pages: PageHosts | None = None,
 ) -> Starlette:
     """`token` is a program's and `key` the owner's, made where none is given: nobody comes in without one.
 
     `allowed_hosts` are the Host headers that are served, such as `127.0.0.1:8420`; None serves any name,
-    for an address that others can reach. `page_host` is the one at which pages live and log in.
+    for an address that others can reach. `pages` are the ones at which pages live and log in.
     """
     auth = HttpAuth(runtime.clock, Keys.make(token, key))
-    own = {page_host} if page_host else set()
+    pages = pages or PageHosts()
+    auth.tunnel = pages.public if pages.is_tunnel else None
+    own = {one for one in (pages.own, pages.public) if one}
     rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts) | own)
-    context = Context(runtime, desk, auth, flow_folders, page_host)
+    context = Context(runtime, desk, auth, flow_folders, pages)
     desk.own_hosts = rules.hosts or frozenset()
     app = Starlette(
         routes=[*(route for part in _PARTS for route in part.ROUTES), *routes],
@@ -95,6 +99,7 @@ def build(
 @asynccontextmanager
 async def _life(app: Starlette) -> AsyncIterator[None]:
     context: Context = app.state.context
+    await context.subscriptions.load()
     try:
         async with Background() as watching:  # whatever fails, the desk goes on without it
             watching.start(context.approvals.run(), "approvals on the desk")

@@ -66,9 +66,11 @@ class DeskConnection:
 
     async def run(self) -> None:
         """Ends when either side does; the other is told, if it still listens."""
+        self._context.on_log_out.append(self._hang_up)
         try:
             ways = await first(self._read(), self._send())
         finally:
+            self._context.on_log_out.remove(self._hang_up)
             self._context.phones.leave(self._client)
             self._client.close()
         for way in ways:
@@ -76,6 +78,12 @@ class DeskConnection:
         with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):  # RuntimeError: it is closed already
             async with asyncio.timeout(FAREWELL_S):
                 await self._websocket.close(*self._farewell)
+
+    def _hang_up(self, login: str) -> None:
+        """Somebody has revoked a device."""
+        if self._visitor.page == login:
+            self._farewell = (NOT_LOGGED_IN, "this device was revoked")
+            self._client.close()
 
     # to the client
 

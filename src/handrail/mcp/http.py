@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute
 
 from handrail.asgi_server import door_server
-from handrail.bind import check_bind, hosts_at, is_loopback, listen
+from handrail.bind import Certificate, check_bind, hosts_at, is_loopback, listen
 from handrail.mcp.approvals import Attendant
 from handrail.mcp.server import build
 from handrail.mcp.state import DoorState
@@ -37,9 +37,16 @@ GRACE_S = 2
 """What is in flight when the server stops has been cancelled; this is for its last words."""
 
 
-def app(server: Server[Any], *, port: int, host: str = "127.0.0.1", token: str | None = None) -> Starlette:
+def app(
+    server: Server[Any],
+    *,
+    port: int,
+    host: str = "127.0.0.1",
+    token: str | None = None,
+    certificate: Certificate | None = None,
+) -> Starlette:
     """Answers are streams, so that a client that goes away is noticed; older clients keep their sessions."""
-    check_bind(host, token)
+    check_bind(host, token, certificate)
     made = server.streamable_http_app(
         streamable_http_path=PATH,
         # The guard checks hosts and origins, to the port.
@@ -50,17 +57,23 @@ def app(server: Server[Any], *, port: int, host: str = "127.0.0.1", token: str |
 
 
 async def serve(
-    server: Server[Any], host: str, port: int, token: str | None, ready: Callable[[str], None]
+    server: Server[Any],
+    host: str,
+    port: int,
+    token: str | None,
+    ready: Callable[[str], None],
+    certificate: Certificate | None = None,
 ) -> None:
     """Until SIGINT or SIGTERM, or until the task is cancelled; `ready` is told the address."""
     bound = listen(host, port)
     port = bound.getsockname()[1]
-    made = app(server, host=host, port=port, token=token)
-    serving = door_server(made, ws="none", timeout_graceful_shutdown=GRACE_S)
+    made = app(server, host=host, port=port, token=token, certificate=certificate)
+    tls = {"ssl_certfile": certificate[0], "ssl_keyfile": certificate[1]} if certificate else {}
+    serving = door_server(made, ws="none", timeout_graceful_shutdown=GRACE_S, **tls)
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, serving.stop)
-    ready(f"http://{host}:{port}{PATH}")
+    ready(f"{'https' if certificate else 'http'}://{host}:{port}{PATH}")
     try:
         await serving.serve(sockets=[bound])
     finally:
@@ -76,7 +89,7 @@ class Guard:
         self._app = app
         self._token = token
         self._hosts = hosts_at(host, port)
-        self._origins = {f"http://{one}" for one in self._hosts}
+        self._origins = {f"{scheme}://{one}" for one in self._hosts for scheme in ("http", "https")}
         self._is_local = is_loopback(host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -22,6 +23,7 @@ from handrail.cli.serve import answering
 from handrail.errors import DeviceBusy, InvalidAction
 from tests.unit.cli.command import handrail
 from tests.unit.http.door import door, frame_of
+from tests.unit.http.push_service import certificate
 
 __all__ = ["handrail"]
 CREATE = "window.create windowId=hi title=2026 bounds.x=40 bounds.y=40 bounds.w=400 bounds.h=200".split()
@@ -204,3 +206,23 @@ def test_a_model_that_does_not_exist_is_told_at_the_start(tmp_path: Path) -> Non
                 await answering("nobody:x", None, served.runtime, served.desk).__aenter__()
 
     asyncio.run(story())
+
+
+@pytest.mark.slow
+def test_a_desk_that_others_reach_speaks_tls_only_and_its_owners_programs_know_it_by_its_certificate(
+    home: Path, tmp_path: Path, handrail: Callable[..., Any]
+) -> None:
+    cert, key = certificate(tmp_path, "desk.ferry-lane.net", "127.0.0.1")
+    tls = ("--host", "0.0.0.0", "--token", "x" * 20, "--cert", str(cert), "--key", str(key))
+    with _running("serve", "--port", "0", "--no-mcp", *tls) as process:
+        told = _told(process)
+        [link] = re.findall(r"https://desk.ferry-lane.net:\d+/login#code=\S+", told)
+        port = int(re.findall(r":(\d+)/login", link)[0])
+        assert handrail("desk", "link").out.startswith(f"https://127.0.0.1:{port}/login#code=")
+        with pytest.raises((OSError, urllib.error.URLError)):
+            urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=10)
+        with pytest.raises(urllib.error.URLError, match="certificate"):
+            urllib.request.urlopen(f"https://127.0.0.1:{port}/healthz", timeout=10)
+        trusted = ssl.create_default_context(cafile=str(cert))
+        with urllib.request.urlopen(f"https://127.0.0.1:{port}/", timeout=10, context=trusted) as answer:
+            assert answer.status == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,7 +69,9 @@ def test_with_the_token_one_comes_in_by_any_name() -> None:
 def test_another_address_needs_a_token_that_is_worth_the_name() -> None:
     check_bind("127.0.0.1", None)
     check_bind("localhost", None)
-    check_bind("0.0.0.0", TOKEN)
+    check_bind("0.0.0.0", TOKEN, (Path("cert.pem"), Path("key.pem")))
+    with pytest.raises(InvalidAction, match="plain HTTP"):
+        check_bind("0.0.0.0", TOKEN)
     with pytest.raises(InvalidAction, match="no token"):
         check_bind("0.0.0.0", None)
     with pytest.raises(InvalidAction, match="at least 16"):
