@@ -5,7 +5,10 @@
 const KEY = "handrail.page";
 const ANSWER_TIME = 500; // ms in which another tab answers
 const channel = new BroadcastChannel(KEY);
-let token = sessionStorage.getItem(KEY);
+// Over TLS the certificate says whose page this is, so the device may keep its token: a notification opens a page
+// when no other is open. Elsewhere another server can have this address tomorrow, and the tab alone keeps it.
+const kept = location.protocol === "https:" ? localStorage : sessionStorage;
+let token = kept.getItem(KEY);
 let hear = () => {};
 
 export const pageToken = () => token;
@@ -16,7 +19,8 @@ export const asThisPage = (headers = {}) => ({ credentials: "omit", headers: tok
 /** Null when this page is logged in, else why not. */
 export async function enter() {
   const code = /^#code=([\w-]{20,100})$/.exec(location.hash)?.[1];
-  history.replaceState(null, "", "/");
+  const isQuestion = location.pathname === "/approve";
+  if (code || !isQuestion) history.replaceState(null, "", isQuestion ? "/approve" : "/");
   const problem = code ? await exchange(code) : null;
   if (token || await handedOver()) return null;
   return problem ?? "";
@@ -48,7 +52,7 @@ function handedOver() {
 /** The server does not know this page (any more): `back` is called when another tab brings a token that counts. */
 export function leave(back) {
   token = null;
-  sessionStorage.removeItem(KEY);
+  kept.removeItem(KEY);
   whenGiven(back);
   channel.postMessage({ ask: true });
 }
@@ -65,7 +69,7 @@ export function whenGiven(then) {
 
 function keep(given) {
   token = given;
-  sessionStorage.setItem(KEY, given);
+  kept.setItem(KEY, given);
 }
 
 async function counts(given) {

@@ -1,0 +1,306 @@
+"""Approving from a pocket: push, notification, question and answer, in a real Chromium.
+
+The subscription's keys are made, the message is opened and its sender's signature is checked by the browser's
+own cryptography, which shares nothing with the library that has sealed and signed it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from handrail.engine.approval import AskedApproval
+from handrail.engine.approval.request import Request
+from handrail.engine.events import Caller
+from handrail.http.origin import Rules
+from handrail.protocol.device import Tap
+from tests.scenario.people import PAY_RULE, asked, at_checkout
+from tests.unit.http.push_service import HOST, PushService, Received, push_service
+from tests.web.apps_stage import Stage, stage
+from tests.web.conftest import QUIET, chromium
+
+pytestmark = pytest.mark.slow
+AGENT = Caller("shopper", "agent", "mcp")
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+REASON = "I pay for the mug that you asked for"
+OTHER = Request.of(
+    Tap(target="Save"), device="emulator-5580", fingerprint="f", instruction="Tap “Save” in the other app"
+)
+RECEIVER = "() => {" + Path(__file__).with_name("push_receiver.js").read_text("utf-8") + "}"
+JOIN = """async ([endpoint, keys]) => {
+  await navigator.serviceWorker.register("/worker.js");
+  await navigator.serviceWorker.ready;
+  const { api } = await import("/static/desk/api.js");
+  const { key } = await api("/api/push");
+  await api("/api/push", { method: "POST", body: { endpoint, keys, name: "Chrome on Android" } });
+  return key;
+}"""
+NOTICES = """async () => (await (await navigator.serviceWorker.ready).getNotifications())
+  .map(({ title, body, tag, data, actions }) =>
+    ({ title, body, tag, data, actions: actions.map((one) => one.title) }))"""
+COUNT = "async () => (await self.registration.getNotifications()).length"
+CLICK = """async (action) => {
+  const [notification] = await self.registration.getNotifications();
+  self.opened = [];
+  self.clients.openWindow = async (address) => { self.opened.push(address); };
+  const event = new NotificationEvent("notificationclick", { notification, action });
+  self.dispatchEvent(event);
+}"""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with stage(tmp_path_factory.mktemp("home"), caller=AGENT, policy=PAY_RULE) as opened:
+        yield opened
+
+
+@pytest.fixture
+def service(desk: Stage, tmp_path: Path) -> Iterator[PushService]:
+    opening = push_service(tmp_path)
+    made = desk.do(opening.__aenter__())
+    desk.door.context.subscriptions.network = made.network
+    yield made
+    desk.do(opening.__aexit__(None, None, None))
+    for one in desk.door.context.subscriptions.all():
+        desk.do(desk.door.context.subscriptions.end(one.id))
+
+
+@pytest.fixture
+def page(desk: Stage, browser: Browser) -> Iterator[Page]:
+    """A phone whose owner is logged in on the page for questions."""
+    yield from logged_in(desk, browser)
+
+
+def logged_in(desk: Stage, browser: Browser, **more: Any) -> Iterator[Page]:
+    context = browser.new_context(**{**PHONE, "reduced_motion": "reduce", **more})
+    context.grant_permissions(["notifications"])
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.goto(f"{desk.door.origin}/approve#code={desk.door.context.auth.link_code(120_000)}")
+    opened.get_by_role("heading", name="Nothing waits for you").wait_for()
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def pay(desk: Stage, count: int = 1) -> tuple[Any, AskedApproval]:
+    """An agent at the button that costs money, and the question that it raises as the last of so many."""
+    desk.do(at_checkout(desk.world))
+    running = desk.begin(desk.world.session.tap({"id": "pay"}, reason=REASON))
+    return running, desk.do(asked(desk.world, count))[-1]
+
+
+@contextmanager
+def another_question(desk: Stage) -> Iterator[None]:
+    """Of somebody else, who asked first."""
+    running = desk.begin(desk.world.runtime.approvals.ask(OTHER))
+    desk.do(asked(desk.world))
+    yield
+    running.cancel()
+
+
+def test_a_push_opens_the_question_and_a_second_device_answers_it(
+    desk: Stage, service: PushService, page: Page, browser: Browser
+) -> None:
+    page.evaluate(RECEIVER)
+    keys = page.evaluate("() => receiver.keys()")
+    key = page.evaluate(JOIN, [f"https://{HOST}/send/1", keys])
+    touched = len(desk.world.inputs())
+    with another_question(desk):
+        running, question = pay(desk, 2)
+        message = desk.until(lambda: service.received[1:])[0]
+        told(desk, page, message, key, question)
+        assert not running.done()
+        answer_elsewhere(desk, browser, question)
+        expect(page.get_by_role("heading", name="Approved")).to_be_visible()
+    assert running.result(20).success
+    assert len(desk.world.inputs()) > touched
+    assert desk.do(desk.world.runtime.approvals.get(question.id)).state == "approved"
+
+
+def told(desk: Stage, page: Page, message: Received, key: str, question: AskedApproval) -> None:
+    """From the message that arrived to the question on the screen."""
+
+    opened = page.evaluate("(body) => receiver.opened(body)", _packed(message.body))
+    assert opened == {"mark": 2, "text": question.id}
+    assert re.fullmatch(r"ap_[0-9a-f]{10}", question.id)
+    signed = page.evaluate("(given) => receiver.signed(...given)", [message.headers["authorization"], key])
+    assert (signed["good"], signed["isOurs"], signed["head"]) == (True, True, {"typ": "JWT", "alg": "ES256"})
+    assert signed["claims"]["aud"] == f"https://{HOST}"
+
+    expect(page.get_by_role("heading", name=OTHER.instruction)).to_be_visible()  # it was asked first
+    deliver(page, desk.door.origin, opened["text"])
+    [notice] = desk_until(page, lambda: page.evaluate(NOTICES))
+    assert notice["data"] == {"id": question.id}
+    words = json.dumps([notice["title"], notice["body"], notice["actions"]])
+    assert notice["actions"] == ["Look at it"], "no answer is given in a notification"
+    for secret in ("Pay", REASON, "shopper", desk.world.serial, "mug"):
+        assert secret not in words
+
+    [worker] = page.context.service_workers
+    worker.evaluate(CLICK, "look")
+    shown = page.locator(f'.pocket-question[data-id="{question.id}"]')
+    shown.wait_for()
+    expect(shown.locator("h1")).to_contain_text("Pay")
+    expect(shown.locator("blockquote")).to_have_text(REASON)
+    expect(shown.locator(".pocket-strip")).to_contain_text("shopper asks")
+    shown.locator("figure img").evaluate("(image) => image.decode()")
+
+
+def answer_elsewhere(desk: Stage, browser: Browser, question: AskedApproval) -> None:
+    """On another device, let in by the code of a QR picture."""
+    context = browser.new_context(**{**PHONE, "reduced_motion": "reduce"})
+    opened = context.new_page()
+    code = desk.door.context.auth.link_code(120_000)
+    opened.goto(f"{desk.door.origin}/approve#code={code}")
+    opened.locator(".pocket-question").wait_for()
+    opened.goto(f"{desk.door.origin}/approve#id={question.id}")  # as the notification there does
+    opened.locator(f'.pocket-question[data-id="{question.id}"]').wait_for()
+    opened.get_by_role("button", name="Approve").click()
+    expect(opened.get_by_role("heading", name="Approved")).to_be_visible()
+    context.close()
+
+
+def test_a_notification_opens_a_page_where_none_is_open(
+    desk: Stage, service: PushService, page: Page
+) -> None:
+    page.evaluate(RECEIVER)
+    page.evaluate(JOIN, [f"https://{HOST}/send/1", page.evaluate("() => receiver.keys()")])
+    page.goto(f"{desk.door.origin}/healthz")
+    deliver(page, desk.door.origin, "ap_0123456789")
+    [worker] = page.context.service_workers
+    desk_until(
+        page, lambda: worker.evaluate("async () => (await self.registration.getNotifications()).length")
+    )
+    worker.evaluate(CLICK, "")
+    assert desk_until(page, lambda: worker.evaluate("() => self.opened")) == ["/approve#id=ap_0123456789"]
+
+
+@pytest.mark.parametrize(
+    "data", ["", "https://evil.example/", "ap_1#x", '{"id":"ap_0123456789"}', "x" * 4000]
+)
+def test_a_message_that_is_no_id_leads_nowhere(
+    desk: Stage, service: PushService, page: Page, data: str
+) -> None:
+    page.evaluate(RECEIVER)
+    page.evaluate(JOIN, [f"https://{HOST}/send/1", page.evaluate("() => receiver.keys()")])
+    deliver(page, desk.door.origin, data)
+    [notice] = desk_until(page, lambda: page.evaluate(NOTICES))
+    assert (notice["data"], notice["tag"]) == ({"id": None}, "handrail")
+
+
+def test_reject_and_stop_do_what_they_say(desk: Stage, page: Page) -> None:
+    running, _ = pay(desk)
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("heading", name="Rejected")).to_be_visible()
+    assert running.result(20).failure_code == "ACTION_REJECTED"
+    running, _ = pay(desk)
+    page.get_by_role("button", name="Next question").click()
+    page.get_by_role("button", name="Stop all agents").click()
+    expect(page.get_by_role("heading", name="Stopped")).to_be_visible()
+    assert running.result(20).failure_code == "CANCELLED"
+    assert desk.do(desk.world.runtime.approvals.pending()) == []
+
+
+def test_a_code_that_is_asked_for_can_be_typed_and_a_payment_shows_no_field(desk: Stage, page: Page) -> None:
+    session = desk.world.session
+    running = desk.begin(session.request_human_auth(capability="2fa", instruction="Type the bank's code."))
+    field = page.get_by_role("textbox", name="The code")
+    expect(field).to_have_attribute("type", "password")
+    field.fill("493817")
+    page.get_by_role("button", name="Approve").click()
+    done = running.result(20)
+    assert done.success, done.to_json()
+    assert "493817" not in done.to_json()
+    running = desk.begin(session.request_human_auth(capability="payment", instruction="Pay on the phone."))
+    page.get_by_role("button", name="Next question").click()
+    expect(page.get_by_role("heading", name="Pay on the phone.")).to_be_visible()
+    assert page.locator("input").count() == 0
+    page.get_by_role("button", name="Reject").click()
+    running.result(20)
+
+
+def test_a_question_that_was_answered_elsewhere_says_by_whom(desk: Stage, page: Page) -> None:
+    running, one = pay(desk)
+    page.locator(".pocket-question").wait_for()
+    desk.do(desk.world.runtime.approvals.answer(one.id, False, "lena"))
+    page.goto(f"{desk.door.origin}/approve#id={one.id}")
+    expect(page.get_by_text("It was refused by lena")).to_be_visible()
+    running.result(20)
+
+
+def test_a_device_whose_login_is_over_says_so_and_shows_nothing(desk: Stage, page: Page) -> None:
+    running, one = pay(desk)
+    page.locator(".pocket-question").wait_for()
+    for login in list(desk.door.context.auth.logins._hosts):
+        desk.door.context.auth.logins.end(login)
+    expect(page.get_by_role("heading", name="This device is not logged in")).to_be_visible()
+    assert page.locator(".pocket-question").count() == 0
+    desk.do(desk.world.runtime.approvals.answer(one.id, False, "lena"))
+    running.result(20)
+
+
+def test_an_address_that_is_no_secure_context_says_so_and_offers_ntfy(
+    desk: Stage, browser: Browser, tmp_path: Path
+) -> None:
+    """A browser that is told another name for the machine: pages there may send no notifications."""
+    rules = "--host-resolver-rules=MAP desk.ferry-lane.net 127.0.0.1"
+    own = browser.browser_type.launch(executable_path=chromium(), args=[*QUIET, rules])
+    host = f"desk.ferry-lane.net:{desk.door.port}"
+    with served_as(desk, host):
+        page = own.new_page(viewport=PHONE["viewport"])
+        page.goto(f"http://{host}/approve#code={desk.door.context.auth.link_code()}")
+        assert page.evaluate("() => window.isSecureContext") is False
+        card = page.get_by_role("region", name="Notifications")
+        expect(card).to_contain_text("only over https")
+        expect(card).to_contain_text("HANDRAIL_NOTIFY_URL=https://ntfy.sh/")
+        assert card.get_by_role("button").count() == 0
+    own.close()
+
+
+@contextmanager
+def served_as(desk: Stage, host: str) -> Iterator[None]:
+    """Under one more name, as a tunnel without TLS would bring it."""
+    [guard] = [one for one in desk.door.app.user_middleware if "rules" in one.kwargs]
+    rules: Rules = guard.kwargs["rules"]
+    before = rules.hosts
+    object.__setattr__(rules, "hosts", (before or frozenset()) | {host})
+    yield
+    object.__setattr__(rules, "hosts", before)
+
+
+def deliver(page: Page, origin: str, data: str) -> None:
+    """As the browser's own push service would: to the worker itself."""
+    devtools = page.context.new_cdp_session(page)
+    found: list[str] = []
+
+    def updated(event: dict[str, Any]) -> None:
+        found.extend(one["registrationId"] for one in event["registrations"] if not one["isDeleted"])
+
+    devtools.on("ServiceWorker.workerRegistrationUpdated", updated)
+    devtools.send("ServiceWorker.enable")
+    desk_until(page, lambda: found)
+    devtools.send(
+        "ServiceWorker.deliverPushMessage", {"origin": origin, "registrationId": found[0], "data": data}
+    )
+
+
+def desk_until(page: Page, look: Any) -> Any:
+    for _ in range(400):
+        if found := look():
+            return found
+        page.wait_for_timeout(25)
+    raise AssertionError("never true")
+
+
+def _packed(data: bytes) -> str:
+    return b64encode(data).decode()
