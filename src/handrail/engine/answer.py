@@ -21,7 +21,7 @@ _LABEL = 80
 _MESSAGE = 600
 _PICTURE = "screenshotBase64"
 _TOLD = frozenset(
-    {"way", "password", "scrolls", "moves", "taken_back", "message", "approved"}
+    {"way", "password", "scrolls", "moves", "strokes", "taken_back", "message", "approved"}
     | {"stdout", "stderr", "exit_code"}
 )
 """Details that only a program asks for, or that the sentence says."""

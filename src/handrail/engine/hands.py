@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from handrail.engine.run import Stage
 
 T = TypeVar("T")
+MOST_POINTS = 32
+"""Of one finger's way as it is told."""
 
 
 class Hands:
@@ -99,7 +101,10 @@ class Hands:
 
     async def _touch(self, strokes: Sequence[Stroke], send: Callable[[TouchCapability], Awaitable[T]]) -> T:
         touch = cast("TouchCapability", self._stage.surface.capability(Capability.TOUCH))
-        return await self._do(by_fingers(strokes), lambda: send(touch))
+        done = await self._do(by_fingers(strokes), lambda: send(touch))
+        if moves := [_legs(one) for one in strokes if len(one) > 1]:
+            self._stage.run.details["strokes"] = moves  # of several touches, the last
+        return done
 
     # keys and text
 
@@ -140,3 +145,9 @@ class Hands:
         await stage.guard.permit_press(stage, felt)
         async with stage.run.dispatching():
             return await send()
+
+
+def _legs(stroke: Stroke) -> list[list[int]]:
+    """A finger's way as it is told: for reports and films, which draw it."""
+    every = -(-len(stroke) // MOST_POINTS)
+    return [list(point) for point in (*stroke[:-1:every], stroke[-1])]

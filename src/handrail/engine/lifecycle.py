@@ -119,7 +119,9 @@ async def _prepare(stage: Stage, permit: Permit) -> None:
         await permit.enter(stage)
     if run.action.traits.needs is not None:
         stage.surface.capability(run.action.traits.needs)
-    if (named := await named_app(stage)) is not None:
+    with run.phase("resolve"):
+        named = await named_app(stage)
+    if named is not None:
         run.action = named
         permit.early(run)
     await _resolve(stage)
@@ -133,7 +135,8 @@ async def _prepare(stage: Stage, permit: Permit) -> None:
 async def _execute(stages: Sequence[Stage]) -> list[Outcome]:
     """Only the desk takes several actions as one change."""
     if len(stages) == 1:
-        return [await execute(stages[0], stages[0].run.action)]
+        with stages[0].run.phase("work"):
+            return [await execute(stages[0], stages[0].run.action)]
     return [Outcome(details=details) for details in await apply_on_desk(stages)]
 
 

@@ -114,6 +114,8 @@ class Run:
     """The rule that let the action begin."""
     untold: list[LifecycleEvent] = field(default_factory=list)
     """Events that the journal has not heard of yet."""
+    _inner_ms: list[float] = field(default_factory=list)
+    """Of every open phase, outermost first: what the phases inside it have taken."""
 
     def advance(self, state: LifecycleState) -> None:
         """One step in the action's life; an illegal one raises."""
@@ -122,18 +124,36 @@ class Run:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Adds what happens inside to the timings."""
+        """Adds what happens inside to the timings, without what a phase inside it takes.
+
+        So phases never overlap, and all of them with `other` are the total.
+        """
         began = self.clock.monotonic_ms()
+        self._inner_ms.append(0.0)
         try:
             yield
         finally:
             took = self.clock.monotonic_ms() - began
-            self.timings[name] = self.timings.get(name, 0.0) + took
+            own = max(0.0, took - self._inner_ms.pop())
+            if self._inner_ms:
+                self._inner_ms[-1] += took
+            self.timings[name] = self.timings.get(name, 0.0) + own
+
+    def waited(self, name: str, ms: float) -> None:
+        """A part of the open phase that somebody else has measured."""
+        self.timings[name] = self.timings.get(name, 0.0) + ms
+        self._inner_ms[-1] += ms
+
+    def end_timings(self) -> None:
+        """The total, and what no phase accounts for."""
+        total = self.clock.monotonic_ms() - self.started_ms
+        self.timings |= {"other": max(0.0, total - sum(self.timings.values())), "total": total}
 
     @asynccontextmanager
     async def dispatching(self) -> AsyncIterator[None]:
         """Around everything that touches the device: from here on the delivery is in doubt until it ends."""
-        await self.may_dispatch(self)
+        with self.phase("journal"):
+            await self.may_dispatch(self)
         if self.life.state == "resolved":
             self.advance("dispatched")
         earlier, self.delivery = self.delivery, "unknown"
@@ -199,14 +219,15 @@ class Stage:
     async def pass_time(self, duration_ms: float) -> None:
         """Let time pass. A device that goes away meanwhile is told at once, not at the end."""
         end = self.clock.monotonic_ms() + duration_ms
-        while (left := end - self.clock.monotonic_ms()) > 0:
-            await self.clock.sleep_ms(min(left, CHECK_MS))
-            if left > CHECK_MS:
-                await self.surface.check()
+        with self.run.phase("watch"):
+            while (left := end - self.clock.monotonic_ms()) > 0:
+                await self.clock.sleep_ms(min(left, CHECK_MS))
+                if left > CHECK_MS:
+                    await self.surface.check()
 
     async def settle(self, before: Look, proof: Proof | None = None, **budgets: float) -> Settled:
-        """Until the screen rests; the screen is taken."""
-        with self.run.phase("settle"):
+        """Until the screen rests, or shows what the action's caller expects; the screen is taken."""
+        with self.run.phase("settle" if self.run.action.expect is None else "expect"):
             settling = Settling(
                 self.looks,
                 self.clock,
@@ -217,8 +238,7 @@ class Stage:
                 **budgets,
             )
             settled = await settling.wait()
-        waited = self.run.timings.get("waiting", 0.0) + settling.waited_ms
-        self.run.timings["waiting"] = waited
+            self.run.waited("waiting", settling.waited_ms)
         self.looks.take(settled.seen)
         return settled
 

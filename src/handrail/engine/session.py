@@ -226,6 +226,10 @@ class Session(ShortForms):
         while await stops.newest(self.serial) == seen:
             await self._parts.clock.sleep_ms(POLL_MS)
 
+    def redact_data(self, value: Any) -> Any:
+        """Data for a file that others read: without what may not be told of this device."""
+        return self._here.redact_data(value)
+
     def events(self) -> Listener:
         """Every step in the life of every action, as it happens from now on."""
         return self._record.events.listen()
@@ -326,7 +330,7 @@ class Session(ShortForms):
         return [await self._seal(run, error) for run in runs]
 
     async def _seal(self, run: Run, error: HandrailError | None) -> Envelope:
-        run.timings["total"] = self._parts.clock.monotonic_ms() - run.started_ms
+        run.end_timings()
         run.diagnostics += self.surface.diagnostics()
         envelope = self._record.clean(envelope_of(run, self._facts, self.serial, error))
         try:
