@@ -13,7 +13,7 @@ LAYERS = [
     {"dialects"},
     {"tree", "adb", "cdp"},
     {"surface"},
-    {"page"},
+    {"page", "film"},
     {"android", "browser", "desk"},
     {"engine"},
     {"agent", "flow"},

@@ -19,6 +19,7 @@ from handrail.flow.heal import Repairs
 from handrail.flow.plan import AnyFlow, FlowPlan, devices_of, plan, takes_part
 from handrail.flow.run_record import FlowRecord, Observer, StepRecord
 from handrail.flow.run_steps import StepRunner, failure_of
+from handrail.flow.time_spent import TimeBook
 from handrail.protocol.flow import FlowTrace, StepResult
 from handrail.protocol.read import nearest
 from handrail.protocol.system import StartApp
@@ -78,8 +79,9 @@ class FlowRunner:
         record = self._begin(ready, devices, attempt)
         began = self._clock.monotonic_ms()
         self._observer.flow_started(record, len(ready.steps))
+        book = TimeBook(self._clock, record.stretches)
         try:
-            await self._play(ready, devices, record, caller)
+            await self._play(ready, devices, record, caller, book)
         except asyncio.CancelledError:
             _swallow_cancellation()
             record.outcome = "stopped"
@@ -87,7 +89,8 @@ class FlowRunner:
                 seen.settle_for_last()
         finally:
             if ready.end is not None:
-                await ready.end()
+                with book.stretch("launch", "The end of its scripts"):
+                    await ready.end()
         record.duration_ms = round(self._clock.monotonic_ms() - began, 1)
         self._conclude(ready, devices, record)
         self._observer.flow_ended(record)
@@ -112,7 +115,12 @@ class FlowRunner:
         return FlowRecord(ready.flow.name, file, ready.flow.tags, people, now, attempt=attempt)
 
     async def _play(
-        self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord, caller: Caller
+        self,
+        ready: FlowPlan,
+        devices: Mapping[str, DeviceWatch],
+        record: FlowRecord,
+        caller: Caller,
+        book: TimeBook,
     ) -> None:
         repairs = Repairs(allowed=self._heal)
         record.proposals = repairs.proposals
@@ -123,20 +131,23 @@ class FlowRunner:
             caller,
             self._observer,
             repairs,
+            book,
             self._evidence,
             self._reason,
         )
         try:
-            await self._ask_ahead(ready, devices, caller)
-            await self._start_app(ready, devices, caller)
+            await self._ask_ahead(ready, devices, caller, book)
+            await self._start_app(ready, devices, caller, book)
             if ready.begin is not None:
-                await ready.begin(next(iter(devices.values())))
+                with book.stretch("launch", "The start of its scripts"):
+                    await ready.begin(next(iter(devices.values())))
         except HandrailError as error:
             record.outcome = "failed"
             what = f"{ready.flow.app} could not be started" if ready.flow.app else "It was not begun"
             record.error = f"{what}: {error.message}"
         for seen in devices.values():
-            await seen.begin()
+            with book.stretch("looking", "A look before the first step", seen.name):
+                await seen.begin()
         if record.outcome == "passed":
             main = next(iter(devices.values()))
             ended = await walk.all(ready.steps, main, record.steps)
@@ -146,32 +157,47 @@ class FlowRunner:
             if ended != "failed":
                 repairs.save()
         for seen in devices.values():
-            await seen.end()
+            with book.stretch("looking", "A look after the last step", seen.name):
+                await seen.end()
 
-    async def _ask_ahead(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller) -> None:
+    async def _ask_ahead(
+        self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller, book: TimeBook
+    ) -> None:
         """One question for everything that the plan is known to do, where policy asks about it."""
         for seen in devices.values() if ready.ahead else ():
             why = f"flow {ready.flow.name}: all that it is known to do"
             if self._own_phones:
                 seen.session.allow_ahead(ready.ahead, caller)
                 continue
-            envelope = await seen.session.ask_ahead(ready.ahead, reason=self._reason or why, caller=caller)
+            with book.stretch("approval", "A question about the whole flow", seen.name):
+                envelope = await seen.session.ask_ahead(
+                    ready.ahead, reason=self._reason or why, caller=caller
+                )
             if envelope is not None and not envelope.success:
                 raise failure_of(envelope)
 
-    async def _start_app(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller) -> None:
+    async def _start_app(
+        self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller, book: TimeBook
+    ) -> None:
         """On every device of the flow; it is no step, so it has no record of its own."""
         if ready.flow.app is None:
             return
         for seen in devices.values():
             why = f"flow {ready.flow.name}: its app"
             reason = f"{self._reason} ({why})"[:1_000] if self._reason else why
-            envelope = await seen.session.run(StartApp(package=ready.flow.app), reason=reason, caller=caller)
+            start = StartApp(package=ready.flow.app)
+            with book.stretch("launch", f"Starting {ready.flow.app}", seen.name) as spent:
+                envelope = await seen.session.run(start, reason=reason, caller=caller)
+                if asked := (envelope.timings_ms or {}).get("approval"):
+                    spent["approval"] = asked
             seen.note(envelope)
             if not envelope.success:
                 raise failure_of(envelope)
 
     def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
+        """Whatever is made of the record, no secret stands in it: not even one that the file spells out."""
+        for seen in devices.values():
+            _hide(record.steps, seen.session)
         if record.error is None and record.outcome in ("failed", "stopped"):
             blamed = next((one for one in record.steps if one.outcome in _BAD), None)
             last = blamed or (record.steps[-1] if record.steps else None)
@@ -200,6 +226,17 @@ def _swallow_cancellation() -> None:
     task = asyncio.current_task()
     if task is not None:
         task.uncancel()
+
+
+_WORDS = ("label", "given", "error", "hint", "diff", "log", "loading")
+"""Where a step's record may quote its file or the screen; the engine has cleaned its envelope."""
+
+
+def _hide(steps: Sequence[StepRecord], session: Session) -> None:
+    for step in steps:
+        for name in _WORDS:
+            setattr(step, name, session.redact_data(getattr(step, name)))
+        _hide(step.children, session)
 
 
 _BAD = frozenset({"failed", "stopped"})

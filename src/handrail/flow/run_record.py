@@ -6,22 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from handrail.film.scene import Picture
+from handrail.flow.time_spent import Stretch, TimePart, TimeSpent
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.flow import FlowTrace
 from handrail.tree.node import Bounds
 
+__all__ = ["FlowRecord", "Observer", "Outcome", "Picture", "StepRecord"]
+
 Outcome = Literal["passed", "failed", "skipped", "warned", "stopped"]
 """`warned`: an optional step that failed. `stopped`: interrupted by a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A screenshot beside a step; None as `png` with the reason why there is none."""
-
-    png: bytes | None
-    width: int = 0
-    height: int = 0
-    why_not: str = ""
 
 
 @dataclass(slots=True)
@@ -52,6 +46,10 @@ class StepRecord:
     log: list[str] = field(default_factory=list)
     """The device's log, after a failure."""
     loading: str | None = None
+    spent: TimeSpent = field(default_factory=dict)
+    """Where its own time went; steps inside it keep their own account."""
+    rest: TimePart = "engine"
+    """What the time is that nothing of this accounts for."""
     children: list[StepRecord] = field(default_factory=list)
 
 
@@ -76,6 +74,10 @@ class FlowRecord:
     attempt: int = 1
     proposals: list[str] = field(default_factory=list)
     """Edits of the file that would heal it, as unified diffs."""
+    stretches: list[Stretch] = field(default_factory=list)
+    """What took time beside the steps."""
+    video: str = ""
+    """The file of its film, as the report links to it."""
 
 
 class Observer(Protocol):

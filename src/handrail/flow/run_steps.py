@@ -18,6 +18,7 @@ from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import Ended, PlannedStep, name_of
 from handrail.flow.run_record import Observer, StepRecord
+from handrail.flow.time_spent import TimeBook, add
 from handrail.flow.variables import fill_late
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
@@ -41,6 +42,7 @@ class StepRunner:
     caller: Caller
     observer: Observer
     repairs: Repairs
+    book: TimeBook
     evidence: FlowEvidence | None = None
     reason: str | None = None
     """Why the whole flow is run; its steps inherit it."""
@@ -104,7 +106,7 @@ class StepRunner:
         optional: bool = False,
     ) -> Ended:
         """The work, with its time and its failure written down."""
-        began = self.clock.monotonic_ms()
+        record.started_ms, began = self.clock.now_ms(), self.clock.monotonic_ms()
         try:
             return await within(self.clock, timeout_ms, work)
         except HandrailError as error:
@@ -135,6 +137,7 @@ class StepRunner:
             case Parallel():
                 return await self._parallel(one, record)
             case _:
+                record.rest = "waiting"  # it looks by itself until it finds what it needs
                 return await one.step.run(self, on, record)
 
     # one action
@@ -151,7 +154,7 @@ class StepRunner:
         """For late steps. `lenient`: an action that was delivered did what was asked, proved or not."""
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
-        envelope = await on.session.run(action, caller=self.caller, settle=settle)
+        envelope = await self.book.run(on.session, action, record.spent, caller=self.caller, settle=settle)
         self._write(record, envelope, on)
         on.note(envelope)
         if not envelope.success and not (lenient and envelope.failure_code in _UNPROVED):
@@ -179,10 +182,10 @@ class StepRunner:
         action = self._with_late(self.repairs.known(one, step.action))
         if action.reason is None:
             action = action.model_copy(update={"reason": self._reason(record)})
-        envelope, record.tries = await self._tried(step, action, on)
+        envelope, record.tries = await self._tried(step, action, on, record)
         healed = self.repairs.heal(one, action, envelope, on.session)
         if healed is not None and self.repairs.allowed:
-            envelope, more = await self._tried(step, healed.action, on)
+            envelope, more = await self._tried(step, healed.action, on, record)
             record.tries += more
         self._write(record, envelope, on)
         on.note(envelope)
@@ -202,9 +205,18 @@ class StepRunner:
         filled = fill_late(given, self.late, names)
         return action if filled == given else action_from(filled)
 
-    async def _tried(self, step: Step, action: AnyAction, on: DeviceWatch) -> tuple[Envelope, int]:
+    async def _tried(
+        self, step: Step, action: AnyAction, on: DeviceWatch, record: StepRecord
+    ) -> tuple[Envelope, int]:
+        ended = self.clock.monotonic_ms()
+
         async def once() -> Envelope:
-            return await on.session.run(action, caller=self.caller, settle=step.settle)
+            nonlocal ended
+            add(record.spent, {"retry": self.clock.monotonic_ms() - ended})
+            how = {"caller": self.caller, "settle": step.settle}
+            envelope = await self.book.run(on.session, action, record.spent, **how)
+            ended = self.clock.monotonic_ms()
+            return envelope
 
         return await tries(once, step.retry, self.clock)
 
@@ -226,7 +238,8 @@ class StepRunner:
     async def _holds(self, condition: Condition, on: DeviceWatch, record: StepRecord) -> bool:
         """By one fresh read. A read that fails is a failure, not a no."""
         look = self._with_late(WaitFor(condition=condition, timeout_ms=0))
-        envelope = await on.session.run(look, reason=self._reason(record), caller=self.caller)
+        why = self._reason(record)
+        envelope = await self.book.run(on.session, look, record.spent, reason=why, caller=self.caller)
         on.note(envelope)
         if not envelope.success and envelope.failure_code != "TIMEOUT":
             raise failure_of(envelope)
@@ -290,7 +303,8 @@ class StepRunner:
         if self.evidence is None or not _acts(one):
             return
         try:
-            record.before = on.last_picture() or await self.evidence.picture(on.session, self.caller)
+            with self.book.stretch("evidence", "A picture for the report", on.name, record.path):
+                record.before = on.last_picture() or await self.evidence.picture(on.session, self.caller)
         except asyncio.CancelledError:
             record.outcome, record.error = "stopped", "It was stopped before it began"
             raise
@@ -301,11 +315,13 @@ class StepRunner:
         if record.outcome == "skipped":
             record.before = None
             return
-        if _acts(one) or record.code is not None:
+        if not _acts(one) and record.code is None:
+            return
+        with self.book.stretch("evidence", "Evidence for the report", on.name, record.path):
             record.after = await self.evidence.picture(on.session, self.caller)
             on.keep_picture(record.after)
-        if record.code is not None:
-            record.log = await self.evidence.log(on.session, self.caller)
+            if record.code is not None:
+                record.log = await self.evidence.log(on.session, self.caller)
 
 
 def failure_of(envelope: Envelope) -> HandrailError:

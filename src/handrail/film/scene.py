@@ -1,0 +1,146 @@
+"""What a film is made of, and when it shows what. Values only; nothing is drawn here.
+
+A frame is there only where picture, touch or caption change. Time in which nothing happens is shortened;
+the caption says when it really was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from handrail.tree.node import Bounds, ScreenPoint
+
+SEEN_MS = 500.0
+"""So long the screen stands before it is touched."""
+TOUCHED_MS = 650.0
+SHORTEST_MS, LONGEST_MS = 700.0, 1_500.0
+"""Of what an action led to: long enough to be read, never as long as nothing happens."""
+
+FilmTone = Literal["good", "plain", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot beside a step; None as `png` with the reason why there is none."""
+
+    png: bytes | None
+    width: int = 0
+    height: int = 0
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmTouch:
+    """Where fingers were, in pixels of the screen: an element, and the ways that fingers took."""
+
+    box: Bounds | None = None
+    strokes: tuple[tuple[ScreenPoint, ...], ...] = ()
+    """One for each finger; a single point is a tap."""
+
+    def __bool__(self) -> bool:
+        return self.box is not None or bool(self.strokes)
+
+
+@dataclass(frozen=True, slots=True)
+class FilmScene:
+    """One action."""
+
+    number: str
+    title: str
+    reason: str = ""
+    verdict: str = ""
+    tone: FilmTone = "plain"
+    started_ms: float = 0.0
+    """Since the run began."""
+    duration_ms: float = 0.0
+    before: Picture | None = None
+    after: Picture | None = None
+    """None where no picture was taken: what was shown last is shown on."""
+    touch: FilmTouch = FilmTouch()
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmFrame:
+    """What is shown from one moment of the film on."""
+
+    at_ms: float
+    scene: int
+    picture: Picture | None
+    touch: FilmTouch | None = None
+    is_over: bool = False
+    """The action has ended: the caption says how."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmMark:
+    """When the film shows a scene: its begin, and what it led to."""
+
+    number: str
+    title: str
+    at_ms: float
+    over_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class FilmPlan:
+    """All frames in order."""
+
+    frames: tuple[FilmFrame, ...]
+    marks: tuple[FilmMark, ...]
+    end_ms: float
+
+
+def schedule(scenes: Sequence[FilmScene]) -> FilmPlan:
+    """When what is shown."""
+    frames: list[FilmFrame] = []
+    marks: list[FilmMark] = []
+    shown: dict[str, Picture | None] = {}
+    at = 0.0
+    for index, scene in enumerate(scenes):
+        began = at
+        picture = scene.before or shown.get(scene.device)
+        frames.append(FilmFrame(at, index, picture))
+        at += SEEN_MS
+        if scene.touch:
+            frames.append(FilmFrame(at, index, picture, scene.touch))
+            at += TOUCHED_MS
+        picture = scene.after or picture
+        frames.append(FilmFrame(at, index, picture, is_over=True))
+        marks.append(FilmMark(scene.number, scene.title, began, at))
+        at += min(max(SHORTEST_MS, _lasts(scenes, index) - (at - began)), LONGEST_MS)
+        shown[scene.device] = picture
+    return FilmPlan(tuple(frames), tuple(marks), at)
+
+
+def _lasts(scenes: Sequence[FilmScene], index: int) -> float:
+    """Until the next one begins."""
+    scene = scenes[index]
+    if index + 1 < len(scenes):
+        return scenes[index + 1].started_ms - scene.started_ms
+    return scene.duration_ms
+
+
+def touch_of(target: Mapping[str, Any] | None, details: Mapping[str, Any] | None) -> FilmTouch:
+    """What an envelope tells of it: its target, and the strokes among its details."""
+    resolved = (target or {}).get("resolved") or {}
+    selector = (target or {}).get("selector") or {}
+    bounds = resolved.get("bounds")
+    strokes = tuple(
+        tuple(ScreenPoint(int(x), int(y)) for x, y in stroke)
+        for stroke in (details or {}).get("strokes") or ()
+    )
+    if not strokes and bounds is None and {"x", "y"} <= selector.keys():
+        strokes = ((ScreenPoint(int(selector["x"]), int(selector["y"])),),)
+    return FilmTouch(Bounds(*bounds) if bounds else None, strokes)
+
+
+def verdict_of(envelope: Mapping[str, Any]) -> tuple[str, FilmTone]:
+    """How an action ended, in a few words."""
+    if not envelope.get("success"):
+        return f"failed: {envelope.get('failure_code') or 'UNKNOWN'}", "bad"
+    if envelope.get("lifecycle_state") == "verified":
+        return "verified", "good"
+    return "done, not verified", "plain"
