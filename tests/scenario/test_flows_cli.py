@@ -77,13 +77,32 @@ def flow(folder: Path, name: str, steps: str, head: str = f"app: {SETTINGS}") ->
     return path
 
 
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """All of them, run once."""
+    home = tmp_path_factory.mktemp("examples")
+    done = handrail(
+        home, "run", "--sim", EXAMPLES, "--approvals", EXAMPLES / "shop_payment.allow.toml", "--json",
+        "--junit", home / "junit.xml", "--report", home / "report",
+    )  # fmt: skip
+    return done, home
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_every_example_passes(tmp_path: Path) -> None:
-    done = handrail(
-        tmp_path, "run", "--sim", EXAMPLES, "--approvals", EXAMPLES / "shop_payment.allow.toml", "--json",
-        "--junit", tmp_path / "junit.xml",
-    )  # fmt: skip
+def test_the_time_of_every_example_is_explained(
+    examples: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    for one in json.loads(examples[0].stdout)["flows"]:
+        explained = sum(one["spentMs"].values()) / one["durationMs"]
+        assert 0.95 <= explained <= 1.05, f"{one['name']}: {explained:.1%} of its time, {one['spentMs']}"
+        assert one["spentMs"]["evidence"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+def test_every_example_passes(examples: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    done, home = examples
     told = json.loads(done.stdout)["flows"]
     failed = [(one["file"], one["trace"].get("error")) for one in told if one["outcome"] != "passed"]
     assert not failed
@@ -95,7 +114,7 @@ def test_every_example_passes(tmp_path: Path) -> None:
     assert by_name["crash"]["trace"]["appCrashDetected"]
     assert "appCrashDetected" not in by_name["permission"]["trace"]
     assert set(by_name["two_phones"]["traces"]) == {"alice", "bob"}
-    assert len(ElementTree.parse(tmp_path / "junit.xml").findall(".//testcase")) == len(files)
+    assert len(ElementTree.parse(home / "junit.xml").findall(".//testcase")) == len(files)
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.films import film_agent, need_films, video_option
 from handrail.cli.options import DeviceOptions, device_options, session_from
 from handrail.errors import ERRORS, FAMILIES, InvalidAction
 from handrail.waiting import beside
@@ -56,6 +57,7 @@ class AgentOptions:
     until: str | None
     resume: str | None
     desk: bool
+    video: bool
     as_json: bool
 
 
@@ -86,6 +88,7 @@ class AgentOptions:
 )
 @click.option("--resume", metavar="RUN", help="Go on with a run that was stopped: its name or its folder.")
 @click.option("--desk", is_flag=True, help="Show it on the desk of `handrail serve`, too.")
+@video_option("Write an MP4 of the run into its folder.")
 @click.option("--json", "as_json", is_flag=True, help="One line of JSON per step, and one for the result.")
 @device_options
 def agent(**given: Any) -> None:
@@ -110,6 +113,8 @@ async def _main(options: AgentOptions) -> int:
     from handrail.engine.events import Caller  # noqa: PLC0415
     from handrail.runtime import Runtime  # noqa: PLC0415
 
+    if options.video:
+        need_films()
     config = Config.from_env(os.environ)
     folder = _folder(options, config)
     caller = Caller(folder.name, "agent", "agent")
@@ -119,6 +124,8 @@ async def _main(options: AgentOptions) -> int:
         helper: Helper | None = "none" if plan.target.sim else None
         session = await session_from(plan.target, config, runtime, stack, helper)
         result = await _run(plan, options, runtime, session)
+        if options.video:
+            film_agent(result, runtime.journal, to_stderr=options.as_json)
     return _exit_code(result)
 
 

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
+from handrail.cli.films import film_journal, need_films, video_option
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock, iso_time
 from handrail.config import Config
@@ -193,31 +195,37 @@ def _line(extra: dict[str, Any]) -> str:
 
 @journal.command()
 @click.option("--format", "form", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
-@click.option(
-    "--output", "-o", type=click.File("w", encoding="utf-8", atomic=True), default="-", help="A file."
-)
+@click.option("--output", "-o", type=click.Path(allow_dash=True, dir_okay=False), default="-", help="A file.")
 @click.option("--device", help="Only events on this device.")
 @click.option("--since", type=_Since(), help="Only from this moment on: 2026-01-31T12:00 (UTC).")
 @click.option("--action", metavar="ID", help="Only the events of this action.")
 @click.option("--flow", "as_flow", is_flag=True, help="A flow that does it all again, instead of events.")
-@click.option("--session", metavar="ID", help="With --flow: only what was done in this session.")
+@video_option("A film of it as MP4, instead of events; needs --output.")
+@click.option("--session", metavar="ID", help="With --flow or --video: only what was done in this session.")
 @click.option("--name", default="recorded", show_default=True, help="With --flow: what it is called.")
-def export(
-    form: str,  # noqa: ARG001  (jsonl is the only one)
-    output: Any,
-    device: str | None,
-    since: int | None,
-    action: str | None,
-    as_flow: bool,
-    session: str | None,
-    name: str,
-) -> None:
-    """Write events as lines of JSON, oldest first, or with --flow as YAML."""
-    with opened_journal() as opened:
+def export(*, output: str, action: str | None, as_flow: bool, video: bool, name: str, **others: Any) -> None:
+    """Write events as lines of JSON, oldest first, with --flow as YAML, with --video as a film."""
+    wanted = {key: others[key] for key in ("device", "since", "session")}
+    if video:
+        _film(output, as_flow=as_flow, action=action, **wanted)
+        return
+    with opened_journal() as opened, click.open_file(output, "w", encoding="utf-8", atomic=True) as file:
         if as_flow:
             from handrail.flow.recording import flow_text  # noqa: PLC0415  (the vocabulary)
 
-            output.write(flow_text(opened, device=device, since=since, session=session, name=name))
+            file.write(flow_text(opened, name=name, **wanted))
             return
-        for line in opened.export(device=device, since=since, action_id=action):
-            output.write(line + "\n")
+        for line in opened.export(device=others["device"], since=others["since"], action_id=action):
+            file.write(line + "\n")
+
+
+def _film(output: str, *, as_flow: bool, action: str | None, **wanted: Any) -> None:
+    if output == "-" or as_flow or action is not None:
+        raise InvalidAction(
+            "--video writes a file of its own: give --output FILE.mp4, without --flow and --action",
+            path="video",
+            hint="For example: handrail journal export --video -o monday.mp4 --since 2026-01-31",
+        )
+    need_films()
+    with opened_journal() as opened:
+        film_journal(opened, Path(output), **wanted)

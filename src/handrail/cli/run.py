@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.films import film_flows, need_films, video_option
 from handrail.cli.output import print_json
 from handrail.cli.run_approvals import FlowQuestions
 from handrail.cli.run_devices import Pool, Wanted, open_pool
@@ -45,6 +46,7 @@ class RunOptions:
     retries: int
     junit: Path | None
     report: Path | None
+    video: bool
     heal: bool
     as_json: bool
     allow_http: tuple[str, ...] = ()
@@ -85,6 +87,7 @@ class RunOptions:
     metavar="fail|wait|FILE",
     help="What needs a yes: say no, wait, or go by FILE.  [default: ask at the terminal, else wait]",
 )
+@video_option("Write an MP4 of every flow, into the folder of the report or else into this one.")
 @click.option("--heal", is_flag=True, help="Go on with what has replaced an element, and edit the file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the traces; progress goes to stderr.")
 @click.option(
@@ -149,6 +152,8 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 async def _main(options: RunOptions) -> int:
+    if options.video:
+        need_films()
     maestro = MaestroFlows(options)
     plans = _plans(options, maestro)
     await maestro.check()
@@ -285,7 +290,7 @@ class Course:
             self.pool.for_flow(devices_of(ready)),
             self.runtime.clock,
             observer=self.questions.progress,
-            evidence=ReportEvidence() if self.options.report else None,
+            evidence=ReportEvidence() if self.options.report or self.options.video else None,
             heal=self.options.heal,
             own_phones=bool(self.pool.phones),
         )
@@ -342,6 +347,8 @@ def _publish(
     if options.junit is not None:
         options.junit.parent.mkdir(parents=True, exist_ok=True)
         options.junit.write_text(junit.write(records), encoding="utf-8")
+    if options.video:
+        film_flows(records, options.report or Path(), to_stderr=options.as_json)
     if options.report is not None:
         page = report.write(records, options.report)
         click.echo(f"report: {page}", err=options.as_json)
@@ -354,11 +361,15 @@ def _publish(
 
 
 def _told(record: FlowRecord) -> dict[str, Any]:
+    from handrail.flow.report.time_parts import time_parts  # noqa: PLC0415
+
     told: dict[str, Any] = {
         "name": record.name,
         "file": record.file,
         "outcome": record.outcome,
         "attempt": record.attempt,
+        "durationMs": record.duration_ms,
+        "spentMs": {part: round(ms, 1) for part, ms in time_parts(record).items()},
         "device": record.device,
         "journalHead": record.journal_head,
         "trace": record.trace.to_dict() if record.trace else None,

@@ -9,7 +9,7 @@ import html
 import re
 from collections.abc import Iterable
 
-_VOID = frozenset({"meta", "br"})
+_VOID = frozenset({"meta", "br", "input"})
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )

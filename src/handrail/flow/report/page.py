@@ -15,11 +15,11 @@ from pathlib import Path
 
 from handrail.flow.report.markup import Content, Html, tag
 from handrail.flow.report.pictures import ReportAlbum
+from handrail.flow.report.player import player
 from handrail.flow.report.step import Sheet, file_diff, listing, sign, step_list, trouble
 from handrail.flow.report.summary import (
     BAD,
     about_repair,
-    attempts,
     blamed,
     counts,
     duration,
@@ -27,7 +27,9 @@ from handrail.flow.report.summary import (
     overall,
     verdict,
     walk,
+    worst_first,
 )
+from handrail.flow.report.time_parts import where_time_went
 from handrail.flow.report.timeline import leaves_of, timeline
 from handrail.flow.run_record import FlowRecord
 from handrail.protocol.flow import FlowTrace
@@ -50,7 +52,7 @@ def page(records: Sequence[FlowRecord]) -> str:
     album = ReportAlbum(records)
     cards = [
         flow_card(record, index, len(run), album)
-        for index, (record, run) in enumerate((record, run) for run in attempts(records) for record in run)
+        for index, (record, run) in enumerate((record, run) for run in worst_first(records) for record in run)
     ]
     body = tag(
         "body",
@@ -193,6 +195,8 @@ def _card_body(record: FlowRecord, anchor: str, album: ReportAlbum) -> Iterator[
         yield trouble(record.error, None, record.outcome)
     leaves = list(leaves_of(record.steps, anchor))
     yield timeline(record, leaves)
+    yield player(record, leaves, album)
+    yield where_time_went(record)
     yield from (file_diff(about_repair(record), text) for text in record.proposals)
     if record.steps:
         many = len({step.device for _, step in leaves}) > 1

@@ -9,18 +9,20 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from handrail.errors import PictureUnreadable
+from handrail.flow.filming import touch_of_step
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.summary import walk
 from handrail.flow.run_record import FlowRecord, Picture, StepRecord
 from handrail.surface.picture import opened
-from handrail.tree.node import Bounds
+from handrail.tree.node import Bounds, ScreenPoint
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -164,6 +166,8 @@ _ROUND = 12
 """Device pixels; about what buttons have."""
 _POINT = 48
 """Radius of the ring around a touched point, in device pixels."""
+_START, _HEAD = 30, 60
+"""Of an arrow: the ring where a finger came down, and its head."""
 
 
 def shots(step: StepRecord, album: ReportAlbum) -> Html | None:
@@ -179,30 +183,52 @@ def _one(step: StepRecord, picture: Picture | None, title: str, album: ReportAlb
     if isinstance(placed, str):
         shown = tag("p", f"No picture: {placed}.", class_="missing")
     else:
-        marks = list(_marks(step, placed)) if title == "Before" else []
+        marks = list(marks_of(step, placed)) if title == "Before" else []
         words = f"Screen {title.lower()} the step{', touched element marked' if marks else ''}"
-        shown = tag("button", _svg(placed, marks, words), type="button", class_="zoom", title="Enlarge")
+        drawn = picture_svg(placed, marks, words)
+        shown = tag("button", drawn, type="button", class_="zoom", title="Enlarge")
     yield tag("figure", tag("figcaption", title), shown)
 
 
-def _svg(placed: PlacedPicture, marks: list[Html], words: str) -> Html:
+def picture_svg(placed: PlacedPicture, marks: list[Html], words: str) -> Html:
+    """A picture of the album with marks over it."""
     box = f"0 0 {placed.width} {placed.height}"
-    size = {"width": placed.width, "height": placed.height}
-    return tag(
-        "svg", tag("use", href=f"#{placed.anchor}", **size), marks, viewBox=box, role="img", aria_label=words
-    )
+    picture = tag("use", href=f"#{placed.anchor}", width=placed.width, height=placed.height)
+    return tag("svg", picture, marks, viewBox=box, role="img", aria_label=words)
 
 
-def _marks(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
-    """Each twice: a light line under a coloured one is seen on every picture."""
-    touched = _on_screen(step.touched, placed)
-    if touched is not None:
-        for name in ("casing", "touched"):
-            box = {"x": touched.left, "y": touched.top, "width": touched.width, "height": touched.height}
-            yield tag("rect", class_=name, rx=_ROUND, **box)
-    elif (point := _point(step)) is not None:
-        for name in ("casing", "touched"):
-            yield tag("circle", class_=name, cx=point[0], cy=point[1], r=_POINT)
+def marks_of(step: StepRecord, placed: PlacedPicture) -> Iterator[Html]:
+    """Where it was touched. Each twice: a light line under a coloured one is seen on every picture."""
+    touch = touch_of_step(step)
+    box = _on_screen(touch.box, placed)
+    for name in ("casing", "touched"):
+        if box is not None:
+            at: dict[str, int] = {"x": box.left, "y": box.top, "width": box.width, "height": box.height}
+            yield tag("rect", class_=name, rx=_ROUND, **at)
+        for stroke in touch.strokes:
+            if len(stroke) > 1:
+                yield from _arrow(stroke, name)
+            elif box is None:
+                yield tag("circle", class_=name, cx=stroke[0].x, cy=stroke[0].y, r=_POINT)
+
+
+def _arrow(stroke: Sequence[ScreenPoint], name: str) -> Iterator[Html]:
+    """From where the finger comes down to where it lifts."""
+    tip = stroke[-1]
+    back = next((one for one in reversed(stroke) if one != tip), tip)
+    length = math.hypot(tip.x - back.x, tip.y - back.y) or 1.0
+    along, across = (tip.x - back.x) / length, (tip.y - back.y) / length
+    wings = [
+        (tip.x - _HEAD * (along - way * across), tip.y - _HEAD * (across + way * along))
+        for way in (0.7, -0.7)
+    ]
+    yield tag("circle", class_=name, cx=stroke[0].x, cy=stroke[0].y, r=_START)
+    yield tag("polyline", class_=f"{name} way", points=_points(stroke))
+    yield tag("polyline", class_=f"{name} way", points=_points([wings[0], tip, wings[1]]))
+
+
+def _points(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
 
 
 def _on_screen(bounds: Bounds | None, placed: PlacedPicture) -> Bounds | None:
@@ -210,10 +236,3 @@ def _on_screen(bounds: Bounds | None, placed: PlacedPicture) -> Bounds | None:
         return None
     seen = bounds.intersect(Bounds(0, 0, placed.width, placed.height))
     return seen if seen.area else None
-
-
-def _point(step: StepRecord) -> tuple[int, int] | None:
-    """Where a finger went down without an element: a tap on coordinates."""
-    selector = step.envelope.target.selector if step.envelope and step.envelope.target else None
-    x, y = (selector.get("x"), selector.get("y")) if selector else (None, None)
-    return (x, y) if isinstance(x, int) and isinstance(y, int) else None

@@ -16,6 +16,7 @@ import yaml
 from handrail.flow.report.markup import Content, Html, tag
 from handrail.flow.report.pictures import ReportAlbum, shots
 from handrail.flow.report.summary import NOTABLE, blamed, complaint, duration, is_quiet, moment, number
+from handrail.flow.report.time_parts import step_words
 from handrail.flow.report.timeline import track
 from handrail.flow.run_record import FlowRecord, Outcome, StepRecord
 from handrail.protocol.envelope import Envelope, ResolvedElement, SettleReport, Verification
@@ -124,6 +125,8 @@ def facts(step: StepRecord) -> Html:
 def _of_step(step: StepRecord) -> Iterator[Fact]:
     began = f"{moment(step.started_ms)}, took {duration(step.duration_ms)}"
     yield "When", f"{began} in {step.tries} tries" if step.tries > 1 else began
+    if step.spent and (words := step_words(step)):
+        yield "Time", words
     if step.loading:
         yield "Loading", _said(step.loading)
 
@@ -141,9 +144,6 @@ def _of_envelope(envelope: Envelope) -> Iterator[Fact]:
     if envelope.approval is not None:
         by = f" by {envelope.approval.by}" if envelope.approval.by else ""
         yield "Approval", f"{envelope.approval.decision}{by} ({envelope.approval.id})"
-    phases = [f"{name} {duration(ms)}" for name, ms in (envelope.timings_ms or {}).items() if ms >= 1]
-    if phases:
-        yield "Time in", ", ".join(phases)
     if envelope.diagnostics:
         yield "Diagnostics", tag("ul", [tag("li", _said(line)) for line in envelope.diagnostics])
     yield "Action", tag("code", envelope.action_id)

@@ -138,6 +138,12 @@ def attempts(records: Sequence[FlowRecord]) -> list[list[FlowRecord]]:
     return list(runs.values())
 
 
+def worst_first(records: Sequence[FlowRecord]) -> list[list[FlowRecord]]:
+    """As `attempts`, with those first that went wrong: whoever opens a report looks for them."""
+    worse = {outcome: place for place, outcome in enumerate(WORST_FIRST) if outcome in BAD}
+    return sorted(attempts(records), key=lambda run: worse.get(run[-1].outcome, len(worse)))
+
+
 def finals(records: Sequence[FlowRecord]) -> list[FlowRecord]:
     """What each flow came to in the end."""
     return [run[-1] for run in attempts(records)]
