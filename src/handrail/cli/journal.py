@@ -134,8 +134,8 @@ def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
     names = [*_COLUMNS] if console.width >= _WIDE else ["seq", "time", "action", "target", "outcome"]
     for name in names:
-        right = "right" if name == "seq" else "left"
-        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=_COLUMNS[name], justify=right)
+        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=_COLUMNS[name])
+    table.columns[0].justify = "right"
     if console.width >= _WIDE:
         table.add_column("reason", no_wrap=True, overflow="ellipsis")
     for row in rows:
