@@ -59,7 +59,7 @@ ANTHROPIC: Rows = [
         },
         [_tap(2, 4)],
     ),
-    ({"action": "key", "text": "Down", "repeat": 3}, [_key("dpad_down")] * 3),
+    ({"action": "key", "text": "Down", "repeat": 3}, [_key("down")] * 3),
     ({"action": "right_click", "coordinate": [10, 20]}, [{"type": "long_press", "target": _at(20, 40)}]),
     ({"action": "double_click", "coordinate": [10, 20]}, [{"type": "double_tap", "target": _at(20, 40)}]),
     (

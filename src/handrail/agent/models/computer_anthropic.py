@@ -16,6 +16,9 @@ from handrail.dialects.table import RefusedWord
 TOOLSET = "computer_toolset_20260801"
 BETAS = {"computer_20251124": "computer-use-2025-11-24", "computer_20250124": "computer-use-2025-01-24"}
 """Tools that are taken with a header only. The toolset needs none."""
+API = "2026-10-21"
+API_BEFORE = "2023-06-01"
+"""Versions of the protocol: what knows only an older tool may know only this one."""
 _CACHED = {"type": "ephemeral"}
 Block = dict[str, Any]
 
@@ -30,7 +33,7 @@ class AnthropicForm:
     def headers(self, key: str, version: str) -> dict[str, str]:
         beta = BETAS.get(version)
         named = {"anthropic-beta": beta} if beta else {}
-        return {"x-api-key": key or "none", "anthropic-version": "2023-06-01", **named}
+        return {"x-api-key": key or "none", "anthropic-version": API_BEFORE if beta else API, **named}
 
     def body(self, model: str, prompt: Prompt, version: str, tokens: int) -> dict[str, Any]:
         messages = list(_messages(prompt))
