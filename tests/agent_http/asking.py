@@ -12,7 +12,7 @@ from handrail.agent.model import AgentModel, Prompt, PromptTurn, Reply
 from handrail.agent.models import open_model
 from handrail.agent.tools import tool_schemas
 from handrail.clock import Clock, ManualClock, SystemClock
-from tests.agent_http.server import Answer, Hang, Reset, Server, serving
+from tests.agent_http.server import Planned, Server, serving
 
 KEY = "sk-live-0123456789abcdef"
 ENV = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
@@ -55,7 +55,7 @@ class Asked:
 
 @asynccontextmanager
 async def opened(
-    spec: str, *answers: Answer | Hang | Reset, clock: Clock | None = None, **wishes: Any
+    spec: str, *answers: Planned, clock: Clock | None = None, **wishes: Any
 ) -> AsyncIterator[tuple[AgentModel, Server]]:
     async with serving(*answers) as server:
         base_url = server.url + ("/v1" if spec.startswith("openai") else "")
@@ -66,7 +66,7 @@ async def opened(
             await model.close()
 
 
-def ask(spec: str, *answers: Answer | Hang | Reset, prompt: Prompt = PROMPT, **wishes: Any) -> Asked:
+def ask(spec: str, *answers: Planned, prompt: Prompt = PROMPT, **wishes: Any) -> Asked:
     async def run() -> Asked:
         async with opened(spec, *answers, **wishes) as (model, server):
             return Asked(await model.step(prompt), server)

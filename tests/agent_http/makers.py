@@ -36,10 +36,12 @@ class Maker:
 
     def sizes(self, got: Got) -> list[tuple[int, int]]:
         """Of all pictures, oldest first."""
-        return [
-            Image.open(io.BytesIO(base64.b64decode(data.rpartition(",")[2]))).size
-            for data in self.pictures(got)
-        ]
+        return [*map(size, self.pictures(got))]
+
+
+def size(data: str) -> tuple[int, int]:
+    """Of a picture in base64."""
+    return Image.open(io.BytesIO(base64.b64decode(data.rpartition(",")[2]))).size
 
 
 def click(x: float, y: float) -> Act:
