@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from httpx2 import AsyncClient
@@ -28,6 +28,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model as MakersModel
 from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
@@ -39,6 +40,7 @@ from handrail.agent.models.retries import TRY_MS, RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
 from handrail.clock import Clock
+from handrail.errors import ModelUnavailable
 
 _JPEG = b"\xff\xd8"
 
@@ -53,6 +55,8 @@ class Maker:
     settings: ModelSettings
     sees: bool
     is_priced: bool
+    constrains: bool = False
+    """The protocol can hold an answer to a schema; whether this server does is seen when it is asked."""
 
 
 Make = Callable[[str, str | None, Mapping[str, str], AsyncClient], Maker]
@@ -72,30 +76,52 @@ class HostedModel:
         self._stream = wishes.stream
         self._patience = patience
         self._client = client
+        self._constrains = maker.constrains
 
     async def step(self, prompt: Prompt) -> Reply:
-        messages = [_message(turn, prompt.system, with_image=self.sees) for turn in prompt.turns]
-        parameters = ModelRequestParameters(function_tools=_tools(prompt) if self.mode == "tools" else [])
+        notice = ""
         try:
-            response = await self._patience.ask(lambda: self._once(messages, parameters))
+            try:
+                response = await self._ask(prompt)
+            except ModelUnavailable as error:
+                if not self._is_constrained(prompt) or error.details.get("status") != 400:
+                    raise
+                response = await self._ask(replace(prompt, schema=None))
+                self._constrains = False
+                notice = f"{self.name} does not take a schema for its answers; they are read as they come."
         except TooLong:
             return Reply("", None, "", problem=f"The answer was longer than {MAX_BYTES:,} bytes. Be brief.")
         usage = usage_of(response, is_priced=self._maker.is_priced)
-        return reply_of(response, self.mode, self._patience.redact, usage)
+        return replace(reply_of(response, self.mode, self._patience.redact, usage), notice=notice)
 
-    async def _once(self, messages: list[ModelMessage], parameters: ModelRequestParameters) -> ModelResponse:
+    def _is_constrained(self, prompt: Prompt) -> bool:
+        return self._constrains and self.mode == "text" and prompt.schema is not None
+
+    async def _ask(self, prompt: Prompt) -> ModelResponse:
+        messages = [_message(turn, prompt.system, with_image=self.sees) for turn in prompt.turns]
+        if self._is_constrained(prompt):
+            form = OutputObjectDefinition(dict(prompt.schema or {}), name="answer", strict=False)
+            parameters = ModelRequestParameters(output_mode="native", output_object=form)
+        else:
+            parameters = ModelRequestParameters(function_tools=_tools(prompt) if self.mode == "tools" else [])
+        settings = _limited(self._maker.settings, prompt.max_tokens)
+        return await self._patience.ask(lambda: self._once(messages, parameters, settings))
+
+    async def _once(
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, settings: ModelSettings
+    ) -> ModelResponse:
         """The libraries trust an answer to have the agreed form; what they trip over is told as one error."""
         try:
-            return await self._request(messages, parameters)
+            return await self._request(messages, parameters, settings)
         except IndexError:  # the first of the choices is taken, also where there is none
             return ModelResponse(parts=[])
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
 
     async def _request(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, settings: ModelSettings
     ) -> ModelResponse:
-        model, settings = self._maker.model, self._maker.settings
+        model = self._maker.model
         if not self._stream:
             return await model_request(
                 model, messages, model_settings=settings, model_request_parameters=parameters
@@ -129,6 +155,13 @@ def _make(kind: str) -> Make:
     else:
         from handrail.agent.models.anthropic import make  # noqa: PLC0415
     return make
+
+
+def _limited(settings: ModelSettings, most: int | None) -> ModelSettings:
+    """No answer is longer than what is left of a run's budget."""
+    if most is None:
+        return settings
+    return {**settings, "max_tokens": min(most, settings.get("max_tokens", most))}
 
 
 def _tools(prompt: Prompt) -> list[ToolDefinition]:
