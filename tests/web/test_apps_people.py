@@ -89,10 +89,9 @@ def click_on(phone: Locator, desk: Stage, label: str) -> None:
 
 def test_the_picture_is_live_and_follows_what_an_agent_does(desk: Stage, phone: Locator) -> None:
     before, seen = frames(phone), brightness(phone)
-    expect(phone.locator(".phone-holder")).to_have_text("Held by agent mail-agent")
+    expect(phone.locator(".phone-holder")).to_contain_text("Held by mail-agent · just now")
     desk.do(desk.world.session.tap("Display", reason="I open the display settings"))
     expect(phone.locator(".phone-act").first).to_contain_text("tap “Display”")
-    expect(phone.locator(".phone-last")).to_be_visible()
     phone.page.wait_for_function(f"() => document.querySelector('.phone-canvas').dataset.frames > {before}")
     assert brightness(phone) != seen
     expect(phone.locator(".phone-app")).to_contain_text("DisplaySettings")
@@ -113,7 +112,7 @@ def test_a_first_touch_asks_and_a_touch_after_it_is_the_persons_own(desk: Stage,
     assert tapped.actor["kind"] == "person"
     expect(phone.locator(".phone-app")).to_contain_text("DisplaySettings")
     phone.get_by_role("button", name="Hand back").click()
-    expect(phone.locator(".phone-holder")).to_have_text("Held by agent mail-agent")
+    expect(phone.locator(".phone-holder")).to_contain_text("Held by mail-agent")
     done = desk.do(desk.world.session.press_key("back"))
     assert done.success, done.to_json()
 
@@ -145,7 +144,7 @@ async def _look(desk: Stage) -> None:
 
 
 def test_the_overlay_is_the_compact_tree(desk: Stage, phone: Locator) -> None:
-    phone.get_by_role("button", name="Refs").click()
+    phone.get_by_role("button", name="Elements").click()
     phone.locator(".phone-ref").first.wait_for(state="attached")
     told = desk.do(desk.world.session.get_ui_tree()).details
     assert told
@@ -293,7 +292,7 @@ def test_stop_ends_an_agents_long_wait(desk: Stage, phone: Locator) -> None:
 @pytest.mark.slow
 def test_elements_can_be_tapped_from_the_list_without_a_pointer(desk: Stage, phone: Locator) -> None:
     take(phone)
-    phone.get_by_role("button", name="Refs").press("Enter")
+    phone.get_by_role("button", name="Elements").press("Enter")
     phone.get_by_role("button", name="Display").focus()
     phone.page.keyboard.press("Enter")
     expect(phone.locator(".phone-app")).to_contain_text("DisplaySettings")

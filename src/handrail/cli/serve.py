@@ -181,6 +181,7 @@ async def _serve(
         answering(options.model, options.base_url, runtime, desk) as console,
     ):
         app.state.context.on_interrupt.append(console.interrupt)
+        app.state.context.console.has_model = options.model is not None
         notice.write(runtime.config.desk)
         at_name = f"https://{public}" if public and certificate else notice.address
         pages = f"http://{page_host}" if page_host else at_name

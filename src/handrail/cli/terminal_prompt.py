@@ -67,7 +67,7 @@ class TerminalPrompt:
             if approved is None or (span is not None and not _offers(one, span)):
                 self._say("Please answer with one of the letters.\n")
                 continue
-            data = await self._data(one) if approved and one.request.kind == "human_auth" else None
+            data = await self._data(one) if approved and one.request.wants_data else None
             await self._approvals.answer(one.id, approved, "terminal", data=data, remember=span)
             return
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from handrail.desk.addresses import check_page, check_picture, narrowed
+from handrail.desk.addresses import check_page, is_own_picture, narrowed
 from handrail.desk.state import Content
 from handrail.errors import InvalidAction
+from handrail.hosts import host_of
 from handrail.protocol.content import (
     Append,
     Clear,
@@ -32,6 +33,7 @@ from handrail.protocol.content import (
 from handrail.protocol.read import invalid_action
 
 TEXTS = ("markdown", "html", "text")
+FOREIGN_PICTURE = "pictures are loaded from data: and /api/storage/ only; others would tell who looks"
 LONGEST = 2_000_000
 """Code points of one window's text, however it got there."""
 
@@ -65,11 +67,36 @@ def content_of(given: _Given, path: str, own_hosts: frozenset[str] = frozenset()
         return Content(given.renderer, given.data)
     if isinstance(given, IframeContent):
         return Content(given.renderer, _frame(given, path, own_hosts))
+    data = given.data.to_dict()
     if isinstance(given, ComponentContent):
-        for at, component in enumerate(given.data.components):
-            if component.type == "image":
-                check_picture(component.src, f"{path}.data.components[{at}].src")
-    return Content(given.renderer, given.data.to_dict())
+        data["components"] = [_without_stranger(one) for one in data["components"]]
+    return Content(given.renderer, data)
+
+
+def _without_stranger(component: dict[str, Any]) -> dict[str, Any]:
+    """A picture from elsewhere never gets to a browser; where it would have come from does."""
+    if component["type"] != "image" or is_own_picture(component["src"]):
+        return component
+    return {**component, "src": "", "leftOut": host_of(component["src"]) or "elsewhere"}
+
+
+def left_out(given: _Given, path: str) -> dict[str, Any]:
+    """What of it will not be there, for whoever sent it: foreign pictures, and wishes of a sandbox."""
+    told: dict[str, Any] = {}
+    if isinstance(given, ComponentContent):
+        foreign = [
+            f"{path}.data.components[{at}].src"
+            for at, one in enumerate(given.data.components)
+            if one.type == "image" and not is_own_picture(one.src)
+        ]
+        if foreign:
+            told["not_shown"] = [{"path": one, "why": FOREIGN_PICTURE} for one in foreign]
+    if isinstance(given, IframeContent) and not isinstance(given.data, str) and given.data.sandbox:
+        kept = narrowed(given.data.sandbox).split()
+        dropped = [word for word in given.data.sandbox.split() if word.lower() not in kept]
+        if dropped:
+            told["dropped_sandbox"] = dropped
+    return told
 
 
 def _frame(given: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
@@ -80,6 +107,14 @@ def _frame(given: IframeContent, path: str, own_hosts: frozenset[str]) -> Any:
     if given.data.sandbox is None:
         return {"url": given.data.url}
     return {"url": given.data.url, "sandbox": narrowed(given.data.sandbox)}
+
+
+def given_by(operation: ContentUpdateOperation, renderer: str) -> _Given | None:
+    """The whole content that an operation brings; None where it only changes a text."""
+    if not isinstance(operation, Replace):
+        return None
+    checked: _Given = _CONTENT.validate_python({"renderer": renderer, "data": operation.data})
+    return checked
 
 
 def updated(

@@ -6,7 +6,7 @@ Knows the reducer, the hub, the store and the clock, and ends what expires. Know
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from handrail.clock import Clock
@@ -39,6 +39,8 @@ class Desk:
         self.pending = BrowserQuestions(clock)
         self.own_hosts: frozenset[str] = frozenset()
         """`host:port` of the desk's own pages, which no frame may show; its door says so."""
+        self.apps: Callable[[], Collection[str] | None] = lambda: None
+        """Ids of the apps that there are; None where nobody knows. Its door says so."""
         self.on_publish: list[Callable[[str, dict[str, Any]], None]] = []
         """Told of every published frame, without being a browser."""
         self._clock = clock

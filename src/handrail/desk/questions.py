@@ -24,6 +24,7 @@ from handrail.protocol import desk as act
 from handrail.protocol.act import Act
 from handrail.protocol.content import IframeContent
 from handrail.protocol.message import RenderingFeedback
+from handrail.protocol.read import nearest
 from handrail.waiting import wait_for_end
 
 if TYPE_CHECKING:
@@ -60,14 +61,27 @@ class FollowUps:
         self._desk = desk
 
     def refuse_impossible(self, actions: Sequence[Act], state: DeskState) -> None:
-        """Before anything is changed: a capture without a browser, a request id that is in use."""
+        """Before anything is changed: a capture without a browser, a request id or an app that is none."""
         asked: set[str] = set()
         for action in actions:
+            if isinstance(action, act.SetAppBadge) and action.count:
+                self._refuse_unknown_app(action.app_id)
             if isinstance(action, act.CaptureWindow | act.CreateWindow) and action.request_id:
                 self._desk.pending.refuse_taken(action.request_id, asked)
                 asked.add(action.request_id)
             if isinstance(action, act.CaptureWindow):
                 self._browser(f"{action.monitor_id or state.active_monitor}/{action.window_id}")
+
+    def _refuse_unknown_app(self, app_id: str) -> None:
+        apps = self._desk.apps()
+        if apps is None or app_id in apps:
+            return
+        close = nearest(app_id, apps)
+        raise InvalidAction(
+            f"appId: there is no app {app_id!r:.80}",
+            hint=f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(sorted(apps))}.",
+            path="appId",
+        )
 
     async def answered_before(self, action: Act, by: str) -> Details | None:
         """What a person once answered to this agent's dialog and let be remembered."""
@@ -147,9 +161,12 @@ class FollowUps:
         if not feedback.success or not await asyncio.to_thread(_is_png, picture):
             why = (not feedback.success and feedback.error) or "the answer was no PNG picture"
             raise Unsupported(
-                f"{question.key} could not be captured: {why}", hint="Read the window's content instead."
+                f"{question.key} could not be captured: {why}",
+                hint="Read the window's content instead, or open the page in a browser device.",
             )
-        return {"imageData": picture, "requestId": request_id}
+        made = {"madeFrom": feedback.made_from} if feedback.made_from else {}
+        missing = {"missing": list(feedback.missing)} if feedback.missing else {}
+        return {"imageData": picture, "requestId": request_id, **made, **missing}
 
     def _load(self, key: str, request_id: str) -> Awaitable[Details] | None:
         """Only a browser that shows the window's monitor can tell; without one nobody waits."""

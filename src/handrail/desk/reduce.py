@@ -78,7 +78,7 @@ def step(draft: DeskDraft, action: Act, by: By) -> dict[str, Any]:
     details: dict[str, Any] = {}
     if isinstance(action, act.WindowAct) and type(action) is not act.CreateWindow:
         window = windows.find(draft, action)
-        _on_window(draft, cast("_WindowAction", action), window, by)
+        details = _on_window(draft, cast("_WindowAction", action), window, by) or {}
     elif isinstance(action, DeskAct):
         details = _dispatch(draft, cast("_OtherAction", action), by)
     else:
@@ -111,7 +111,7 @@ def _dispatch(draft: DeskDraft, action: _OtherAction, by: By) -> dict[str, Any]:
     return {}
 
 
-def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: By) -> None:
+def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: By) -> dict[str, Any] | None:
     """What comes by the dozen comes first: a hand that drags, an agent that writes."""
     match action:
         case act.MoveWindow():
@@ -121,13 +121,14 @@ def _on_window(draft: DeskDraft, action: _WindowAction, window: DeskWindow, by: 
         case act.FocusWindow():
             windows.focus(draft, window)
         case act.UpdateWindowContent():
-            windows.update_content(draft, window, action, by)
+            return windows.update_content(draft, window, action, by)
         case act.SetWindowContent():
-            windows.set_content(draft, window, action, by)
+            return windows.set_content(draft, window, action, by)
         case act.SetWindowTitle():
             windows.set_title(draft, window, action.title, by)
         case _:
             _on_window_seldom(draft, action, window, by)
+    return None
 
 
 def _on_window_seldom(draft: DeskDraft, action: _SeldomAction, window: DeskWindow, by: By) -> None:

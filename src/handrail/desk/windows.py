@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from handrail.desk import locks, monitors
-from handrail.desk.content import content_of, filter_style, updated
+from handrail.desk.content import content_of, filter_style, given_by, left_out, updated
 from handrail.desk.draft import CaptureAsked, DeskDraft, FrameLoading, WindowClosed
 from handrail.desk.monitors import ensure_monitor
 from handrail.desk.state import Birth, Content, DeskBounds, DeskWindow, Monitor
@@ -46,8 +46,11 @@ def find(draft: DeskDraft, action: act.WindowAct) -> DeskWindow:
 
 
 def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]:
-    """Open a window on top of its layer."""
+    """Open a window on top of its layer. What a person opens twice comes to the front: they clicked twice."""
     key = f"{monitor_id_of(draft, action)}/{action.window_id}"
+    if by.is_person and (open_already := draft.windows.get(key)) is not None:
+        focus(draft, open_already)
+        return {"key": key}
     _refuse_taken(draft, key, by)
     monitor = ensure_monitor(draft, monitor_id_of(draft, action))
     style, dropped = filter_style(action.window_style)
@@ -64,7 +67,8 @@ def create(draft: DeskDraft, action: act.CreateWindow, by: By) -> dict[str, Any]
     _enter(draft, window)
     if birth.request_id and not minimized:
         draft.tell(FrameLoading(key, birth.request_id))
-    return {"key": key} | ({"dropped_style": dropped} if dropped else {})
+    told = {"key": key} | ({"dropped_style": dropped} if dropped else {})
+    return told | left_out(action.content, "content")
 
 
 def _refuse_taken(draft: DeskDraft, key: str, by: By) -> None:
@@ -178,16 +182,22 @@ def set_title(draft: DeskDraft, window: DeskWindow, title: str, by: By) -> None:
     draft.change(window, title=title)
 
 
-def set_content(draft: DeskDraft, window: DeskWindow, action: act.SetWindowContent, by: By) -> None:
+def set_content(draft: DeskDraft, window: DeskWindow, action: act.SetWindowContent, by: By) -> dict[str, Any]:
     """Other content in place of all there is; a lock protects it."""
     locks.refuse_foreign(draft, window, by.id, "change its content")
     _show(draft, window, content_of(action.content, "content", draft.own_hosts))
+    return left_out(action.content, "content")
 
 
-def update_content(draft: DeskDraft, window: DeskWindow, action: act.UpdateWindowContent, by: By) -> None:
+def update_content(
+    draft: DeskDraft, window: DeskWindow, action: act.UpdateWindowContent, by: By
+) -> dict[str, Any]:
     """One operation on the content; a lock protects it."""
     locks.refuse_foreign(draft, window, by.id, "change its content")
+    renderer = action.renderer or window.content.renderer
     _show(draft, window, updated(window.content, action.operation, action.renderer, draft.own_hosts))
+    given = given_by(action.operation, renderer)
+    return left_out(given, "operation") if given is not None else {}
 
 
 def _show(draft: DeskDraft, window: DeskWindow, content: Content) -> None:

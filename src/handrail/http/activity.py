@@ -165,6 +165,8 @@ class ConsoleMessages:
         self._messages: deque[dict[str, Any]] = deque(maxlen=KEPT_MESSAGES)
         self._agents: dict[str, dict[str, Any]] = {}
         self._number = 0
+        self.has_model = True
+        """Whether somebody would answer what a person writes."""
 
     def said(self, speaker: str, text: str, id_: str | None = None, status: str | None = None) -> None:
         """A person's message, or an agent's."""
@@ -185,7 +187,8 @@ class ConsoleMessages:
             self.said(agent, words, status=status)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"messages": list(self._messages), "agents": list(self._agents.values())}
+        told = {"messages": list(self._messages), "agents": list(self._agents.values())}
+        return told | {"hasModel": self.has_model}
 
     def _now(self) -> str:
         return iso_time(self._clock.now_ms())

@@ -30,7 +30,6 @@ from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import json_schema
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.read import action_from, read_action, read_json
-from handrail.runtime import Runtime
 from handrail.waiting import first
 
 MOST_AT_ONCE = 100
@@ -125,7 +124,8 @@ async def interrupt(request: Request) -> JSONResponse:
 
 async def devices(request: Request) -> JSONResponse:
     """Phones of the adb server, addresses that are known, and those that are open here."""
-    runtime: Runtime = request.app.state.context.runtime
+    context: Context = request.app.state.context
+    runtime = context.runtime
     listing = await runtime.devices()
     held = {canonical(one.device): one for one in await runtime.leases.all()}
     opened = {canonical(serial): session for serial, session in runtime.sessions.items()}
@@ -133,6 +133,8 @@ async def devices(request: Request) -> JSONResponse:
     for name, session in opened.items():
         found.setdefault(name, Found(session.serial, via="direct"))
     told = [_device(one, opened.get(name), held.get(name)) for name, one in found.items()]
+    for one in told:
+        one["name"] = context.phones.name(one["serial"], one.get("model") or "")
     return JSONResponse({"devices": told, "notes": list(listing.notes)})
 
 

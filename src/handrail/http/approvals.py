@@ -40,9 +40,10 @@ DIALOG = "approval:"
 class DeskApprovals:
     """From the store to every screen, and back."""
 
-    def __init__(self, runtime: Runtime, desk: Desk) -> None:
+    def __init__(self, runtime: Runtime, desk: Desk, name_of: Callable[[str], str] = str) -> None:
         self._runtime = runtime
         self._desk = desk
+        self._name_of = name_of
         self._shown: dict[str, dict[str, Any]] = {}
         self._looking = asyncio.Lock()
         self.on_asked: list[Callable[[str], object]] = []
@@ -91,11 +92,12 @@ class DeskApprovals:
         told = {
             "approvalId": one.id,
             "dialogId": DIALOG + one.id,
-            "title": f"The agent asks for {asked.capability}" if is_person else f"Allow {one.action_type}?",
+            "title": _title(one),
             "message": asked.instruction,
             "reason": asked.reason or None,
             "why": asked.why or None,
             "device": asked.device or None,
+            "phone": self._name_of(asked.device) if asked.device else None,
             "askedBy": asked.asked_by or None,
             "capability": asked.capability if is_person else None,
             "expiresAt": iso_time(one.expires_ms),
@@ -104,7 +106,7 @@ class DeskApprovals:
         kept = {name: value for name, value in told.items() if value is not None}
         if asked.may_allow:
             kept["canAllow"] = asked.may_allow
-        return kept | {"canRemember": asked.remember, "wantsData": is_person}
+        return kept | {"canRemember": asked.remember, "wantsData": asked.wants_data}
 
     async def _picture(self, name: str | None) -> str | None:
         png = await asyncio.to_thread(self._runtime.journal.blob, name) if name else None
@@ -158,6 +160,26 @@ class AnswerBody(CamelModel):
     note: Text = ""
 
 
+_ASKED = {
+    "2fa": "A code is needed",
+    "sms": "A code from a text message is needed",
+    "oauth": "A sign-in is needed",
+    "payment": "A payment needs your yes",
+    "biometric": "Your fingerprint or face is needed",
+    "permission": "A permission needs your yes",
+    "unknown": "The agent needs you",
+}
+
+
+def _title(one: AskedApproval) -> str:
+    """What a person sees first."""
+    asked = one.request
+    if asked.kind == "human_auth":
+        return _ASKED.get(asked.capability, f"The agent needs your {asked.capability}")
+    what = one.action_type.replace("_", " ").replace(".", " ")
+    return f"May the agent {what} “{asked.label}”?" if asked.label else f"May the agent {what}?"
+
+
 def _data(given: dict[str, str] | None) -> Any:
     """The page has one field, `value`: what stands in it is given as it is, as from every other door."""
     return given["value"] if given and list(given) == ["value"] else given or None
@@ -171,14 +193,17 @@ def _span(remember: str | bool | None, known: AskedApproval) -> Span | None:
 
 async def list_approvals(request: Request) -> JSONResponse:
     """What waits for an answer; with `history=1` everything, newest first."""
-    runtime: Runtime = request.app.state.context.runtime
+    context = request.app.state.context
+    runtime: Runtime = context.runtime
+    name_of = context.phones.name
     if request.query_params.get("history") != "1":
-        return JSONResponse({"approvals": [_shown(one) for one in await runtime.approvals.pending()]})
+        found = await runtime.approvals.pending()
+        return JSONResponse({"approvals": [_shown(one, name_of) for one in found]})
     limit = max(1, number(request, "limit", 50, 500))
     before = number(request, "before", 0, 10**15) or None
     found = await runtime.approvals.history(limit, before)
     last = found[-1].seq if len(found) == limit else None
-    return JSONResponse({"approvals": [_shown(one) for one in found], "next": last})
+    return JSONResponse({"approvals": [_shown(one, name_of) for one in found], "next": last})
 
 
 async def answer_approval(request: Request) -> JSONResponse:
@@ -190,11 +215,11 @@ async def answer_approval(request: Request) -> JSONResponse:
         raise invalid_action(error, given) from None
     context = request.app.state.context
     done = await context.approvals.answer(body, request.state.visitor)
-    return JSONResponse(_shown(done))
+    return JSONResponse(_shown(done, context.phones.name))
 
 
-def _shown(one: AskedApproval) -> dict[str, Any]:
-    told = one.to_dict()
+def _shown(one: AskedApproval, name_of: Callable[[str], str]) -> dict[str, Any]:
+    told = one.to_dict() | {"wants_data": one.request.wants_data, "phone": name_of(one.request.device)}
     picture = one.request.screenshot
     return told | ({"picture": f"/api/journal/blob/{picture}"} if picture else {})
 

@@ -54,7 +54,7 @@ class Context:
         self.pages = pages or PageHosts()
         self.phones = Phones(runtime)
         self.flows = Flows(runtime, flows)
-        self.approvals = DeskApprovals(runtime, desk)
+        self.approvals = DeskApprovals(runtime, desk, self.phones.name)
         self.subscriptions = Subscriptions(runtime.store, runtime.clock)
         auth.logins.kept = self.subscriptions.keeps
         self.notifier = Notifier(

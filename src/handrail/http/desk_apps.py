@@ -68,6 +68,11 @@ def listing(home_apps: Path, seal_key: bytes) -> dict[str, Any]:
     return {"apps": list(apps.values()), "problems": problems}
 
 
+def app_ids(home_apps: Path) -> set[str]:
+    """Every app that may have a badge; a folder that is no app yet is somebody's who is at work on it."""
+    return {folder.name for root in (WEB_FOLDER / "apps", home_apps) for folder in _folders(root)}
+
+
 def _folders(root: Path) -> list[Path]:
     if not root.is_dir():
         return []

@@ -19,7 +19,7 @@ from handrail.flow.check import check
 from handrail.flow.document import FlowDocument, load
 from handrail.flow.lint import uses
 from handrail.flow.nodes import Fields, Items, plain
-from handrail.flow.plan import devices_of, plan
+from handrail.flow.plan import FlowPlan, PlannedStep, devices_of, plan
 from handrail.flow.problems import Problem
 from handrail.flow.select_flows import find_flows
 from handrail.http.flow_runs import FlowRun, Runs, names_of
@@ -33,6 +33,8 @@ POLICY = (
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 """A report holds a phone's words: it lives on an origin of its own. Its own policy narrows this by hashes."""
+PREVIEWED = 200
+"""Steps that are shown before a run."""
 UNSAID = "unknown-variable"
 """The rule for a variable without a value: a person can give it here, so it is no fault of the file."""
 
@@ -163,6 +165,7 @@ def _listed(name: str, path: Path, problems: Iterable[Problem]) -> dict[str, Any
     except InvalidAction:
         return told | {"broken": True, "variables": [], "devices": [], "steps": 0, "tags": []}
     variables = variables_of(document)
+    ready = _planned(document, variables)
     faults = [one for one in told["problems"] if one["level"] == "error" and one["rule"] != UNSAID]
     return told | {
         "name": document.name,
@@ -170,7 +173,8 @@ def _listed(name: str, path: Path, problems: Iterable[Problem]) -> dict[str, Any
         "app": _app(document),
         "steps": len(document.drafts),
         "variables": variables,
-        "devices": _devices(document, variables),
+        "devices": _devices(document, ready),
+        "preview": _preview(ready.steps) if ready is not None else [],
         "problems": [one for one in told["problems"] if one["rule"] != UNSAID],
         "broken": bool(faults),
     }
@@ -196,14 +200,32 @@ def variables_of(document: FlowDocument) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value in known.items()]
 
 
-def _devices(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Names of the phones that a flow needs; one without names needs one."""
-    stand_in = {one["name"]: one["value"] or "1" for one in variables}
+def _planned(document: FlowDocument, variables: Iterable[Mapping[str, Any]]) -> FlowPlan | None:
+    """What would be run, with each variable's name where it has no value yet."""
+    stand_in = {one["name"]: one["value"] or f"⟨{one['name']}⟩" for one in variables}
     try:
-        return list(devices_of(plan(document, stand_in)))
+        return plan(document, stand_in)
     except InvalidAction:
-        named = document.root.get("devices")
-        return [str(name) for name in plain(named)] if isinstance(named, Items) else []
+        return None
+
+
+def _devices(document: FlowDocument, ready: FlowPlan | None) -> list[str]:
+    """Names of the phones that a flow needs; one without names needs one."""
+    if ready is not None:
+        return list(devices_of(ready))
+    named = document.root.get("devices")
+    return [str(name) for name in plain(named)] if isinstance(named, Items) else []
+
+
+def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any]]:
+    """Every step as a person reads it, those inside others behind them; a long flow's first ones."""
+    told: list[dict[str, Any]] = []
+    for one in steps:
+        told.append({"label": one.label, "depth": depth})
+        for purpose, inner in one.inner.items():
+            named = [] if purpose == "steps" else [{"label": purpose, "depth": depth + 1, "part": True}]
+            told += named + _preview(inner, depth + 1 + bool(named))
+    return told[:PREVIEWED]
 
 
 ROUTES = [

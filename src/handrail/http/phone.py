@@ -51,8 +51,19 @@ class Phones:
         self.hands = ManualControl(runtime)
         self.last: dict[str, Event] = {}
         """By serial: the end of the last action."""
+        self._names: dict[str, str] = {}
         self._streams: dict[str, PhoneStream] = {}
         self._before_after = BeforeAfter(runtime, self._live)
+
+    def name(self, serial: str, model: str = "") -> str:
+        """What people call a phone: its model, with a number where several are alike. It keeps its name."""
+        key = canonical(serial)
+        known = next((one for one in self.runtime.sessions.values() if canonical(one.serial) == key), None)
+        what = model or (known.facts.model if known is not None else "")
+        if key not in self._names and what:
+            alike = sum(name == what or name.startswith(f"{what} (") for name in self._names.values())
+            self._names[key] = f"{what} ({alike + 1})" if alike else what
+        return self._names.get(key, serial)
 
     async def session(self, device: str) -> Session:
         """Of a phone that is open or listed; a name from a browser never makes us call a stranger."""
@@ -158,6 +169,7 @@ async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
     last = phones.last.get(canonical(session.serial))
     return {
         "device": session.serial,
+        "name": phones.name(session.serial),
         "model": session.facts.model,
         "android": session.facts.android_version,
         "platform": session.facts.platform,

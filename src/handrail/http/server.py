@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -35,6 +36,7 @@ from handrail.http import (
 from handrail.http.activity import Follower
 from handrail.http.auth import HttpAuth, Keys
 from handrail.http.context import Context, PageHosts
+from handrail.http.desk_apps import app_ids
 from handrail.http.guard import HttpGuard
 from handrail.http.origin import Rules
 from handrail.http.responses import on_failure, on_http, on_unknown
@@ -86,6 +88,7 @@ def build(
     rules = Rules(None if allowed_hosts is None else frozenset(allowed_hosts) | own)
     context = Context(runtime, desk, auth, flow_folders, pages)
     desk.own_hosts = rules.hosts or frozenset()
+    desk.apps = partial(app_ids, runtime.config.apps)
     app = Starlette(
         routes=[*(route for part in _PARTS for route in part.ROUTES), *routes],
         middleware=[Middleware(HttpGuard, auth=auth, rules=rules)],

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from handrail.desk.render import render
 from handrail.hosts import host_of, why_private
+from handrail.http.frame_probe import why_not_framed
 
 MOST_KEPT = 16_000_000
 """Characters of rendered HTML."""
@@ -65,6 +66,17 @@ async def frame(request: Request) -> JSONResponse:
     return JSONResponse({"asks": why is not None, "why": why or ""})
 
 
+async def frame_problem(request: Request) -> JSONResponse:
+    """Why a frame would show nothing of `url`, for the page that is about to show it."""
+    visitor = request.state.visitor
+    visitor.must_be_person("Looking whether a page can be shown")
+    url = request.query_params.get("url", "")
+    if host_of(url) is None:
+        return JSONResponse({"problem": "This is no address of a page."})
+    problem = await why_not_framed(url, request.headers["host"], near=not visitor.is_remote)
+    return JSONResponse({"problem": problem})
+
+
 async def asks_about(url: str) -> str | None:
     """None for a page of the open internet. A name's numbers may change before a browser looks them up: that
     is no wall. What holds without it is that no browser has anything to send along."""
@@ -92,4 +104,8 @@ async def _why_by_numbers(host: str) -> str | None:
     )
 
 
-ROUTES = [Route("/api/windows/html", window_html), Route("/api/frames", frame)]
+ROUTES = [
+    Route("/api/windows/html", window_html),
+    Route("/api/frames", frame),
+    Route("/api/frames/problem", frame_problem),
+]

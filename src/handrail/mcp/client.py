@@ -130,7 +130,7 @@ def schema_of(one: AskedApproval) -> dict[str, Any]:
     """One choice without a default: a form that is sent back untouched allows nothing."""
     choices = [YES, *_offered(one), NO]
     fields: dict[str, Any] = {"decision": {"type": "string", "title": "Your decision", "enum": choices}}
-    if one.request.kind == "human_auth" and not one.request.is_secret:
+    if one.request.wants_data and not one.request.is_secret:
         fields["data"] = {"type": "string", "title": "What was asked for, if anything"}
     return {"type": "object", "properties": fields, "required": ["decision"]}
 

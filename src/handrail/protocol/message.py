@@ -56,6 +56,8 @@ class ApprovalRequest(ServerFrame):
     why: Text | None = None
     """What the rule says that asks."""
     device: Name | None = None
+    phone: Name | None = None
+    """What people call the device."""
     asked_by: Name | None = None
     can_remember: Literal["never", "time", "session", "always"]
     can_allow: Text | None = None
@@ -196,6 +198,10 @@ class RenderingFeedback(CamelModel):
     success: Flag
     error: Text | None = None
     image_data: Annotated[str, Field(max_length=20_000_000)] | None = None
+    made_from: Literal["the page's own picture", "a copy of the window", "the window's frame"] | None = None
+    """How a picture was made."""
+    missing: Annotated[tuple[Text, ...], Field(max_length=50)] | None = None
+    """What is not on it."""
 
 
 class Viewport(CamelModel):

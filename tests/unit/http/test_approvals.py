@@ -42,7 +42,7 @@ def test_a_question_is_on_every_screen_and_an_answer_on_one_withdraws_it_on_all(
             shown = [await frame_of(socket, "APPROVAL_REQUEST") for socket in (one, two)]
             frame = shown[0]
             assert shown[1] == frame
-            assert (frame["title"], frame["message"]) == ("Allow tap?", "Allow tap 'Pay now'?")
+            assert (frame["title"], frame["message"]) == ("May the agent tap?", "Allow tap 'Pay now'?")
             assert (frame["reason"], frame["why"], frame["imageData"]) == ("I pay.", "it pays", "iVBORw==")
             assert (frame["canRemember"], frame["wantsData"]) == ("always", False)
             [listed] = served.desk.snapshot()["approvals"]

@@ -56,7 +56,7 @@ CLIENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "TOAST_ACTION": ({"toastId": "t", "eventId": "e"}, {}),
     "RENDERING_FEEDBACK": (
         {"requestId": "r", "windowId": "w", "kind": "capture", "success": True},
-        {"error": "tainted", "imageData": "aGk="},
+        {"error": "tainted", "imageData": "aGk=", "madeFrom": "a copy of the window", "missing": ["a page"]},
     ),
     "SUBSCRIBE_MONITOR": ({"monitorId": "m"}, {"viewport": {"w": 1280, "h": 720}}),
     "PHONE_INPUT": ({"device": "d"}, {"action": TAP, "control": "take"}),

@@ -16,6 +16,8 @@ from handrail.protocol.observe import HumanCapability
 from handrail.protocol.traits import Span
 from handrail.surface.picture import opened
 
+GIVEN: frozenset[HumanCapability] = frozenset(("2fa", "sms", "oauth", "unknown"))
+"""What a person may type: codes and words. Everything else is a yes or a no."""
 Purpose = Literal["policy", "human_auth"]
 TIMEOUT_MS = 300_000
 MASKED = "••••"
@@ -55,6 +57,11 @@ class Request:
     remember: Span = "never"
     """How long the answer may count, at most."""
     timeout_ms: int = TIMEOUT_MS
+
+    @property
+    def wants_data(self) -> bool:
+        """Whether something can be given with a yes, such as a code. A payment is allowed or not."""
+        return self.kind == "human_auth" and self.capability in GIVEN
 
     @classmethod
     def of(

@@ -2,6 +2,7 @@
 
 import { icon } from "../desk/icons.js";
 import { el } from "../desk/element.js";
+import { problem } from "../desk/error_words.js";
 
 /** While the first answer is under way. */
 export function loading(text = "Loading…") {
@@ -14,13 +15,10 @@ export function empty(name, title, hint, ...more) {
   return el("div", { class: "empty pane" }, icon(name), el("strong", { text: title }), el("p", { text: hint }), ...more);
 }
 
-/** A refusal of the server: what, why, what next. */
+/** A refusal of the server: what, what next, and our own text behind a fold. */
 export function failure(error, retry) {
   return el("div", { class: "empty pane pane-failure", role: "alert" },
-    icon("alert"),
-    el("strong", { text: error.message || "That did not work." }),
-    error.hint ? el("p", { text: error.hint }) : null,
-    error.code ? el("code", { class: "pane-code", text: error.code }) : null,
+    icon("alert"), problem(error),
     retry ? el("button", { class: "btn btn-sm", text: "Try again", on: { click: retry } }) : null);
 }
 

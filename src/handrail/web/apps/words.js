@@ -10,6 +10,17 @@ export function moment(at) {
   return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
 }
 
+const SPANS = [[86_400, "day"], [3_600, "hour"], [60, "minute"]];
+
+/** "just now", "2 minutes ago". */
+export function ago(then, now = Date.now()) {
+  const seconds = Math.max(0, Math.floor((now - new Date(then)) / 1000));
+  if (seconds < 10) return "just now";
+  const [size, unit] = SPANS.find(([least]) => seconds >= least) ?? [1, "second"];
+  const count = Math.floor(seconds / size);
+  return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+}
+
 /** "820 ms", "4.2 s", "3 min". */
 export function lasted(ms) {
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -23,16 +34,17 @@ export function countdown(until, now = Date.now()) {
   return `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
 }
 
-/** With a full stop, so that another sentence may follow. */
-export const sentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+/** "1 step", "3 steps". */
+export const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 /** "press_key" → "press key". */
 export const spaced = (name) => String(name ?? "").replaceAll("_", " ");
 
-/** "agent mail-agent": who did something. */
+/** "mail-agent", "flow contact": who did something. */
 export function who(actor) {
   if (!actor) return "somebody";
-  return actor.id && actor.id !== actor.kind ? `${actor.kind} ${actor.id}` : actor.kind;
+  if (!actor.id || actor.id === actor.kind) return actor.kind === "agent" ? "an agent" : actor.kind;
+  return actor.kind === "flow" ? `flow ${actor.id}` : actor.id;
 }
 
 /** The colour of an action's end. */

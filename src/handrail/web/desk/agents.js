@@ -3,6 +3,7 @@
 import { el } from "./element.js";
 import { icon } from "./icons.js";
 
+const STATUS = { acting: "working", waiting: "waiting for you", finished: "done", idle: "ready" };
 const BUSY = new Set(["thinking", "acting", "waiting"]);
 
 export class Agents {
@@ -31,7 +32,7 @@ export class Agents {
     if (!shown) return;
     const others = busy.length > 1 ? ` (+${busy.length - 1})` : "";
     this.element.dataset.status = shown.status;
-    this.text.textContent = `${shown.agentId}: ${shown.message || shown.status}${others}`;
+    this.text.textContent = `${shown.agentId}: ${shown.message || (STATUS[shown.status] ?? shown.status)}${others}`;
     this.text.title = this.text.textContent;
     this.stop.hidden = busy.length === 0;
     this.stop.setAttribute("aria-label", `Stop ${shown.agentId}`);

@@ -26,6 +26,7 @@ export function appContext(shell, frame, options) {
     onFrame: (device, fn) => kept(onPicture(shell.connection, device, fn)),
     open: (app, more) => shell.openApp(app, { options: more }),
     toast: (text, variant) => shell.toast(text, variant),
+    fail: (error, about) => shell.fail(error, about),
     t: (text) => text,
   };
   return { ctx, end: () => ends.forEach((off) => off()) };

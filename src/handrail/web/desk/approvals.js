@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 
 const CALM = 600; // ms before Approve takes a click: nobody approves what just appeared under the pointer
 const ALLOWED = { "15/5": "For 15 minutes, at most 5 times", "60/10": "For an hour, at most 10 times", "480/20": "For 8 hours, at most 20 times" };
-const SPANS = { session: "Remember for this session", always: "Always do so from now on" };
+const SPANS = { session: "Answer this way until the session ends", always: "Always answer this way" };
 
 export class Approvals {
   #open = null;
@@ -39,14 +39,14 @@ export class Approvals {
 
   #mark({ length }) {
     this.pill.hidden = length === 0;
-    this.pill.replaceChildren(icon("shield"), el("span", { text: `${length} to decide` }));
+    this.pill.replaceChildren(icon("shield"), el("span", { text: `${length} ${length === 1 ? "question" : "questions"}` }));
   }
 
   #show(asked) {
     const [heading, text] = [freshId("approval"), freshId("approval")];
     const form = this.#form(asked);
     const element = el("dialog", { class: "modal approval", "aria-labelledby": heading, "aria-describedby": text },
-      el("div", { class: "approval-strip" }, icon("shield"), el("span", { text: "Handrail asks you to decide" }), form.left),
+      el("div", { class: "approval-strip" }, icon("shield"), el("span", { text: "Your decision is needed" }), form.left),
       el("div", { class: "approval-body" },
         asked.imageData ? el("figure", {}, el("img", { alt: "The screen, with what is about to be touched marked",
           src: `data:image/png;base64,${asked.imageData}` })) : null,
@@ -74,12 +74,14 @@ export class Approvals {
     const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value, allowed(often.value));
     const approve = button("Approve", "btn-primary", () => answer(true));
     approve.disabled = true;
+    const later = button("Later", "btn-ghost", () => this.#putAside(asked.approvalId));
+    later.dataset.local = "";
     return {
       approve,
       reject: button("Reject", "btn-danger", () => answer(false)),
-      later: button("Later", "btn-ghost", () => this.#putAside(asked.approvalId)),
+      later,
       left: el("span", { class: "approval-left" }),
-      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "What it asks for (a code, a text, a choice)" }), field) : null,
+      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "Code or answer" }), field) : null,
       remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
       allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `Allow ${asked.canAllow}` }), often) : null,
     };
@@ -119,8 +121,8 @@ export function allowed(chosen) {
   return chosen ? { minutes, times } : {};
 }
 
-function facts({ reason, why, device, askedBy, capability }) {
-  const rows = [["Reason given", reason], ["Asked because", why], ["Wants", capability], ["Device", device], ["Asked by", askedBy]];
+function facts({ reason, why, device, phone, askedBy }) {
+  const rows = [["The agent says", reason], ["Why you are asked", why], ["Phone", phone ?? device], ["Asked by", askedBy]];
   const told = rows.filter(([, value]) => value);
   return el("dl", { class: "facts" }, told.map(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]).flat());
 }

@@ -2,21 +2,23 @@
 
 import { api } from "./api.js";
 import { el } from "./element.js";
+import { Offline } from "./offline.js";
 
 const PATIENCE = 400; // ms: a short break is not worth a word
 
 export function watchConnection(shell) {
   const banner = document.getElementById("banner");
+  const offline = new Offline();
   let timer = 0;
-  const again = () => el("button", { type: "button", class: "btn btn-sm", text: "Try now", on: { click: () => shell.connection.retry() } });
+  const again = () => el("button", { type: "button", class: "btn btn-sm", dataset: { local: "" }, text: "Try now", on: { click: () => shell.connection.retry() } });
   const say = (text, ...more) => {
     banner.hidden = false;
     banner.replaceChildren(el("span", { text }), ...more);
-    document.body.classList.add("is-offline");
+    offline.set(true);
   };
   const signedOut = () => {
     clearTimeout(timer);
-    say("This page is signed out: the server was started anew. Open its new link, or get one by “handrail desk link”.");
+    say("This page is signed out: the server was started again. Open its new link, or get one by “handrail desk link”.");
   };
   shell.connection.on("refused", signedOut);
   shell.connection.on("closed", async ({ failures }) => {
@@ -29,7 +31,7 @@ export function watchConnection(shell) {
   shell.connection.on("open", () => {
     clearTimeout(timer);
     banner.hidden = true;
-    document.body.classList.remove("is-offline");
+    offline.set(false);
   });
 }
 

@@ -5,23 +5,26 @@ import { clone } from "./capture_clone.js";
 
 const LARGEST = 2_400; // px of either side
 
-/** Base64 PNG of a window, without a prefix. */
+/** {imageData: base64 PNG without a prefix, madeFrom, missing}: the picture, how it was made and what is not on it. */
 async function captureWindow(frame) {
   const box = frame.root.getBoundingClientRect();
   if (frame.root.hidden || box.width < 1) throw new Error("The window is minimised or on a monitor that is not shown.");
   frame.root.classList.remove("is-covered");
   const page = await frame.content.selfCapture();
+  if (!page && frame.content.isForeign) throw new Error("the page inside is of another site, and browsers let nobody draw it");
   const scale = Math.min(1, LARGEST / box.width, LARGEST / box.height);
   const size = { w: Math.round(box.width), h: Math.round(box.height), scale };
   try {
-    return await drawn(frame, size, page);
+    const missing = [];
+    const imageData = await drawn(frame, size, page, missing);
+    return { imageData, madeFrom: page ? "the page's own picture" : "a copy of the window", missing };
   } catch {
-    return frameAlone(frame, size);
+    return { imageData: frameAlone(frame, size), madeFrom: "the window's frame", missing: ["all of its content"] };
   }
 }
 
-async function drawn(frame, size, page) {
-  const copy = await clone(frame.root, page);
+async function drawn(frame, size, page, missing) {
+  const copy = await clone(frame.root, page, missing);
   // The copy stands where the window's corner is, whole.
   for (const [name, value] of [["transform", "none"], ["position", "static"], ["margin", "0"], ["box-shadow", "none"]]) {
     copy.style.setProperty(name, value);
@@ -73,7 +76,7 @@ export async function answerCapture(shell, windows, { windowId, monitorId, reque
   try {
     const frame = windows.frame(key);
     if (!frame) throw new Error("This browser does not show the window.");
-    shell.connection.send({ ...answer, success: true, imageData: await captureWindow(frame) });
+    shell.connection.send({ ...answer, success: true, ...await captureWindow(frame) });
   } catch (error) {
     shell.connection.send({ ...answer, success: false, error: error.message });
   }

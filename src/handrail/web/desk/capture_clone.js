@@ -3,15 +3,17 @@
 
 const SKIPPED = "script, link, style, .edge, iframe, canvas, img, video";
 let plain = null;
+let lost = null; // what could not be copied, in words
 
 /** Deep copy of `element`; `page` is the data: picture for an iframe inside, if it made one. */
-export async function clone(element, page) {
+export async function clone(element, page, missing) {
   plain = blank();
+  lost = missing;
   try {
     return await copied(element, page);
   } finally {
     plain.remove();
-    plain = null;
+    plain = lost = null;
   }
 }
 
@@ -87,7 +89,13 @@ async function standIn(element, page) {
   const image = document.createElement("img");
   const address = element.tagName === "IFRAME" ? page : pixels(element);
   if (address) image.src = address;
+  else if (element.checkVisibility() && lost.length < 50) lost.push(named(element));
   return address ? image : document.createElement("div");
+}
+
+function named(element) {
+  const what = { IFRAME: "a page", CANVAS: "a drawing", VIDEO: "a video" }[element.tagName] ?? "a picture";
+  return element.title || element.alt ? `${what}: ${element.title || element.alt}`.slice(0, 200) : what;
 }
 
 function pixels(element) {

@@ -44,6 +44,9 @@ export class Content {
     this.#shown = new kind(root, this.shell, this.frame);
   }
 
+  /** Whether all that it shows is a page of somebody else. */
+  get isForeign() { return this.#shown?.isForeign ?? false; }
+
   /** The picture a page inside made of itself, or null. */
   async selfCapture() { return (await this.#shown?.selfCapture?.()) ?? null; }
 

@@ -31,10 +31,11 @@ export class Desktop {
       const { apps, problems = [] } = await api("/api/apps");
       this.shell.apps.clear();
       for (const app of apps) this.shell.apps.set(app.id, app);
-      for (const { app, message } of problems) this.shell.toast(`The app “${app}” is left out: ${message}`, "warning");
+      for (const { app, message } of problems) this.shell.fail({ code: "INVALID_ACTION", message }, `The app “${app}” is left out.`);
     } catch (error) {
-      this.shell.toast(`The apps could not be listed: ${error.message}`, "error");
+      this.shell.fail(error, "The apps could not be listed.");
     }
+    this.shell.gotApps();
     this.#draw();
   }
 
@@ -122,7 +123,8 @@ function neighbour(all, at, key) {
 export function welcome(shell) {
   const box = el("div", { class: "welcome" }, icon("apps"),
     el("strong", { text: "Nothing is open" }),
-    el("p", { text: "Agents put their windows here. Open an app on the left, or press ? for the keys." }));
+    el("p", { class: "welcome-wide", text: "Agents open their windows here. Open an app on the left, or press ? for keyboard shortcuts." }),
+    el("p", { class: "welcome-narrow", text: "Agents open their windows here. Tap an app above to open it." }));
   shell.stage.append(box);
   const update = () => { box.hidden = shell.monitor.order.length + shell.monitor.panels.length > 0 || !shell.state.monitors.length; };
   shell.store.watch(update);

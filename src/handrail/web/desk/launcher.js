@@ -30,7 +30,7 @@ export class Launcher {
   #draw() {
     const words = this.search.value.trim().toLowerCase();
     const found = this.desktop.entries.filter(({ label, hint }) => `${label} ${hint ?? ""}`.toLowerCase().includes(words));
-    this.list.replaceChildren(...(found.length ? found.map((one) => this.#row(one)) : [el("p", { class: "launcher-none", text: "Nothing is called that." })]));
+    this.list.replaceChildren(...(found.length ? found.map((one) => this.#row(one)) : [el("p", { class: "launcher-none", text: "No app or shortcut matches." })]));
   }
 
   #row({ label, hint, badge, picture, run }) {

@@ -2,6 +2,8 @@
 // hands it to another tab of the desk that asks, and sends it by script: a browser never adds it to anything.
 // It is worth something to the server process that gave it, and to no other.
 
+import { whatFailed } from "./error_words.js";
+
 const KEY = "handrail.page";
 const ANSWER_TIME = 500; // ms in which another tab answers
 const channel = new BroadcastChannel(KEY);
@@ -31,7 +33,7 @@ async function exchange(code) {
     method: "POST", credentials: "omit", headers: { "content-type": "application/json" }, body: JSON.stringify({ code }),
   });
   const told = await answer.json();
-  if (!answer.ok) return `${told.message} ${told.hint}`;
+  if (!answer.ok) return whatFailed(told.code);
   keep(told.token);
   channel.postMessage({ token });
   return null;

@@ -57,7 +57,7 @@ function begin() {
     if (changes) store.apply(changes);
     for (const one of actions ?? []) if (one.type === "window.capture" && one.requestId) answerCapture(shell, windows, one);
   });
-  connection.on("ERROR", ({ code, message, hint }) => shell.toast([message, hint].filter(Boolean).join(" ") || code, "error"));
+  connection.on("ERROR", (error) => shell.fail(error));
 
   // The browser that a person looks at decides how large its monitor is.
   let resizing = 0;

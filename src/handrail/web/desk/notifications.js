@@ -18,7 +18,7 @@ export class Notifications {
       el("header", {}, el("h2", { text: "Notifications" }), this.clear), this.list);
     document.body.append(this.panel);
     this.count = el("span", { class: "count", hidden: true });
-    this.button = el("button", { type: "button", class: "btn-icon", "aria-expanded": "false", "aria-controls": "centre",
+    this.button = el("button", { type: "button", class: "btn-icon", dataset: { local: "" }, "aria-expanded": "false", "aria-controls": "centre",
       on: { click: () => this.toggle() } }, icon("bell"), this.count);
     this.panel.addEventListener("keydown", (event) => event.key === "Escape" && this.toggle(false));
     document.addEventListener("pointerdown", (event) => this.#outside(event));
@@ -82,4 +82,4 @@ export class Notifications {
   }
 }
 
-const nothing = () => el("div", { class: "empty" }, icon("bell"), el("strong", { text: "All quiet" }), el("p", { text: "What agents want you to know appears here." }));
+const nothing = () => el("div", { class: "empty" }, icon("bell"), el("strong", { text: "No notifications" }), el("p", { text: "Messages from agents appear here." }));

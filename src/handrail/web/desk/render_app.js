@@ -3,6 +3,7 @@
 import { appContext } from "./app_context.js";
 import { AppFrame } from "./app_frame.js";
 import { el } from "./element.js";
+import { problem } from "./error_words.js";
 import { icon } from "./icons.js";
 import { tellLoaded } from "./render_page.js";
 
@@ -64,10 +65,11 @@ export class AppContent {
   }
 
   #failed(id, error) {
-    this.root.replaceChildren(el("div", { class: "empty", role: "alert" }, icon("alert"), el("strong", { text: `${id} could not start` }),
-      el("p", { text: error.message }),
+    this.root.replaceChildren(el("div", { class: "empty", role: "alert" }, icon("alert"), problem({ code: error.code ?? "UNKNOWN", message: String(error) }, `${id} could not start.`),
       el("button", { type: "button", class: "btn", text: "Try again", on: { click: () => this.show(this.frame.win) } })));
   }
+
+  get isForeign() { return Boolean(this.page); }
 
   selfCapture() { return this.page?.selfCapture() ?? null; }
 

@@ -107,9 +107,9 @@ function progress({ value, label, variant = "default", showValue = false }) {
     el("div", { class: "progress-bar", style: { width: `${percent}%` } })));
 }
 
-function image({ src, width, height, fit = "contain" }) {
+function image({ src, leftOut, width, height, fit = "contain" }) {
   if (!isOwnPicture(src)) {
-    return el("p", { class: "text tone-muted", text: "A picture from elsewhere is not loaded: it would tell its server who looks." });
+    return el("p", { class: "text tone-muted picture-left-out" }, icon("image"), el("span", { text: `A picture from ${leftOut ?? "elsewhere"} is not loaded: that would tell the site who looks.` }));
   }
   return picture(src, { class: "picture", alt: "Picture from the agent", style: { width: size(width), height: size(height), "object-fit": fit } });
 }

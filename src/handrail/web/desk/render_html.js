@@ -1,6 +1,7 @@
 // Markdown and HTML. The server makes them safe; this page fetches the safe text by revision and puts it into a
 // shadow root, where neither its styles nor its ids reach the desk. A second fence drops what must never be there.
 
+import { whatFailed } from "./error_words.js";
 import { el } from "./element.js";
 import { get } from "./api.js";
 import { icon, isOwnPicture } from "./icons.js";
@@ -71,7 +72,7 @@ export class SafeHtml {
     const again = el("button", { type: "button", class: "again", text: "Try again", on: { click: () => this.show(win) } });
     this.shadow.replaceChildren(
       el("div", { class: "state" }, icon("alert"), el("strong", { text: "This text could not be loaded" }),
-        el("p", { text: error.message }), again));
+        el("p", { text: whatFailed(error.code) }), again));
   }
 
   close() { this.#closed = true; }

@@ -3,6 +3,7 @@
 
 import { api } from "./api.js";
 import { el } from "./element.js";
+import { whatFailed } from "./error_words.js";
 import { icon } from "./icons.js";
 import { narrowed, PageFrame } from "./page_frame.js";
 
@@ -36,7 +37,7 @@ export class Page {
     } } });
     setTimeout(() => { yes.disabled = false; }, THINK_TIME);
     this.root.replaceChildren(el("div", { class: "empty", role: "group", "aria-label": "A page that needs your yes" }, icon("shield"),
-      el("strong", { text: "This page is not of the open internet" }), el("p", { text: why }),
+      el("strong", { text: "This page is on this machine or in a private network" }), el("p", { text: why }),
       el("p", { class: "page-address", text: address }), yes));
     this.#tell(win, `${why} A person has to say yes first.`);
   }
@@ -47,11 +48,13 @@ export class Page {
     this.page = new PageFrame(win.title || address, sandbox);
     const bar = el("div", { class: "page-bar" }, icon("globe"),
       el("span", { class: "page-address", text: address, title: address }),
-      el("a", { class: "btn-icon", href: address, target: "_blank", rel: "noopener noreferrer", "aria-label": "Open in a tab of its own" }, icon("external")));
+      el("a", { class: "btn-icon", href: address, target: "_blank", rel: "noopener noreferrer", "aria-label": "Open in a new tab" }, icon("external")));
     this.root.replaceChildren(bar, this.page.element);
-    const failed = await this.page.load(address);
-    if (!failed) return this.#tell(win, null);
-    return this.page.element.isConnected ? this.#failed(win, address, failed) : undefined;
+    const frame = this.page.element;
+    // The browser fires `load` for its own error page, too: only the server can tell whether there is a page.
+    const [late, problem] = await Promise.all([this.page.load(address), whyEmpty(address)]);
+    if (!frame.isConnected || this.page.element !== frame) return undefined;
+    return problem ?? late ? this.#failed(win, address, problem ?? late) : this.#tell(win, null);
   }
 
   #failed(win, address, problem) {
@@ -62,6 +65,8 @@ export class Page {
 
   #tell(win, error) { tellLoaded(this.shell, win, error); }
 
+  get isForeign() { return this.page?.element.isConnected ?? false; }
+
   selfCapture() { return this.page?.element.isConnected ? this.page.selfCapture() : null; }
 }
 
@@ -71,8 +76,13 @@ async function whyAsk(address) {
     const { asks, why } = await api(`/api/frames?${new URLSearchParams({ url: address })}`);
     return asks ? why : null;
   } catch (error) {
-    return `Where this page is could not be found out: ${error.message}`;
+    return `Where this page is could not be found out. ${whatFailed(error.code)}`;
   }
+}
+
+/** Why the frame would be empty; null where it would not be, or nobody could find out. */
+async function whyEmpty(address) {
+  return api(`/api/frames/problem?${new URLSearchParams({ url: address })}`).then(({ problem }) => problem, () => null);
 }
 
 const told = new Set();

@@ -7,6 +7,8 @@ const ROW = 34; // px, as in content.css
 const WHOLE = 200; // rows up to here are all there
 const SPARE = 12; // rows drawn beyond each edge
 const SAMPLE = 100; // rows looked at for the columns' widths
+const WIDEST = 60; // characters of a column of a long table
+const LETTER = 7.5; // px of one, about
 const PADDING = 6; // characters' worth of room beside a text
 const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
@@ -41,8 +43,9 @@ export class Table {
     const columns = el("colgroup", {}, this.#widths().map((share) => el("col", { style: { width: `${share}%` } })));
     this.head = el("tr", { "aria-rowindex": "1" }, Array.from({ length: this.width }, (_, at) => this.#header(at)));
     this.body = el("tbody");
-    const floor = Math.min(this.width * 90, 20_000);
-    this.table = el("table", { class: "table", "aria-rowcount": this.data.rows.length + 1, style: { minWidth: `${floor}px` } },
+    const isWhole = this.data.rows.length <= WHOLE;
+    const floor = Math.min(isWhole ? this.width * 90 : this.#needed(), 20_000);
+    this.table = el("table", { class: `table ${isWhole ? "is-whole" : ""}`, "aria-rowcount": this.data.rows.length + 1, style: { minWidth: `${floor}px` } },
       columns, el("thead", {}, this.head), this.body);
     const count = this.data.rows.length;
     this.foot = el("p", { class: "table-count", text: `${count.toLocaleString()} ${count === 1 ? "row" : "rows"}` });
@@ -51,11 +54,19 @@ export class Table {
     Object.assign(this.box, { scrollTop, scrollLeft });
   }
 
+  /** Pixels in which no cell up to `WIDEST` characters is cut. */
+  #needed() {
+    return this.#longest(WIDEST).reduce((sum, one) => sum + one * LETTER, 0);
+  }
+
+  #longest(most) {
+    const sample = [this.data.headers, ...this.data.rows.slice(0, SAMPLE)];
+    return Array.from({ length: this.width }, (_, at) => PADDING + Math.min(most, Math.max(3, ...sample.map((row) => (row[at] ?? "").length))));
+  }
+
   /** Shares of the width by the longest text of a sample, none too narrow or too greedy. */
   #widths() {
-    const sample = [this.data.headers, ...this.data.rows.slice(0, SAMPLE)];
-    const longest = Array.from({ length: this.width }, (_, at) =>
-      PADDING + Math.min(40, Math.max(3, ...sample.map((row) => (row[at] ?? "").length))));
+    const longest = this.#longest(this.data.rows.length <= WHOLE ? 40 : WIDEST);
     const sum = longest.reduce((a, b) => a + b, 0);
     return longest.map((one) => (100 * one) / sum);
   }
@@ -105,9 +116,20 @@ export class Table {
   #row(cells, at) {
     const columns = Array.from({ length: this.width }, (_, column) => {
       const text = cells[column] ?? "";
-      return el("td", { text, title: text.length > 20 ? text.slice(0, 2_000) : null });
+      if (this.data.rows.length <= WHOLE || text.length <= WIDEST) return el("td", { text });
+      return el("td", { text, class: "is-long", tabindex: "0", title: "Click to read all of it", on: { click: () => this.#read(column, text), keydown: ({ key }) => key === "Enter" && this.#read(column, text) } });
     });
     return el("tr", { "aria-rowindex": at + 2 }, columns);
+  }
+
+  /** A cell that is longer than any column: its whole text. */
+  #read(column, text) {
+    const close = el("button", { type: "button", class: "btn btn-primary", text: "Close", dataset: { local: "" }, on: { click: () => dialog.close() } });
+    const dialog = el("dialog", { class: "modal", "aria-label": this.data.headers[column] || "Cell" },
+      el("div", { class: "modal-form" }, el("p", { class: "text", text }), el("div", { class: "modal-buttons" }, close)));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
   }
 
   close() { this.sizes.disconnect(); }

@@ -1,6 +1,7 @@
 // What every part of the page shares: the state, the wire, the monitor this browser shows, and small deeds.
 
 import { randomId } from "./element.js";
+import { problem } from "./error_words.js";
 import { placed } from "./geometry.js";
 
 const PHONE = matchMedia("(max-width: 640px)");
@@ -13,6 +14,7 @@ export class Shell {
   showToast = () => {};
   reopen = () => {};
   uncover = () => {};
+  gotApps = () => {};
   #options = new Map();
 
   constructor(store, connection, stage) {
@@ -104,4 +106,7 @@ export class Shell {
   }
 
   toast(message, variant = "info", action = null) { this.showToast({ message, variant, action }); }
+
+  /** Something did not work: in words for people, with our own text behind a fold. */
+  fail(error, about = "") { this.showToast({ message: `${about} ${error.code}`, variant: "error", body: problem(error, about) }); }
 }

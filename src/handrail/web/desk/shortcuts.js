@@ -11,7 +11,7 @@ export async function openShortcut(shell, { id, type, target, label }) {
   try {
     return await openFile(shell, target);
   } catch (error) {
-    return shell.toast(`${target}: ${error.message}`, "error");
+    return shell.fail(error, `${target} can't be opened.`);
   }
 }
 
@@ -38,7 +38,7 @@ async function openFile(shell, path) {
 
 async function shown(answer, path) {
   const type = answer.headers.get("content-type") ?? "";
-  if (answer.headers.get("content-disposition")) throw new Error("This kind of file can't be shown here.");
+  if (answer.headers.get("content-disposition")) throw Object.assign(new Error("This kind of file can't be shown here."), { code: "UNSUPPORTED" });
   const text = (await answer.text()).slice(0, MOST);
   if (type.startsWith("application/json") && !/\.json$/i.test(path)) return listing(JSON.parse(text));
   if (/\.(md|markdown)$/i.test(path)) return { renderer: "markdown", data: text };

@@ -23,17 +23,19 @@ export class Taskbar {
     const start = el("button", { type: "button", class: "start", "aria-haspopup": "dialog", "aria-expanded": "false", "aria-label": "Start" },
       el("img", { src: "/static/icon.svg", alt: "" }), el("span", { text: "Handrail" }));
     this.launcher = new Launcher(shell, start, parts.desktop);
-    this.home = el("button", { type: "button", class: "btn-icon home", "aria-label": "Desktop", "aria-pressed": "false", on: { click: () => this.#goHome() } }, icon("home"));
-    bar.append(start, this.home, this.tasks, el("div", { class: "tray" },
+    this.home = el("button", { type: "button", class: "btn-icon home", dataset: { local: "" }, "aria-label": "Desktop", "aria-pressed": "false", on: { click: () => this.#goHome() } }, icon("home"));
+    this.all = el("button", { type: "button", class: "all-tasks", "aria-haspopup": "menu", "aria-expanded": "false", hidden: true, on: { click: () => this.#list() } }, icon("menu"), el("span"));
+    new ResizeObserver(() => this.#overflow()).observe(this.tasks);
+    bar.append(start, this.home, this.tasks, this.all, el("div", { class: "tray" },
       new Agents(shell).element, parts.approvals.pill, new Monitors(shell).element, this.#theme(),
-      el("button", { type: "button", class: "btn-icon help-button", "aria-label": "Keys", on: { click: showHelp } }, icon("help")),
+      el("button", { type: "button", class: "btn-icon help-button", dataset: { local: "" }, "aria-label": "Keyboard shortcuts", on: { click: showHelp } }, icon("help")),
       parts.notifications.button, this.#clock()));
     shell.store.watch((state, changed) => this.#changed(changed));
     this.#draw();
   }
 
   #theme() {
-    const button = el("button", { type: "button", class: "btn-icon", on: { click: toggleTheme } });
+    const button = el("button", { type: "button", class: "btn-icon", dataset: { local: "" }, on: { click: toggleTheme } });
     watchTheme(() => {
       const next = theme() === "dark" ? "light" : "dark";
       button.setAttribute("aria-label", `Use the ${next} theme`);
@@ -80,6 +82,26 @@ export class Taskbar {
     shown.forEach((win, at) => this.#button(win, monitor.focused === win.key, at));
     this.tasks.hidden = shown.length === 0;
     this.#rove();
+    this.#overflow();
+  }
+
+  /** Not all of them fit: a button opens the list with their whole names. */
+  #overflow() {
+    this.all.hidden = this.tasks.scrollWidth <= this.tasks.clientWidth + 1;
+    this.all.lastChild.textContent = this.#buttons.size;
+    this.all.setAttribute("aria-label", `All ${this.#buttons.size} windows`);
+  }
+
+  #list() {
+    const windows = [...this.tasks.children].map(({ dataset }) => this.shell.state.windows[dataset.key]).filter(Boolean);
+    showMenu(this.all, "Windows", windows.map((win) => ({
+      label: win.title || win.windowId, icon: win.minimized ? "minimize" : "external", run: () => this.#show(win),
+    })));
+  }
+
+  #show(win) {
+    this.#goHome(false);
+    this.shell.act("window.focus", win);
   }
 
   #button(win, focused, at) {

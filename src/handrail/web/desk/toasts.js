@@ -4,6 +4,7 @@ import { el, randomId } from "./element.js";
 import { icon } from "./icons.js";
 
 const STAYS = 5_000; // ms, for those of this browser
+const STAYS_WITH_BODY = 9_000; // there is more to read
 const ICONS = { info: "info", success: "check", warning: "alert", error: "alert" };
 
 export class Toasts {
@@ -21,9 +22,14 @@ export class Toasts {
     const same = [...this.#own.values()].find((one) => one.message === toast.message);
     const id = same?.id ?? randomId("own");
     clearTimeout(same?.timer);
-    const timer = setTimeout(() => this.#drop(id), STAYS);
+    const timer = setTimeout(() => this.#end(id), toast.body ? STAYS_WITH_BODY : STAYS);
     this.#own.set(id, { ...toast, id, timer });
     this.#draw();
+  }
+
+  /** One that somebody reads stays until they dismiss it. */
+  #end(id) {
+    if (!this.#shown.get(id)?.element.querySelector("details[open]")) this.#drop(id);
   }
 
   #drop(id) {
@@ -51,11 +57,11 @@ export class Toasts {
     this.#shown.set(id, { element, text });
   }
 
-  #element({ id, message, variant = "info", action }) {
+  #element({ id, message, variant = "info", action, body }) {
     const button = action ? el("button", { type: "button", class: "btn btn-sm", text: action.label, on: { click: () => this.#act(id, action) } }) : null;
-    const close = el("button", { type: "button", class: "btn-icon", "aria-label": "Dismiss", on: { click: () => this.#dismiss(id) } }, icon("close"));
+    const close = el("button", { type: "button", class: "btn-icon", "aria-label": "Dismiss", dataset: this.#own.has(id) ? { local: "" } : {}, on: { click: () => this.#dismiss(id) } }, icon("close"));
     return el("div", { class: `toast toast-${variant}`, role: variant === "error" ? "alert" : null },
-      icon(ICONS[variant] ?? "info"), el("span", { class: "toast-text", text: message }), button, close);
+      icon(ICONS[variant] ?? "info"), body ? el("div", { class: "toast-text" }, body) : el("span", { class: "toast-text", text: message }), button, close);
   }
 
   #act(id, action) {

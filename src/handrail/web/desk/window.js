@@ -69,7 +69,7 @@ export class WindowFrame {
     if (edge || onBar) dragWindow(this, event, edge ?? null);
   }
 
-  get canMove() { return this.win.variant !== "panel" && !this.shell.isPhone; }
+  get canMove() { return this.win.variant !== "panel" && !this.shell.isPhone && this.shell.connection.online; }
 
   /** True when nothing behind it shines through. */
   get isOpaque() {
@@ -133,12 +133,13 @@ export class WindowFrame {
   }
 
   #head(win) {
-    const told = `${win.title}\n${win.lockedBy}\n${win.agentId}\n${win.maximized}`;
+    const symbol = symbolOf(win, this.shell);
+    const told = [win.title, win.lockedBy, win.agentId, win.maximized, ...symbol].join("\n");
     if (this.told === told) return;
     this.told = told;
     this.title.textContent = win.title || win.windowId;
     this.title.title = win.title;
-    this.symbol.replaceChildren(anyIcon(...symbolOf(win, this.shell)));
+    this.symbol.replaceChildren(anyIcon(...symbol));
     this.symbol.setAttribute("aria-label", `Menu of ${win.title || win.windowId}`);
     this.maximizer.setAttribute("aria-label", win.maximized ? "Restore" : "Maximise");
     this.maximizer.replaceChildren(icon(win.maximized ? "restore" : "maximize"));
@@ -166,7 +167,8 @@ const RENDERER_ICONS = { markdown: "file", html: "file", text: "file", table: "m
 function symbolOf(win, shell) {
   const data = win.content?.data;
   const app = typeof data === "string" && data.startsWith("app:") ? shell.apps.get(data.slice(4)) : null;
-  return [app?.icon ?? RENDERER_ICONS[win.content?.renderer], "apps", app?.iconType];
+  const other = typeof data === "string" && data.startsWith("app:") ? "apps" : RENDERER_ICONS[win.content?.renderer];
+  return [app?.icon ?? other, "apps", app?.iconType];
 }
 
 /** Who opened it, and who holds its lock; one mark where both are the same. */

@@ -19,6 +19,7 @@ export class Windows {
     shell.store.watch((state, changed) => this.#changed(state, changed));
     shell.onWidth(() => this.all());
     shell.uncover = () => this.#cull();
+    shell.gotApps = () => this.all(); // windows of apps that were drawn before have their icons now
     // A click inside an iframe reaches only the iframe; the page sees that it lost the focus to one.
     window.addEventListener("blur", () => this.#intoFrame());
   }

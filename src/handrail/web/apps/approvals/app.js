@@ -64,7 +64,7 @@ class Approvals {
     const { approvals } = await this.ctx.api("/api/approvals?state=pending");
     const tab = this.tabs[0];
     tab.replaceChildren(TABS.waiting, ...(approvals.length ? [" ", el("span", { class: "badge badge-error", text: approvals.length })] : []));
-    if (!approvals.length) return [empty("shield", "Nothing waits for you", "When an agent wants to do something that your policy asks about, it appears here and as a dialog.")];
+    if (!approvals.length) return [empty("shield", "Nothing waits for you", "When an agent wants to do something that your rules ask about, it appears here and on top of everything.")];
     // A card that a person is typing into stays as it is.
     const known = new Map([...this.page.querySelectorAll(".question[data-id]")].map((one) => [one.dataset.id, one]));
     return approvals.map((one) => known.get(one.id) ?? request(one, (answer) => this.answer(one, answer)));
@@ -75,7 +75,7 @@ class Approvals {
       await this.ctx.api("/api/approvals", { method: "POST", body: { id: one.id, ...answer } });
       this.ctx.toast(answer.approve ? "Allowed." : "Refused.", answer.approve ? "success" : "info");
     } catch (error) {
-      this.ctx.toast(error.hint ? `${error.message}. ${error.hint}` : error.message, "error");
+      this.ctx.fail(error, "Your answer did not arrive.");
     }
     await this.load();
     this.page.focus();
@@ -83,15 +83,15 @@ class Approvals {
 
   async history(before = null) {
     const { approvals, next } = await this.ctx.api(`/api/approvals?history=1&limit=30${before ? `&before=${before}` : ""}`);
-    if (!approvals.length && !before) return [empty("clock", "Nobody was asked yet", "Every question and its answer stays here, with who answered.")];
+    if (!approvals.length && !before) return [empty("clock", "No questions yet", "Every question and its answer is kept here.")];
     const more = next && el("button", { class: "btn approvals-more", text: "Older", on: { click: async () => more.replaceWith(...(await this.history(next))) } });
     return [...approvals.map(past), ...(more ? [more] : [])];
   }
 
   async remembered() {
     const [{ permissions }, { grants }] = await Promise.all([this.ctx.api("/api/permissions"), this.ctx.api("/api/grants")]);
-    if (!permissions.length && !grants.length) return [empty("lock", "No answer is remembered", "Tick “remember” when you answer, and the same question is not asked again.")];
-    return [el("p", { class: "quiet approvals-hint", text: "These answers count without asking. Revoke one, and you are asked again." }),
+    if (!permissions.length && !grants.length) return [empty("lock", "No answer is remembered", "When you choose to remember an answer, it is listed here and the same question is not asked again.")];
+    return [el("p", { class: "quiet approvals-hint", text: "You are not asked again about these. Revoke one to be asked again." }),
       el("ul", { class: "permissions" }, grants.map((one) => this.grant(one)), permissions.map((one) => this.permission(one)))];
   }
 
@@ -113,7 +113,7 @@ class Approvals {
     try {
       await this.ctx.api(address, { method: "DELETE" });
     } catch (error) {
-      this.ctx.toast(error.message, "error");
+      this.ctx.fail(error, "It could not be revoked.");
     }
     await this.load();
   }

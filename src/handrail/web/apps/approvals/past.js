@@ -10,6 +10,6 @@ export function past(one) {
     el("span", { class: `badge badge-${one.state === "pending" ? "warning" : toneOf(one.state)}`, text: one.state }),
     el("div", {},
       el("strong", { text: one.instruction }),
-      el("p", { class: "quiet", text: [spaced(one.action.type), one.reason, one.device].filter(Boolean).join(" · ") }),
+      el("p", { class: "quiet", text: [spaced(one.action.type), one.reason, one.phone ?? one.device].filter(Boolean).join(" · ") }),
       el("p", { class: "quiet", text: `${moment(when)}${by}${one.remember ? ` · remembered: ${one.remember}` : ""}${one.note ? ` · “${one.note}”` : ""}` })));
 }

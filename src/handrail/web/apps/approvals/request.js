@@ -9,10 +9,10 @@ import { countdown, spaced } from "../words.js";
 /** `answer({approve, remember?, minutes?, times?, data?, note?})` is called once. */
 export function request(one, answer) {
   const isAuth = one.kind === "human_auth";
-  const data = isAuth ? dataField(one) : null;
+  const data = one.wants_data ? dataField(one) : null;
   const remember = ["session", "always"].includes(one.may_remember) ? rememberBox(one.may_remember) : null;
   const often = one.may_allow ? allowance() : null;
-  const note = el("input", { class: "input", "aria-label": "Note to the agent", placeholder: "A word to the agent (optional)", maxlength: "500" });
+  const note = el("input", { class: "input", "aria-label": "Note to the agent", placeholder: "Message to the agent (optional)", maxlength: "500" });
   const buttons = el("div", { class: "buttons" });
   const send = (approve) => {
     for (const button of buttons.children) button.disabled = true;
@@ -28,7 +28,7 @@ export function request(one, answer) {
     el("button", { class: "btn btn-danger", on: { click: () => send(false) } }, icon("close"), "Reject"));
   return el("article", { class: "card question", dataset: { id: one.id }, "aria-label": one.instruction },
     el("div", { class: "question-words" },
-      el("header", {}, el("span", { class: "badge badge-warning", text: isAuth ? one.capability : spaced(one.action.type) }), clock(one.expires)),
+      el("header", {}, el("span", { class: "badge badge-warning", text: isAuth ? one.capability.replace("unknown", "question") : spaced(one.action.type) }), clock(one.expires)),
       el("h2", { text: one.instruction }),
       one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
       facts(one), data, remember,
@@ -37,7 +37,7 @@ export function request(one, answer) {
 }
 
 function clock(expires) {
-  const shown = el("span", { class: "question-clock", dataset: { expires }, title: "Time left to answer; then it counts as no" });
+  const shown = el("span", { class: "question-clock", dataset: { expires }, title: "Without an answer by then it counts as no" });
   shown.update = () => {
     shown.textContent = `${countdown(expires)} left`;
     shown.classList.toggle("is-short", new Date(expires) - Date.now() < 30_000);
@@ -47,7 +47,7 @@ function clock(expires) {
 }
 
 function facts(one) {
-  const rows = [["Asked by", [one.asked_by, one.door && `by ${one.door}`].filter(Boolean).join(" ")], ["Phone", one.device], ["Why asked", one.why]];
+  const rows = [["Asked by", one.asked_by], ["Phone", one.phone ?? one.device], ["Why you are asked", one.why]];
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));
 }
 
@@ -59,11 +59,11 @@ function dataField(one) {
 
 function rememberBox(span) {
   return el("label", { class: "question-remember" }, el("input", { type: "checkbox" }),
-    span === "always" ? "Remember this answer for always" : "Remember this answer for this session");
+    span === "always" ? "Always answer this way" : "Answer this way until the session ends");
 }
 
 function shot(one) {
   if (!one.picture) return null;
-  return el("button", { type: "button", class: "question-picture picture-button", title: "Open in a tab of its own", on: { click: () => openTab(one.picture) } },
+  return el("button", { type: "button", class: "question-picture picture-button", title: "Open in a new tab", on: { click: () => openTab(one.picture) } },
     picture(one.picture, { alt: `The screen, with what would be touched marked: ${one.label ?? one.instruction}` }));
 }

@@ -8,6 +8,8 @@ import { moment } from "../words.js";
 const AGAIN_MS = 3000; // somebody else may talk in another browser
 const TONES = { acting: "info", thinking: "info", waiting: "warning", finished: "success", failed: "error", stopped: "warning", idle: "" };
 
+const STATUS = { acting: "working", thinking: "thinking", waiting: "waiting for you", finished: "done", failed: "failed", stopped: "stopped", idle: "ready" };
+
 export default function mount(root, ctx) {
   const app = new Console(root, ctx);
   app.load();
@@ -19,13 +21,13 @@ class Console {
     this.ctx = ctx;
     this.known = "";
     this.status = el("div", { class: "console-agents", role: "status" });
-    this.interrupt = el("button", { class: "btn btn-danger btn-sm", on: { click: () => this.stop() } }, icon("stop"), "Interrupt");
+    this.interrupt = el("button", { class: "btn btn-danger btn-sm", on: { click: () => this.stop() } }, icon("stop"), "Stop");
     this.talk = el("div", { class: "console-talk", role: "log", "aria-label": "Conversation", tabindex: "0" }, loading());
     this.input = el("textarea", { class: "input console-input", rows: "2", maxlength: "10000", "aria-label": "Message to the agent",
-      placeholder: "What should be done? Enter sends, Shift+Enter begins a new line.", on: { keydown: (event) => this.key(event) } });
-    const send = el("button", { class: "btn btn-primary", type: "submit", "aria-label": "Send" }, icon("send"), "Send");
+      on: { keydown: (event) => this.key(event) } });
+    this.sending = el("button", { class: "btn btn-primary", type: "submit", "aria-label": "Send" }, icon("send"), "Send");
     root.replaceChildren(el("div", { class: "app-bar" }, this.status, el("span", { class: "grow" }), this.interrupt), this.talk,
-      el("form", { class: "console-say", on: { submit: (event) => { event.preventDefault(); this.say(); } } }, this.input, send));
+      el("form", { class: "console-say", on: { submit: (event) => { event.preventDefault(); this.say(); } } }, this.input, this.sending));
     this.offs = [ctx.on("AGENT_STATUS", () => this.load())];
     this.timer = setInterval(() => { if (!document.hidden) this.load(); }, AGAIN_MS);
   }
@@ -36,27 +38,34 @@ class Console {
 
   async load() {
     try {
-      const { messages, agents } = await this.ctx.api("/api/console");
+      const { messages, agents, hasModel = true } = await this.ctx.api("/api/console");
       if (this.closed) return;
-      const now = JSON.stringify([messages, agents]);
+      this.allow(hasModel);
+      const now = JSON.stringify([messages, agents, hasModel]);
       if (now === this.known) return;
       this.known = now;
       this.agents(agents);
-      this.messages(messages, agents);
+      this.messages(messages, agents, hasModel);
     } catch (error) {
       if (!this.closed && !this.known) this.talk.replaceChildren(failure(error, () => this.load()));
     }
   }
 
+  /** Nobody would answer without a model: then there is nothing to write into. */
+  allow(hasModel) {
+    this.input.disabled = this.sending.disabled = !hasModel;
+    this.input.placeholder = hasModel ? "What should be done? Enter sends, Shift+Enter starts a new line." : "No model is set up, so nobody would answer.";
+  }
+
   agents(agents) {
     const busy = agents.filter((one) => ["acting", "thinking", "waiting"].includes(one.status));
     const shown = busy.length ? busy : agents.slice(-1);
-    this.status.replaceChildren(...(shown.length ? shown.map((one) => el("span", { class: `badge ${TONES[one.status] ? `badge-${TONES[one.status]}` : ""}`, text: `${one.agentId}: ${one.status}` }))
-      : [el("span", { class: "badge", text: "No agent yet" })]));
+    this.status.replaceChildren(...(shown.length ? shown.map((one) => el("span", { class: `badge ${TONES[one.status] ? `badge-${TONES[one.status]}` : ""}`, text: `${one.agentId}: ${STATUS[one.status] ?? one.status}` }))
+      : [el("span", { class: "badge", text: "No agent is working" })]));
   }
 
-  messages(messages, agents) {
-    if (!messages.length) return this.talk.replaceChildren(none(agents));
+  messages(messages, agents, hasModel) {
+    if (!messages.length) return this.talk.replaceChildren(hasModel ? none() : noModel());
     const isAtEnd = this.talk.scrollHeight - this.talk.scrollTop - this.talk.clientHeight < 60;
     this.talk.replaceChildren(...messages.map(message));
     if (isAtEnd) this.talk.scrollTop = this.talk.scrollHeight;
@@ -93,12 +102,12 @@ function message(one) {
   const isPerson = one.from === "person";
   return el("article", { class: `console-message ${isPerson ? "is-yours" : ""}`, dataset: { from: one.from } },
     el("header", {}, el("b", { text: isPerson ? "You" : one.from }), el("time", { datetime: one.at, text: moment(one.at) }),
-      one.status && TONES[one.status] ? el("span", { class: `badge badge-${TONES[one.status]}`, text: one.status }) : null),
+      one.status && TONES[one.status] ? el("span", { class: `badge badge-${TONES[one.status]}`, text: STATUS[one.status] ?? one.status }) : null),
     el("p", { text: one.text }));
 }
 
-function none(agents) {
-  if (agents.length) return empty("console", "Nothing was said yet", "Write below what should be done.");
-  return empty("console", "No agent is listening yet", "What you write waits until one does. Start the built-in agent with a task, or connect your own by MCP:",
-    el("code", { class: "pane-code", text: "handrail agent \"Order a coffee\"" }), el("code", { class: "pane-code", text: "handrail mcp" }));
-}
+const none = () => empty("console", "What should be done?", "Write it below. The agent says here what it does, and asks when it needs you.");
+
+const noModel = () => empty("console", "No model is set up",
+  "The built-in agent needs a model to answer. Start the desk with one, or let your own agent work over MCP:",
+  el("code", { class: "pane-code", text: "handrail serve --model openai:NAME" }), el("code", { class: "pane-code", text: "handrail mcp" }));

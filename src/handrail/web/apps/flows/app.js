@@ -3,9 +3,11 @@
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
 import { empty, failure, loading } from "../panes.js";
-import { lasted, moment, toneOf } from "../words.js";
+import { ago, count, lasted, moment, toneOf } from "../words.js";
 import { setup } from "./setup.js";
 import { Watch } from "./watch.js";
+
+const OUTCOMES = { passed: "passed", failed: "failed", stopped: "was stopped", running: "is running" };
 
 export default function mount(root, ctx) {
   const app = new Flows(root, ctx);
@@ -19,7 +21,7 @@ class Flows {
     this.list = el("div", { class: "split-list", "aria-label": "Flows and runs" }, loading());
     this.detail = el("div", { class: "split-detail" });
     this.split = el("div", { class: "split" }, this.list, this.detail);
-    const again = el("button", { class: "btn btn-sm", on: { click: () => this.load() } }, icon("refresh"), "Look again");
+    const again = el("button", { class: "btn btn-sm", on: { click: () => this.load() } }, icon("refresh"), "Refresh");
     this.where = el("span", { class: "quiet mono flows-where" });
     root.replaceChildren(el("div", { class: "app-bar" }, this.where, el("span", { class: "grow" }), again), this.split);
     this.nothing();
@@ -31,7 +33,7 @@ class Flows {
 
   nothing() {
     this.split.classList.remove("has-detail");
-    this.detail.replaceChildren(empty("flow", "Choose a flow", "See what is wrong with it, give its variables, pick a phone and run it; or look at an earlier run."));
+    this.detail.replaceChildren(empty("flow", "Choose a flow", "See its steps, fill in its variables, pick a phone and run it. Or look at an earlier run."));
   }
 
   async load() {
@@ -40,6 +42,7 @@ class Flows {
         ["/api/flows", "/api/flows/runs", "/api/devices"].map((path) => this.ctx.api(path)));
       if (this.closed) return;
       this.devices = devices;
+      this.last = new Map(runs.toReversed().map((one) => [one.file, one])); // the newest of each file
       this.where.textContent = folders.join(" · ");
       this.list.replaceChildren(...this.flows(flows, folders), ...this.runs(runs));
     } catch (error) {
@@ -49,7 +52,7 @@ class Flows {
 
   flows(flows, folders) {
     if (!flows.length) {
-      return [empty("flow", "No flow is here", folders.length ? `Put .yaml files into ${folders[0]}, or make one of what was done: Journal → This session as a flow.`
+      return [empty("flow", "No flows yet", folders.length ? `Put .yaml files into ${folders[0]}, or turn something that was done into one: Journal → Turn this session into a flow.`
         : "Start the desk with --flows FOLDER.")];
     }
     return [el("h3", { class: "flows-part", text: "Flows" }), ...flows.map((one) => this.flow(one))];
@@ -57,21 +60,25 @@ class Flows {
 
   flow(one) {
     const bad = one.problems.filter((problem) => problem.level === "error").length;
-    const state = one.broken ? ["error", `${bad} error${bad === 1 ? "" : "s"}`] : one.problems.length ? ["warning", `${one.problems.length} to look at`] : ["success", "clean"];
+    const notes = one.problems.length;
+    const file = one.broken ? `can't run: ${count(bad, "error")}` : notes ? count(notes, "warning") : null;
+    const last = this.last.get(one.file);
+    const lately = last ? `last run ${OUTCOMES[last.outcome] ?? last.outcome} ${ago(last.started)}` : "never run";
     return el("button", { class: "row", dataset: { file: one.file }, on: { click: (event) => { this.mark(event); this.setup(one); } } },
-      el("span", { class: `dot dot-${state[0]}`, title: state[1] }),
+      el("span", { class: `dot ${last ? `dot-${toneOf(last.outcome)}` : "dot-none"}`, title: lately }),
       el("span", { class: "row-title", text: one.name }),
-      el("span", { class: "row-time", text: `${one.steps} steps` }),
-      el("span", { class: "row-more", text: [one.file, state[1], ...one.tags.map((tag) => `#${tag}`)].join(" · ") }));
+      el("span", { class: "row-time", text: count(one.steps, "step") }),
+      el("span", { class: "row-more" }, file ? el("span", { class: one.broken ? "flows-bad" : "flows-note", text: `${file} · ` }) : null,
+        [lately, one.file, ...one.tags.map((tag) => `#${tag}`)].join(" · ")));
   }
 
   runs(runs) {
     if (!runs.length) return [];
     return [el("h3", { class: "flows-part", text: "Runs" }), ...runs.map((one) => el("button", { class: "row", dataset: { run: one.id }, on: { click: (event) => { this.mark(event); this.watch(one.id); } } },
-      el("span", { class: `dot dot-${toneOf(one.outcome)}`, title: one.outcome }),
+      el("span", { class: `dot dot-${toneOf(one.outcome)}`, title: OUTCOMES[one.outcome] ?? one.outcome }),
       el("span", { class: "row-title", text: one.name }),
       el("span", { class: "row-time", text: moment(one.started) }),
-      el("span", { class: "row-more", text: [one.outcome, `${one.done} of ${one.total}`, one.duration_ms ? lasted(one.duration_ms) : null].filter(Boolean).join(" · ") })))];
+      el("span", { class: "row-more", text: [OUTCOMES[one.outcome] ?? one.outcome, `${one.done} of ${count(one.total, "step")}`, one.duration_ms ? lasted(one.duration_ms) : null].filter(Boolean).join(" · ") })))];
   }
 
   mark(event) {
@@ -81,7 +88,7 @@ class Flows {
   setup(flow) {
     this.leave();
     this.split.classList.add("has-detail");
-    const usable = this.devices.filter((one) => one.usable !== false);
+    const usable = this.devices.filter((one) => one.usable !== false && (one.state ?? "device") === "device");
     this.detail.replaceChildren(this.back(), ...setup(flow, usable, (chosen) => this.run(flow, chosen)));
   }
 
@@ -90,7 +97,7 @@ class Flows {
       const run = await this.ctx.api("/api/flows/run", { method: "POST", body: { file: flow.file, ...chosen } });
       this.watch(run.id);
     } catch (error) {
-      this.ctx.toast(error.hint ? `${error.message} ${error.hint}` : error.message, "error");
+      this.ctx.fail(error, "The flow could not be started.");
     }
   }
 

@@ -1,7 +1,8 @@
-// One flow before it runs: what its file says, what is wrong with it, its variables and its phones.
+// One flow before it runs: its steps, what is wrong with its file, its variables and its phones.
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { count } from "../words.js";
 
 /** `run({device | devices, env})` when the person says so. */
 export function setup(flow, devices, run) {
@@ -12,20 +13,20 @@ export function setup(flow, devices, run) {
   const form = el("form", { class: "flows-form", on: { submit: (event) => { event.preventDefault(); run(chosen(form, names, flow)); } } },
     phones, variables, el("div", { class: "buttons" }, start, devices.length ? null : el("span", { class: "quiet", text: "Connect a phone first." })));
   return [
-    el("header", {}, el("h2", { text: flow.name }), el("p", { class: "quiet", text: [flow.file, flow.app, `${flow.steps} steps`].filter(Boolean).join(" · ") })),
-    problems(flow.problems), form,
+    el("header", {}, el("h2", { text: flow.name }), el("p", { class: "quiet", text: [flow.file, flow.app, count(flow.steps, "step")].filter(Boolean).join(" · ") })),
+    problems(flow.problems), form, preview(flow.preview ?? []),
   ].filter(Boolean);
 }
 
 function phone(name, label, devices, at) {
   return el("label", { class: "field" }, el("span", { text: label }),
     el("select", { name: `phone:${name}`, required: true }, devices.map((one, index) =>
-      el("option", { value: one.serial, text: one.model ? `${one.model} · ${one.serial}` : one.serial, ...(index === at ? { selected: true } : {}) }))));
+      el("option", { value: one.serial, text: one.name ?? one.serial, title: one.serial, ...(index === at ? { selected: true } : {}) }))));
 }
 
 function variable({ name, value }) {
   return el("label", { class: "field" }, el("span", { class: "mono", text: name }),
-    el("input", { name: `env:${name}`, value: value ?? "", placeholder: value === null ? "needs a value" : "empty", required: value === null }));
+    el("input", { name: `env:${name}`, value: value ?? "", placeholder: value === null ? "required" : "empty", required: value === null }));
 }
 
 function chosen(form, names, flow) {
@@ -39,8 +40,16 @@ function chosen(form, names, flow) {
   return names.length > 1 ? { devices: phones, env } : { device: phones.device, env };
 }
 
+/** What a run would do, step by step. */
+function preview(steps) {
+  if (!steps.length) return null;
+  return el("section", { class: "flows-preview" }, el("h3", { text: "What it does" }),
+    el("ol", { "aria-label": "Steps of this flow" }, steps.map(({ label, depth, part }) =>
+      el("li", { class: part ? "flows-part-name" : "", style: { "--depth": String(depth) } }, el("span", { text: part ? `${label}:` : label })))));
+}
+
 function problems(found) {
-  if (!found.length) return el("p", { class: "flows-clean" }, icon("check"), "The file is clean.");
+  if (!found.length) return null;
   const badge = { error: "badge-error", warning: "badge-warning", hint: "badge-info" };
   return el("ul", { class: "flows-problems" }, found.map((one) => el("li", {},
     el("span", { class: `badge ${badge[one.level]}`, text: one.level }),

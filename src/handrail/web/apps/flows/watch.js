@@ -1,6 +1,7 @@
 // One run: its steps as they go, then its report.
 
 import { el } from "../../desk/element.js";
+import { errorOf, fold, problem } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { openTab } from "../../desk/pictures.js";
 import { failure, loading } from "../panes.js";
@@ -44,7 +45,7 @@ export class Watch {
       el("div", { class: "buttons" },
         isRunning ? el("button", { class: "btn btn-danger", on: { click: () => this.stop() } }, icon("stop"), "Stop") : null,
         run.report ? el("button", { class: "btn btn-primary", on: { click: () => openTab(run.report) } }, icon("external"), "Report") : null),
-      ...(run.error ? [el("p", { class: "flows-error", role: "alert", text: run.error })] : []),
+      ...(run.error ? [el("div", { class: "flows-error problem", role: "alert" }, el("strong", { text: "The run ended before its last step." }), fold({ message: run.error }))] : []),
       el("ol", { class: "flows-steps", "aria-label": "Steps" }, run.steps.map((one) => this.step(one))));
   }
 
@@ -53,16 +54,16 @@ export class Watch {
     return el("li", { class: `flows-step is-${one.outcome}`, style: { "--depth": String(one.path.length - 1) }, dataset: { path: one.path.join("."), outcome: one.outcome } },
       sign,
       el("span", { class: "flows-label" }, one.label ?? "", one.tries > 1 ? el("span", { class: "quiet", text: ` ${one.tries} tries` }) : null,
-        one.error ? el("p", { class: "flows-error", text: [one.code, one.error, one.hint].filter(Boolean).join(" · ") }) : null),
+        one.error ? el("div", { class: "flows-error" }, problem(errorOf(one))) : null),
       el("span", { class: "row-time", text: one.duration_ms ? lasted(one.duration_ms) : "" }),
-      one.action_id ? el("button", { class: "btn btn-sm btn-ghost", text: "Entry", "aria-label": `Journal entry of ${one.label}`, on: { click: () => this.ctx.open("journal", { entry: one.action_id }) } }) : el("span"));
+      one.action_id ? el("button", { class: "btn btn-sm btn-ghost", text: "In the journal", "aria-label": `${one.label}: show it in the journal`, on: { click: () => this.ctx.open("journal", { entry: one.action_id }) } }) : el("span"));
   }
 
   async stop() {
     try {
       await this.ctx.api(`/api/flows/runs/${encodeURIComponent(this.id)}/stop`, { method: "POST", body: {} });
     } catch (error) {
-      this.ctx.toast(error.message, "error");
+      this.ctx.fail(error, "The run could not be stopped.");
     }
   }
 

@@ -1,6 +1,7 @@
 // Journal: everything that was done, newest first, one action in full, and the proof that nothing was changed.
 
 import { el } from "../../desk/element.js";
+import { shortly } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { empty, failure, loading, notice } from "../panes.js";
 import { ended, moment, spaced, toneOf, who } from "../words.js";
@@ -37,7 +38,7 @@ class Journal {
 
   nothing() {
     this.split.classList.remove("has-detail");
-    this.detail.replaceChildren(empty("journal", "Choose an action", "Its pictures, what changed, its timings and its whole envelope are shown here."));
+    this.detail.replaceChildren(empty("journal", "Choose an action", "Its pictures, what changed, how long it took and its proof are shown here."));
   }
 
   loadSoon() {
@@ -61,8 +62,8 @@ class Journal {
   }
 
   none(page) {
-    if (this.filters.any || page.next) return empty("search", "Nothing fits", "Loosen the filters to see more.", this.more(page));
-    return empty("journal", "The journal is empty", "The first action, by an agent, a flow or by hand, begins it.");
+    if (this.filters.any || page.next) return empty("search", "No results", "Change the filters to see more.", this.more(page));
+    return empty("journal", "The journal is empty", "Whatever an agent, a flow or you do on a phone appears here.");
   }
 
   page(before = null) {
@@ -81,7 +82,7 @@ class Journal {
       try {
         button.replaceWith(...this.list(await this.page(next)));
       } catch (error) {
-        this.ctx.toast(error.message, "error");
+        this.ctx.fail(error);
         button.disabled = false;
       }
     } } });
@@ -89,7 +90,7 @@ class Journal {
   }
 
   row(one) {
-    const end = one.failure_code ?? ended(one.state);
+    const end = one.failure_code ? shortly(one.failure_code) : ended(one.state);
     return el("div", { role: "listitem" }, el("button", {
       class: "row", dataset: { action: one.action_id, seq: one.seq, state: one.state },
       "aria-current": String(one.action_id === this.shown), on: { click: () => this.show(one.action_id) },
@@ -132,13 +133,13 @@ class Journal {
     const wanted = new URLSearchParams({ session: entry.session ?? "", device: entry.device ?? "", name: "recorded" });
     try {
       const { text } = await this.ctx.api(`/api/journal/flow?${wanted}`);
-      this.detail.replaceChildren(this.back(), el("h2", { text: "What was done in this session, as a flow" }),
-        el("p", { class: "quiet", text: "Save it as a .yaml file in the flows folder, and it runs again from Flows or with handrail run." }),
+      this.detail.replaceChildren(this.back(), el("h2", { text: "This session as a flow" }),
+        el("p", { class: "quiet", text: "Save it as a .yaml file in the flows folder, then run it from Flows or with handrail run." }),
         el("div", { class: "buttons" }, el("button", { class: "btn btn-primary", text: "Copy", on: { click: () => this.copy(text) } }),
           el("button", { class: "btn", text: "Back to the action", on: { click: () => this.show(entry.action_id) } })),
         el("pre", { class: "code journal-flow", tabindex: "0", text }));
     } catch (error) {
-      this.ctx.toast(error.hint ? `${error.message}. ${error.hint}` : error.message, "error");
+      this.ctx.fail(error, "This session can't be made a flow.");
     }
   }
 
@@ -153,12 +154,13 @@ class Journal {
 
   async verify() {
     this.proof.disabled = true;
-    this.said.replaceChildren(notice("info", "Recomputing every entry…"));
+    this.said.replaceChildren(notice("info", "Checking every record…"));
     try {
       const verdict = await this.ctx.api("/api/journal/verify", { method: "POST", body: {} });
       this.said.replaceChildren(this.verdict(verdict));
     } catch (error) {
-      this.said.replaceChildren(notice("danger", error.message));
+      this.said.replaceChildren();
+      this.ctx.fail(error, "The journal could not be verified.");
     } finally {
       this.proof.disabled = false;
     }
@@ -166,10 +168,10 @@ class Journal {
 
   verdict(one) {
     const close = el("button", { class: "btn btn-sm btn-ghost", "aria-label": "Close the result", on: { click: () => this.said.replaceChildren() } }, icon("close"));
-    if (!one.ok) return notice("danger", `Broken at entry ${one.first_bad}: ${one.why}`, close);
+    if (!one.ok) return notice("danger", `Something was changed: record ${one.first_bad} does not fit (${one.why}).`, close);
     const warned = one.warnings.length ? ` ${one.warnings.length} stored pictures or trees are missing or changed.` : "";
-    return notice(one.warnings.length ? "warn" : "ok", `Whole: ${one.count} entries, each sealed by the one before, recomputed in ${Math.round(one.took_ms)} ms.${warned}`,
-      el("code", { class: "journal-head", text: one.head, title: "Keep this elsewhere to prove later that nothing was cut off" }), close);
+    return notice(one.warnings.length ? "warn" : "ok", `Nothing was changed: all ${one.count} records fit together.${warned}`,
+      el("code", { class: "journal-head", text: one.head, title: "The journal's fingerprint. Keep a copy elsewhere to prove later that nothing was removed." }), close);
   }
 
   close() {

@@ -1,11 +1,14 @@
 // One action in full: pictures, what changed, how long what took, how it was checked, and all of it as JSON.
 
 import { el } from "../../desk/element.js";
+import { errorOf, problem, shortly } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { openTab, picture } from "../../desk/pictures.js";
-import { ended, lasted, moment, sentence, spaced, toneOf, who } from "../words.js";
+import { ended, lasted, moment, spaced, toneOf, who } from "../words.js";
 
 const PICTURES = { before: "Before", after: "After", screenshot: "Screenshot" };
+const DOORS = { cli: "in a terminal", mcp: "over MCP", http: "over HTTP", ws: "over a socket", desk: "at the desk", flow: "in a flow", agent: "built-in agent", python: "a Python program" };
+const DELIVERED = { delivered: "yes", not_delivered: "no", unknown: "not known" };
 const PHASES = ["queue", "permit", "approval", "look", "resolve", "dispatch", "settle", "verify", "diff"];
 
 export function detail(entry, { flow }) {
@@ -13,8 +16,8 @@ export function detail(entry, { flow }) {
   return [
     head(entry, envelope), facts(entry, envelope), pictures(entry.pictures), changes(entry.diff), timings(envelope?.timings_ms),
     life(entry.events),
-    el("div", { class: "buttons" }, el("button", { class: "btn btn-sm", on: { click: flow } }, icon("flow"), "This session as a flow")),
-    raw("The action", entry.action), raw("Its envelope", envelope), raw("Its events", entry.events),
+    el("div", { class: "buttons" }, el("button", { class: "btn btn-sm", on: { click: flow } }, icon("flow"), "Turn this session into a flow")),
+    raw("Action (JSON)", entry.action), raw("Result (JSON)", envelope), raw("Events (JSON)", entry.events),
   ].filter(Boolean);
 }
 
@@ -24,18 +27,18 @@ function head(entry, envelope) {
   const what = on?.text || on?.accessibility_id;
   return el("header", { class: "journal-title" },
     el("h2", {}, spaced(entry.action?.type ?? envelope?.action_type ?? entry.events[0].kind), what ? ` “${what}”` : ""),
-    el("span", { class: `badge badge-${toneOf(state)}`, text: envelope?.failure_code ?? ended(state) }),
+    el("span", { class: `badge badge-${toneOf(state)}`, text: envelope?.failure_code ? shortly(envelope.failure_code) : ended(state) }),
     envelope?.reason ? el("p", { class: "journal-reason", text: envelope.reason }) : null,
-    envelope?.message && !envelope.success ? el("p", { class: "journal-why", text: [envelope.message, envelope.hint].filter(Boolean).map(sentence).join(" ") }) : null);
+    envelope && !envelope.success ? el("div", { class: "journal-why" }, problem(errorOf(envelope))) : null);
 }
 
 function facts(entry, envelope) {
   const check = envelope?.verification;
   const rows = [
-    ["Who", [who(entry.actor), entry.door && `by ${entry.door}`].filter(Boolean).join(" ")],
+    ["Who", [who(entry.actor), DOORS[entry.door] ?? entry.door].filter(Boolean).join(", ")],
     ["Phone", [entry.device, envelope?.device?.model].filter(Boolean).join(" · ")],
     ["When", entry.events[0].at_ms ? moment(entry.events[0].at_ms) : null],
-    ["Delivery", envelope?.delivery],
+    ["Reached the phone", DELIVERED[envelope?.delivery]],
     ["Checked", check && [spaced(check.mode), check.outcome, short(check.observed)].filter(Boolean).join(" · ")],
     ["Approval", envelope?.approval && [envelope.approval.decision, envelope.approval.by && `by ${envelope.approval.by}`].filter(Boolean).join(" ")],
     ["Screen", envelope?.ui_fingerprint_after && `${envelope.ui_fingerprint_before ?? "?"} → ${envelope.ui_fingerprint_after}`],
@@ -51,7 +54,7 @@ function pictures(found) {
   return el("div", { class: "journal-pictures" }, shown.map(([name, title]) => {
     const address = `/api/journal/blob/${found[name]}`;
     const shot = picture(address, { alt: `${title} the action` });
-    const figure = el("figure", {}, el("button", { type: "button", class: "picture-button", title: "Open in a tab of its own", on: { click: () => openTab(address) } }, shot),
+    const figure = el("figure", {}, el("button", { type: "button", class: "picture-button", title: "Open in a new tab", on: { click: () => openTab(address) } }, shot),
       el("figcaption", { text: title }));
     shot.addEventListener("error", () => figure.replaceChildren(el("p", { class: "quiet", text: `${title}: no longer kept.` })));
     return figure;
@@ -81,8 +84,8 @@ function timings(found) {
 }
 
 function life(events) {
-  return el("section", {}, el("h3", { text: "Its life" }), el("ol", { class: "journal-life" }, events.map((one) =>
-    el("li", {}, el("b", { text: spaced(one.kind) }), el("span", { class: "quiet", text: ` ${moment(one.at_ms)} · entry ${one.seq}` }),
+  return el("section", {}, el("h3", { text: "History" }), el("ol", { class: "journal-life" }, events.map((one) =>
+    el("li", {}, el("b", { text: spaced(one.kind) }), el("span", { class: "quiet", text: ` ${moment(one.at_ms)} · record ${one.seq}` }),
       el("code", { text: one.hash.slice(0, 12), title: one.hash })))));
 }
 

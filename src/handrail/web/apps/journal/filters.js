@@ -4,12 +4,12 @@ import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
 
 const CHOICES = {
-  touches: [["1", "Only what touches"], ["", "Also looking"]],
-  state: [["", "Any end"], ["verified", "Verified"], ["pending_verification", "Done"], ["failed", "Failed"], ["unfinished", "Unfinished"]],
-  actor: [["", "Anybody"], ["agent", "Agents"], ["person", "People"], ["flow", "Flows"]],
-  device: [["", "Any phone"]],
+  touches: [["1", "Actions only"], ["", "Actions and reads"]],
+  state: [["", "All results"], ["verified", "Verified"], ["pending_verification", "Done"], ["failed", "Failed"], ["unfinished", "Unfinished"]],
+  actor: [["", "Everyone"], ["agent", "Agents"], ["person", "People"], ["flow", "Flows"]],
+  device: [["", "All phones"]],
 };
-const NAMES = { touches: "Kind", state: "End", actor: "Who", device: "Phone" };
+const NAMES = { touches: "Kind", state: "Result", actor: "By whom", device: "Phone" };
 const TYPING_MS = 250;
 
 export class Filters {

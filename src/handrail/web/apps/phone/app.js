@@ -59,12 +59,14 @@ class Phone {
     this.story = new Story();
     this.elements = new Elements((ref) => this.hands.act({ type: "tap", target: { ref } }));
     this.hold = new Hold(this.ctx, () => this.device, (state) => this.show(state));
-    this.hands = new Hands(this.screen, (action) => send({ action }), () => this.hold.may());
+    this.hands = new Hands(this.screen, (action) => send({ action }), () => !this.isOffline && this.hold.may());
     this.send = send;
     this.root.replaceChildren(this.bar(devices), this.hold.banner, this.body(), this.foot());
     this.offs = [
       this.ctx.on("ENVELOPE", (frame) => this.heard(frame)),
       this.ctx.on("open", () => this.again()),
+      this.ctx.on("closed", () => this.offline()),
+      this.ctx.onState((state, { fields }) => fields.has("approvals") && this.questions()),
     ];
     this.watching = () => this.watch(!document.hidden);
     document.addEventListener("visibilitychange", this.watching);
@@ -73,7 +75,7 @@ class Phone {
 
   bar(devices) {
     this.picker = el("select", { class: "input", "aria-label": "Phone", on: { change: () => this.choose(this.picker.value) } },
-      devices.map((one) => el("option", { value: one.serial, text: one.model ? `${one.model} · ${one.serial}` : one.serial })));
+      devices.map((one) => el("option", { value: one.serial, text: one.name ?? one.serial, title: one.serial })));
     this.stop = el("button", { class: "btn btn-danger", on: { click: () => this.stopAll() } }, icon("stop"), "Stop");
     return el("div", { class: "app-bar" }, this.picker, this.hold.chip, el("span", { class: "grow" }), this.hold.button, this.stop);
   }
@@ -81,7 +83,7 @@ class Phone {
   body() {
     this.keys = el("div", { class: "phone-keys", role: "group" });
     this.showKeys("android");
-    this.overlay = el("button", { class: "btn btn-sm", "aria-pressed": "false", on: { click: () => this.toggleRefs() } }, icon("search"), "Refs");
+    this.overlay = el("button", { class: "btn btn-sm", "aria-pressed": "false", title: "Show what agents can name on this screen", on: { click: () => this.toggleRefs() } }, icon("search"), "Elements");
     return el("div", { class: "phone-body" },
       el("div", { class: "phone-stage" }, this.screen.stage, el("div", { class: "phone-under" }, this.keys, this.overlay)),
       el("div", { class: "phone-side" }, this.story.section, this.elements.section));
@@ -119,8 +121,30 @@ class Phone {
     this.offFrame?.();
     this.offFrame = this.ctx.onFrame(device, (frame) => this.picture(frame));
     this.watch(!document.hidden);
-    await this.refresh();
+    this.questions();
+    await Promise.all([this.refresh(), this.remember()]);
     if (this.showsRefs) await this.look();
+  }
+
+  /** What was done on it before this page was opened. */
+  async remember() {
+    const device = this.device;
+    try {
+      const { actions } = await this.ctx.api(`/api/journal?${new URLSearchParams({ device, touches: "1", limit: String(this.story.kept) })}`);
+      if (device === this.device && !this.closed) this.story.before(actions);
+    } catch { /* the list fills as things happen */ }
+  }
+
+  /** While a question about this phone is open, what is under way waits for its answer. */
+  questions() {
+    this.story.asks(this.ctx.state().approvals.filter((one) => one.device === this.serial).length);
+  }
+
+  offline() {
+    this.isOffline = true;
+    this.hold.offline();
+    this.screen.offline(true);
+    this.marks.forget();
   }
 
   /** Pictures come only while somebody can see them. */
@@ -132,6 +156,8 @@ class Phone {
 
   /** The server may be another one: what it knew of this page is gone, and it counts its pictures anew. */
   again() {
+    this.isOffline = false;
+    this.screen.offline(false);
     this.screen.restart();
     if (this.watches) this.send({ control: "watch" });
     this.refresh();
@@ -145,12 +171,13 @@ class Phone {
   }
 
   async refresh() {
+    if (this.isOffline) return;
     try {
       const device = this.device;
       const state = await this.ctx.api(`/api/phone/${encodeURIComponent(device)}/state`);
       if (device === this.device && !this.closed) this.show(state);
     } catch (error) {
-      if (!this.closed) this.hold.unknown(error);
+      if (!this.closed && !this.isOffline) this.hold.unknown(error);
     }
   }
 
@@ -158,9 +185,10 @@ class Phone {
     this.showKeys(state.platform ?? "android");
     this.serial = state.device; // as the engine names it; the list may know it by another name
     this.hold.show(state);
-    this.root.classList.toggle("is-yours", state.yours);
+    this.root.classList.toggle("is-yours", this.hold.yours);
     this.line.textContent = state.app ? `${state.app} · ${state.activity.split(".").pop()}` : "Nothing in front";
-    if (state.last?.envelope && !this.story.hasAny) this.ended(state.last.envelope, null);
+    this.line.title = this.serial;
+    this.questions();
   }
 
   heard(frame) {
@@ -170,14 +198,16 @@ class Phone {
       if (frame.envelope.semantic !== "observation") this.refresh();
     } else {
       this.story.live(frame);
+      this.marks.aimed(frame);
+      if (frame.said && frame.said !== this.said) this.refresh();
+      this.said = frame.said;
     }
   }
 
   ended(envelope, actor) {
-    this.story.quiet();
-    if (envelope.semantic === "observation") return;
+    if (envelope.semantic === "observation") return this.story.over(envelope.action_id);
     this.story.ended(envelope, actor);
-    this.marks.acted(envelope);
+    return this.marks.acted(envelope);
   }
 
   async stopAll() {
@@ -186,7 +216,7 @@ class Phone {
       const { stopped } = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device)}/stop`, { method: "POST", body: {} });
       this.ctx.toast(stopped ? `Stopped ${stopped} action${stopped > 1 ? "s" : ""}.` : "Nothing was being done here.", "info");
     } catch (error) {
-      this.ctx.toast(error.message, "error");
+      this.ctx.fail(error);
     } finally {
       this.stop.disabled = false;
     }

@@ -1,6 +1,7 @@
 // The elements that agents can name, as a list: the way to use the phone without a pointer.
 
 import { el } from "../../desk/element.js";
+import { shortly } from "../../desk/error_words.js";
 
 export class Elements {
   constructor(tap) {
@@ -25,6 +26,6 @@ export class Elements {
   }
 
   trouble(error) {
-    this.count.textContent = error.message;
+    this.count.textContent = shortly(error.code);
   }
 }

@@ -1,7 +1,9 @@
 // Who has the phone, and the way to take it or to give it back. Touching it is never silent about that.
 
 import { el } from "../../desk/element.js";
+import { shortly } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
+import { ago } from "../words.js";
 
 export class Hold {
   constructor(ctx, device, changed) {
@@ -15,36 +17,45 @@ export class Hold {
       icon("alert"),
       el("span", { class: "notice-text" }),
       el("button", { class: "btn btn-sm btn-primary", text: "Take over", on: { click: () => this.post("take") } }),
-      el("button", { class: "btn btn-sm", text: "Only watch", on: { click: () => { this.banner.hidden = true; } } }));
+      el("button", { class: "btn btn-sm", dataset: { local: "" }, text: "Only watch", on: { click: () => { this.banner.hidden = true; } } }));
     this.label();
   }
 
   show(state) {
-    this.yours = state.yours;
-    const holder = state.holder?.holder;
-    this.holder = holder;
-    this.chip.className = `badge phone-holder ${state.yours ? "badge-success" : holder ? "badge-info" : ""}`;
-    this.chip.textContent = state.yours ? "Yours: agents wait" : holder ? `Held by ${holder.kind} ${holder.label || holder.id}` : "Free";
-    if (state.yours) this.banner.hidden = true;
+    this.yours = state.yours && state.here;
+    this.elsewhere = state.yours && !state.here;
+    const holder = this.holder = state.holder?.holder;
+    const name = holder?.label || holder?.id;
+    this.chip.className = `badge phone-holder ${this.yours ? "badge-success" : holder ? "badge-info" : ""}`;
+    this.chip.textContent = this.yours ? yours(state.line ?? []) : this.elsewhere ? "Yours, in another browser"
+      : holder ? `Held by ${name} · ${ago(state.holder.since)}` : "Nobody has it";
+    this.chip.title = (state.line ?? []).map((one, at) => `${at + 1}. ${one.name}, came ${ago(one.since)}`).join("\n");
+    if (this.yours) this.banner.hidden = true;
     this.label();
   }
 
   unknown(error) {
     this.chip.className = "badge phone-holder badge-error";
-    this.chip.textContent = error.code === "OFFLINE" ? "Offline" : error.message;
+    this.chip.textContent = shortly(error.code);
+  }
+
+  offline() {
+    this.chip.className = "badge phone-holder";
+    this.chip.textContent = "Offline";
+    this.banner.hidden = true;
   }
 
   label() {
-    this.button.textContent = this.yours ? "Hand back" : "Take over";
+    this.button.textContent = this.yours ? "Hand back" : this.elsewhere ? "Take over here" : "Take over";
     this.button.classList.toggle("btn-primary", !this.yours);
   }
 
   /** Whether a touch may go out now; if not, the person is told what it would mean. */
   may() {
     if (this.yours) return true;
-    const who = this.holder && this.holder.kind !== "person" ? `The ${this.holder.kind} ${this.holder.label || this.holder.id}` : "Any agent";
+    const who = this.holder && this.holder.kind !== "person" ? this.holder.label || this.holder.id : "Any agent";
     this.banner.querySelector(".notice-text").textContent =
-      `Touching this phone takes it over. ${who} has to wait until you hand it back; what you do is journalled as yours.`;
+      `Touching this phone takes it over. ${who} waits until you hand it back; what you do is recorded as yours.`;
     this.banner.hidden = false;
     this.banner.querySelector("button").focus();
     return false;
@@ -60,9 +71,14 @@ export class Hold {
       const state = await this.ctx.api(`/api/phone/${encodeURIComponent(this.device())}/${what}`, { method: "POST", body: {} });
       this.changed(state);
     } catch (error) {
-      this.ctx.toast(error.hint ? `${error.message} ${error.hint}` : error.message, "error");
+      this.ctx.fail(error);
     } finally {
       this.button.disabled = false;
     }
   }
+}
+
+function yours(line) {
+  if (!line.length) return "Yours: agents wait";
+  return line.length === 1 ? `Yours: ${line[0].name} waits` : `Yours: ${line.length} agents wait`;
 }

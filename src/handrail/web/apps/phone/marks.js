@@ -1,9 +1,12 @@
-// Drawn over the picture: the refs of the compact tree where they are, and what was touched last.
+// Drawn over the picture: the refs of the compact tree where they are, and what is being touched. The mark belongs to
+// the screen on which the finger comes down: it goes when that screen does, and what was never sent leaves none.
 
+import { shortly } from "../../desk/error_words.js";
 import { el } from "../../desk/element.js";
 import { spaced } from "../words.js";
 
-const SHOWN_MS = 6000;
+const SHOWN_MS = 3000;
+const TOUCHES = new Set(["resolved", "dispatched", "pending_verification"]);
 
 export class Marks {
   constructor(glass) {
@@ -29,15 +32,33 @@ export class Marks {
     return box;
   }
 
+  /** An action is allowed and about to touch something. */
+  aimed({ bounds, lifecycleState, actionType }) {
+    if (bounds && TOUCHES.has(lifecycleState)) this.mark(bounds, spaced(actionType), false);
+  }
+
+  /** It ended. What was touched stays marked for a moment where the screen is still the same. */
   acted(envelope) {
     const found = envelope.target?.resolved?.bounds;
-    this.last.hidden = !found;
-    if (!found) return;
-    this.last.firstChild.textContent = spaced(envelope.action_type);
-    this.last.classList.toggle("is-failed", !envelope.success);
-    this.place(this.last, found);
+    const moved = envelope.ui_fingerprint_before !== envelope.ui_fingerprint_after;
+    if (!found || moved || envelope.delivery === "not_delivered") return this.forget();
+    const code = envelope.success ? "" : ` · ${shortly(envelope.failure_code)}`;
+    this.mark(found, spaced(envelope.action_type) + code, !envelope.success);
+    this.timer = setTimeout(() => this.forget(), SHOWN_MS);
+    return undefined;
+  }
+
+  mark(bounds, text, failed) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => { this.last.hidden = true; }, SHOWN_MS);
+    this.last.hidden = false;
+    this.last.firstChild.textContent = text;
+    this.last.classList.toggle("is-failed", failed);
+    this.place(this.last, bounds);
+  }
+
+  forget() {
+    clearTimeout(this.timer);
+    this.last.hidden = true;
   }
 
   place(box, [left, top, right, bottom]) {
@@ -51,6 +72,6 @@ export class Marks {
 
   clear() {
     this.boxes.replaceChildren();
-    this.last.hidden = true;
+    this.forget();
   }
 }

@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { failure, loading } from "../panes.js";
+import { moment } from "../words.js";
 
 const PACE_MS = 2000; // over which frames are counted
 
@@ -51,6 +52,7 @@ export class Screen {
     this.frames += 1;
     this.canvas.dataset.frames = this.frames;
     this.arrivals.push(performance.now());
+    this.shownAt = Date.now();
     this.fit();
     this.tellPace();
   }
@@ -77,7 +79,16 @@ export class Screen {
     return { x: place(event.clientX, box.left, box.width, this.size.w), y: place(event.clientY, box.top, box.height, this.size.h) };
   }
 
+  offline(isOffline) {
+    this.isOffline = isOffline;
+    this.tellPace();
+  }
+
   tellPace() {
+    if (this.isOffline) {
+      this.pace.textContent = this.shownAt ? `offline · picture of ${moment(this.shownAt)}` : "offline";
+      return;
+    }
     const now = performance.now();
     this.arrivals = this.arrivals.filter((at) => now - at < PACE_MS);
     const rate = this.arrivals.length / (PACE_MS / 1000);
