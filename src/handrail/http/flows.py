@@ -223,6 +223,8 @@ def _preview(steps: Iterable[PlannedStep], depth: int = 0) -> list[dict[str, Any
     for one in steps:
         told.append({"label": one.label, "depth": depth})
         for purpose, inner in one.inner.items():
+            if not inner:
+                continue
             named = [] if purpose == "steps" else [{"label": purpose, "depth": depth + 1, "part": True}]
             told += named + _preview(inner, depth + 1 + bool(named))
     return told[:PREVIEWED]

@@ -111,7 +111,11 @@ def test_a_field_of_the_wrong_type_is_refused_there(
         refused_at(
             field,
             adapter,
-            {"type": kind, **required, field: 5 if field in ("actions", "interactions") else [[5]]},
+            {
+                "type": kind,
+                **required,
+                field: 5 if field in ("actions", "interactions", "missing") else [[5]],
+            },
         )
 
 

@@ -47,8 +47,11 @@ export function who(actor) {
   return actor.kind === "flow" ? `flow ${actor.id}` : actor.id;
 }
 
+const NOT_DONE = new Set(["ACTION_REJECTED", "CANCELLED", "DEVICE_BUSY"]); // nothing went wrong: somebody said no, or wait
+
 /** The colour of an action's end. */
-export function toneOf(state) {
+export function toneOf(state, code = null) {
+  if (NOT_DONE.has(code)) return "warning";
   if (state === "verified" || state === "passed" || state === "approved") return "success";
   if (state === "failed" || state === "denied") return "error";
   if (state === "pending_verification" || state === "warned" || state === "running") return "info";

@@ -52,7 +52,7 @@ export class Approvals {
           src: `data:image/png;base64,${asked.imageData}` })) : null,
         el("div", { class: "approval-words" },
           el("h2", { id: heading, text: asked.title, tabindex: "-1", autofocus: true }),
-          el("p", { id: text, class: "modal-message", text: asked.message }),
+          el("p", { id: text, class: "modal-message", text: asked.message, hidden: Boolean(appOf(asked)) }),
           facts(asked), form.data, form.remember, form.allow)),
       el("div", { class: "modal-buttons" }, form.later, el("span", { class: "spring" }), form.reject, form.approve));
     element.addEventListener("cancel", (event) => {
@@ -83,7 +83,7 @@ export class Approvals {
       left: el("span", { class: "approval-left" }),
       data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "Code or answer" }), field) : null,
       remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
-      allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `Allow ${asked.canAllow}` }), often) : null,
+      allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `How often may it ${asked.canAllow.replaceAll("_", " ")}?` }), often) : null,
     };
   }
 
@@ -121,8 +121,12 @@ export function allowed(chosen) {
   return chosen ? { minutes, times } : {};
 }
 
-function facts({ reason, why, device, phone, askedBy }) {
-  const rows = [["The agent says", reason], ["Why you are asked", why], ["Phone", phone ?? device], ["Asked by", askedBy]];
+/** Where the title says what would be touched, the rest of the question is the app. */
+const appOf = ({ title, message }) => (title.includes("“") ? /' in ([\w.:/-]+)\?$/.exec(message)?.[1] : null);
+
+function facts(asked) {
+  const { reason, why, device, phone, askedBy } = asked;
+  const rows = [["In the app", appOf(asked)], ["The agent says", reason], ["Why you are asked", why], ["Phone", phone ?? device], ["Asked by", askedBy]];
   const told = rows.filter(([, value]) => value);
   return el("dl", { class: "facts" }, told.map(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]).flat());
 }

@@ -60,8 +60,9 @@ export class Table {
   }
 
   #longest(most) {
-    const sample = [this.data.headers, ...this.data.rows.slice(0, SAMPLE)];
-    return Array.from({ length: this.width }, (_, at) => PADDING + Math.min(most, Math.max(3, ...sample.map((row) => (row[at] ?? "").length))));
+    const sample = this.data.rows.slice(0, SAMPLE);
+    const head = (at) => (this.data.headers[at] ?? "").length + 3; // its letters are bold, and it has a sign
+    return Array.from({ length: this.width }, (_, at) => PADDING + Math.min(most, Math.max(head(at), ...sample.map((row) => (row[at] ?? "").length))));
   }
 
   /** Shares of the width by the longest text of a sample, none too narrow or too greedy. */

@@ -87,7 +87,10 @@ export class Taskbar {
 
   /** Not all of them fit: a button opens the list with their whole names. */
   #overflow() {
-    this.all.hidden = this.tasks.scrollWidth <= this.tasks.clientWidth + 1;
+    const isOver = this.tasks.scrollWidth > this.tasks.clientWidth + 1;
+    this.all.hidden = !isOver;
+    this.tasks.classList.toggle("is-over", isOver);
+    if (isOver) this.tasks.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.all.lastChild.textContent = this.#buttons.size;
     this.all.setAttribute("aria-label", `All ${this.#buttons.size} windows`);
   }

@@ -32,7 +32,7 @@ export function request(one, answer) {
       el("h2", { text: one.instruction }),
       one.reason ? el("blockquote", { class: "question-reason", text: one.reason }) : null,
       facts(one), data, remember,
-      often && el("label", { class: "field" }, el("span", { text: `Allow ${one.may_allow}` }), often), note, buttons),
+      often && el("label", { class: "field" }, el("span", { text: `How often may it ${one.may_allow.replaceAll("_", " ")}?` }), often), note, buttons),
     shot(one));
 }
 

@@ -45,7 +45,7 @@ function preview(steps) {
   if (!steps.length) return null;
   return el("section", { class: "flows-preview" }, el("h3", { text: "What it does" }),
     el("ol", { "aria-label": "Steps of this flow" }, steps.map(({ label, depth, part }) =>
-      el("li", { class: part ? "flows-part-name" : "", style: { "--depth": String(depth) } }, el("span", { text: part ? `${label}:` : label })))));
+      el("li", { class: part ? "flows-part-name" : "", style: { "--depth": String(depth) } }, el("span", { text: part ? `${label}:` : label.replace(/^\w+/, (kind) => kind.replaceAll("_", " ")) })))));
 }
 
 function problems(found) {

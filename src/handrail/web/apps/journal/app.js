@@ -95,7 +95,7 @@ class Journal {
       class: "row", dataset: { action: one.action_id, seq: one.seq, state: one.state },
       "aria-current": String(one.action_id === this.shown), on: { click: () => this.show(one.action_id) },
     },
-      el("span", { class: `dot dot-${toneOf(one.state)}`, title: end }),
+      el("span", { class: `dot dot-${toneOf(one.state, one.failure_code)}`, title: end }),
       el("span", { class: "row-title", text: [spaced(one.type) + (one.about ? ` “${one.about}”` : ""), ...(["failed", "unfinished"].includes(one.state) ? [end] : [])].join(" · ") }),
       el("time", { class: "row-time", datetime: new Date(one.at_ms).toISOString(), text: moment(one.at_ms) }),
       el("span", { class: "row-more", text: [one.reason, who(one.actor)].filter(Boolean).join(" — ") })));

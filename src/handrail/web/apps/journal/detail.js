@@ -27,16 +27,16 @@ function head(entry, envelope) {
   const what = on?.text || on?.accessibility_id;
   return el("header", { class: "journal-title" },
     el("h2", {}, spaced(entry.action?.type ?? envelope?.action_type ?? entry.events[0].kind), what ? ` “${what}”` : ""),
-    el("span", { class: `badge badge-${toneOf(state)}`, text: envelope?.failure_code ? shortly(envelope.failure_code) : ended(state) }),
+    el("span", { class: `badge badge-${toneOf(state, envelope?.failure_code)}`, text: envelope?.failure_code ? shortly(envelope.failure_code) : ended(state) }),
     envelope?.reason ? el("p", { class: "journal-reason", text: envelope.reason }) : null,
-    envelope && !envelope.success ? el("div", { class: "journal-why" }, problem(errorOf(envelope))) : null);
+    envelope && !envelope.success ? el("div", { class: `journal-why ${toneOf(state, envelope.failure_code) === "warning" ? "is-calm" : ""}` }, problem(errorOf(envelope))) : null);
 }
 
 function facts(entry, envelope) {
   const check = envelope?.verification;
   const rows = [
     ["Who", [who(entry.actor), DOORS[entry.door] ?? entry.door].filter(Boolean).join(", ")],
-    ["Phone", [entry.device, envelope?.device?.model].filter(Boolean).join(" · ")],
+    ["Phone", [envelope?.device?.model, entry.device].filter(Boolean).join(" · ")],
     ["When", entry.events[0].at_ms ? moment(entry.events[0].at_ms) : null],
     ["Reached the phone", DELIVERED[envelope?.delivery]],
     ["Checked", check && [spaced(check.mode), check.outcome, short(check.observed)].filter(Boolean).join(" · ")],

@@ -27,6 +27,7 @@ export class Filters {
     const select = this.selects.device;
     const known = new Set([...select.options].map((one) => one.value));
     for (const device of new Set(devices)) if (device && !known.has(device)) select.append(el("option", { value: device, text: device }));
+    select.hidden = select.options.length < 3; // all of them, and the only one
   }
 
   get values() {

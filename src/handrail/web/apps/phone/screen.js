@@ -92,7 +92,7 @@ export class Screen {
     const now = performance.now();
     this.arrivals = this.arrivals.filter((at) => now - at < PACE_MS);
     const rate = this.arrivals.length / (PACE_MS / 1000);
-    this.pace.textContent = this.glass.hidden ? "no picture" : rate > 1 ? `live · ${rate.toFixed(0)} frames/s` : "live · still";
+    this.pace.textContent = this.glass.hidden ? "no picture" : rate > 1 ? `live · ${rate.toFixed(0)} frames/s` : "live · no change";
   }
 
   close() {

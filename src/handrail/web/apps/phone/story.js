@@ -6,7 +6,6 @@ import { ended, lasted, moment, spaced, toneOf, who } from "../words.js";
 
 const KEPT = 12;
 const STAGES = { accepted: "getting ready", resolved: "about to begin", dispatched: "under way", pending_verification: "being checked" };
-const NOT_DONE = new Set(["ACTION_REJECTED", "CANCELLED", "DEVICE_BUSY"]); // nothing went wrong: somebody said no, or wait
 
 export class Story {
   #running = new Map();
@@ -85,7 +84,7 @@ const fromJournal = (row) => act({
 });
 
 function act({ id, type, about, state, code, more }) {
-  const tone = NOT_DONE.has(code) ? "warning" : toneOf(state);
+  const tone = toneOf(state, code);
   return el("li", { class: "phone-act", dataset: { action: id } },
     el("span", { class: `dot dot-${tone}` }),
     el("span", { class: "phone-act-what" }, el("b", { text: spaced(type) }), about ? ` “${about}”` : ""),
