@@ -34,12 +34,15 @@ class Answered:
 async def why_not_framed(url: str, own_host: str, *, near: bool) -> str | None:
     """Why a frame would show nothing, in words for people; None where it would, or nobody can tell.
 
-    `near`: the browser is on this machine, so what does not answer us does not answer it.
+    A person has said yes to this address; where it leads on is judged anew. `near`: the browser is on this
+    machine, so what does not answer us does not answer it.
     """
     first = host_of(url)
     for _ in range(MOST_REDIRECTS):
         try:
-            answered = await asyncio.wait_for(asyncio.to_thread(_ask, url, _is_private(url)), PROBE_S + 1)
+            answered = await asyncio.wait_for(
+                asyncio.to_thread(_ask, url, host_of(url) == first), PROBE_S + 1
+            )
         except (OSError, http.client.HTTPException, TimeoutError, ValueError):
             return NO_ANSWER if near and not getproxies() else None
         if answered.status not in _REDIRECTS or "location" not in answered.headers:
@@ -60,12 +63,12 @@ def _ask(url: str, may_be_private: bool) -> Answered:
     parts = urlsplit(url)
     secure = parts.scheme == "https"
     host, port = parts.hostname or "", parts.port or (443 if secure else 80)
-    place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4]
-    if not may_be_private and why_private(str(place[0]).partition("%")[0]):
-        raise OSError(f"{host} leads to {place[0]}")
+    number = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
+    if not may_be_private and why_private(number.partition("%")[0]):
+        raise OSError(f"{host} leads to {number}")
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     line = kind(host, port, timeout=PROBE_S)
-    line._create_connection = lambda _, *rest: socket.create_connection((place[0], port), *rest)  # type: ignore[attr-defined]
+    line._create_connection = lambda _, *rest: socket.create_connection((number, port), *rest)  # type: ignore[attr-defined]
     try:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         line.request("GET", path, headers={"Accept": "text/html", "User-Agent": "Handrail (desk)"})

@@ -103,6 +103,9 @@ def test_a_frame_without_a_required_field_is_refused_there(
     assert refused_at(field, adapter, {"type": kind, **rest}).message.startswith(f"{field}: is required")
 
 
+LISTS = ("actions", "interactions", "missing")
+
+
 @pytest.mark.parametrize(("adapter", "kind", "required", "optional"), FRAMES, ids=KINDS)
 def test_a_field_of_the_wrong_type_is_refused_there(
     adapter: Any, kind: str, required: Any, optional: Any

@@ -16,8 +16,10 @@ from handrail.protocol.observe import HumanCapability
 from handrail.protocol.traits import Span
 from handrail.surface.picture import opened
 
-GIVEN: frozenset[HumanCapability] = frozenset(("2fa", "sms", "oauth", "unknown"))
-"""What a person may type: codes and words. Everything else is a yes or a no."""
+GIVEN: frozenset[HumanCapability] = frozenset(
+    ("2fa", "sms", "oauth", "location", "contacts", "calendar", "files", "unknown")
+)
+"""What a person can type. A payment or a fingerprint is given on the phone: there the answer is yes or no."""
 Purpose = Literal["policy", "human_auth"]
 TIMEOUT_MS = 300_000
 MASKED = "••••"

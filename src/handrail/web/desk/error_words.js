@@ -39,6 +39,7 @@ const WORDS = {
   STORE_UNUSABLE: ["can't be saved", "Handrail's home can't be read or written.", "Nothing is done without a record. Make the folder writable."],
   STORE_FULL: ["disk full", "The disk is full.", "Free some space; it goes on by itself."],
   MODEL_UNAVAILABLE: ["no answer", "The model did not answer.", "Check its name, its key and the connection."],
+  MODEL_REFUSED: ["model refused", "The model refused to do this.", "Ask for it in other words, or do it yourself."],
   CANCELLED: ["stopped", "It was stopped.", "Look at the screen before it is done again."],
   OFFLINE: ["offline", "The desk's server can't be reached.", "It reconnects by itself. Is the server running?"],
   NOT_LOGGED_IN: ["signed out", "You are not signed in.", "Open the link that “handrail desk link” prints."],
@@ -63,6 +64,9 @@ export const shortly = (code) => row(code)[0];
 
 /** As a sentence. */
 export const whatFailed = (code) => row(code)[1];
+
+/** As a sentence, with what to do next; for where there is no room for a fold. */
+export const whatToDo = (code) => row(code).slice(1).join(" ");
 
 /** The sentence, what to do next, and our own text behind a fold. `about` says what was tried. */
 export function problem(error, about = "") {

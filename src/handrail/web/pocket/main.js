@@ -1,6 +1,7 @@
 // The page for a pocket: the question that a notification brought, else the oldest that waits; one at a time.
 // It asks the server every two seconds while somebody looks, so that a phone which slept is never behind.
 
+import { whatToDo } from "../desk/error_words.js";
 import "../desk/theme.js";
 import { api } from "../desk/api.js";
 import { el } from "../desk/element.js";
@@ -65,14 +66,14 @@ async function past(id) {
   return { id, ...ended(approvals.find((one) => one.id === id)) };
 }
 
-function away({ status, message }) {
+function away({ status, code }) {
   if (status === 401 || status === 421) {
     clearInterval(timer);
     strangers("Its login has ended, or somebody has revoked it.");
     return leave(() => location.reload());
   }
   document.body.classList.add("is-away");
-  state.textContent = message;
+  state.textContent = whatToDo(code);
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 // Whether this device is told of questions, and which others are: the same card on the pocket's page and in Settings.
 
+import { whatFailed, whatToDo } from "../desk/error_words.js";
 import { el } from "../desk/element.js";
 import { icon } from "../desk/icons.js";
 import { moment } from "../apps/words.js";
@@ -15,7 +16,7 @@ export function notifications({ api, compact = false }) {
     try {
       told = await api("/api/push");
     } catch (error) {
-      element.replaceChildren(el("p", { class: "notices-problem", role: "alert", text: error.message }));
+      element.replaceChildren(el("p", { class: "notices-problem", role: "alert", text: whatFailed(error.code) }));
       return;
     }
     const own = await current();
@@ -25,7 +26,7 @@ export function notifications({ api, compact = false }) {
   }
   const act = (work) => async ({ currentTarget }) => {
     currentTarget.disabled = true;
-    await work().then(draw, (error) => draw([error.message, error.hint].filter(Boolean).join(" ")));
+    await work().then(draw, (error) => draw(whatToDo(error.code)));
   };
 
   function thisDevice(told, mine) {

@@ -1,5 +1,6 @@
 // One question on a small screen: the picture with its mark, the sentence, who asks and why, and three buttons.
 
+import { whatToDo } from "../desk/error_words.js";
 import { el } from "../desk/element.js";
 import { icon } from "../desk/icons.js";
 import { picture } from "../desk/pictures.js";
@@ -14,7 +15,7 @@ const SECRET = new Set(["2fa", "sms", "oauth", "unknown"]);
 /** `answer({approve, data?})` and `stop()` give promises; a refusal is shown and can be tried again. */
 export function question(one, { answer, stop }) {
   const failed = el("p", { class: "pocket-failed", role: "alert", hidden: true });
-  const field = one.kind === "human_auth" && TYPED[one.capability] ? typed(one.capability) : null;
+  const field = one.wants_data ? typed(one.capability) : null;
   const buttons = [];
   const run = (work) => async () => {
     for (const button of buttons) button.disabled = true;
@@ -22,7 +23,7 @@ export function question(one, { answer, stop }) {
       await work();
     } catch (error) {
       failed.hidden = false;
-      failed.textContent = [error.message, error.hint].filter(Boolean).join(" ");
+      failed.textContent = whatToDo(error.code);
       for (const button of buttons) button.disabled = false;
     }
   };
@@ -52,7 +53,7 @@ export function question(one, { answer, stop }) {
 const who = (one) => (one.asked_by ? `${one.asked_by} asks` : "An agent asks");
 
 function facts(one) {
-  const rows = [["Why you are asked", one.why], ["What it would do", one.kind === "human_auth" ? null : spaced(one.action.type)], ["Phone", one.device]];
+  const rows = [["Why you are asked", one.why], ["What it would do", one.kind === "human_auth" ? null : spaced(one.action.type)], ["Phone", one.phone ?? one.device]];
   return el("dl", { class: "pocket-facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));
 }
 
