@@ -83,7 +83,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.Compl
     home = tmp_path_factory.mktemp("examples")
     done = handrail(
         home, "run", "--sim", EXAMPLES, "--approvals", EXAMPLES / "shop_payment.allow.toml", "--json",
-        "--junit", home / "junit.xml", "--report", home / "report",
+        "--junit", home / "junit.xml",
     )  # fmt: skip
     return done, home
 
@@ -96,7 +96,6 @@ def test_the_time_of_every_example_is_explained(
     for one in json.loads(examples[0].stdout)["flows"]:
         explained = sum(one["spentMs"].values()) / one["durationMs"]
         assert 0.95 <= explained <= 1.05, f"{one['name']}: {explained:.1%} of its time, {one['spentMs']}"
-        assert one["spentMs"]["evidence"] > 0
 
 
 @pytest.mark.slow
