@@ -44,12 +44,15 @@ DIGITS = 18
 ANY = Filter()
 
 
-def _runtime(request: Request) -> Runtime:
+def runtime_of(request: Request) -> Runtime:
+    """Of the server that is asked."""
     runtime: Runtime = request.app.state.context.runtime
     return runtime
 
 
-async def _read(runtime: Runtime, work: Callable[[Any], T]) -> T:
+async def read_journal(runtime: Runtime, work: Callable[[Any], T]) -> T:
+    """In a thread, through a connection of its own."""
+
     def reading() -> T:
         with closing(connect(store_path(runtime.config.home))) as db:
             return work(db)
@@ -60,12 +63,12 @@ async def _read(runtime: Runtime, work: Callable[[Any], T]) -> T:
 async def listed(request: Request) -> JSONResponse:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    return JSONResponse(await _read(_runtime(request), lambda db: search(db, wanted).to_dict()))
+    return JSONResponse(await read_journal(runtime_of(request), lambda db: search(db, wanted).to_dict()))
 
 
 async def entry(request: Request) -> JSONResponse:
     """One action: its events, its envelope, what changed in words, and the names of its pictures."""
-    shown = await _read(_runtime(request), lambda db: query.show(db, request.path_params["action"]))
+    shown = await read_journal(runtime_of(request), lambda db: query.show(db, request.path_params["action"]))
     return JSONResponse(_told(shown))
 
 
@@ -100,7 +103,7 @@ def _diff(envelope: Mapping[str, Any]) -> str:
 
 async def blob(request: Request) -> Response:
     """A picture. What was swept or withheld is gone, and says so."""
-    runtime, name = _runtime(request), request.path_params["name"]
+    runtime, name = runtime_of(request), request.path_params["name"]
     if not _BLOB.fullmatch(name):
         raise InvalidAction(f"{name[:80]!r} is no name of a blob", path="name", hint="Take it from an entry.")
     data = await asyncio.to_thread(runtime.journal.blob, name)
@@ -113,7 +116,7 @@ async def blob(request: Request) -> Response:
 
 async def verify(request: Request) -> JSONResponse:
     """The whole chain, recomputed."""
-    runtime = _runtime(request)
+    runtime = runtime_of(request)
     began = runtime.clock.monotonic_ms()
     verdict = await asyncio.to_thread(runtime.journal.verify)
     took = runtime.clock.monotonic_ms() - began
@@ -125,7 +128,7 @@ async def as_flow(request: Request) -> JSONResponse:
     given = request.query_params
     export = partial(
         flow_text,
-        _runtime(request).journal,
+        runtime_of(request).journal,
         device=given.get("device") or None,
         session=given.get("session") or None,
         name=given.get("name") or "recorded",

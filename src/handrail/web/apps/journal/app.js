@@ -5,9 +5,12 @@ import { shortly } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { empty, failure, loading, notice } from "../panes.js";
 import { ended, moment, spaced, toneOf, who } from "../words.js";
+import { checkpointPanel } from "./checkpoint.js";
 import { detail } from "./detail.js";
 import { Filters } from "./filters.js";
+import { Runs } from "./runs.js";
 
+const VIEWS = { actions: "Actions", runs: "Runs" };
 const SOON_MS = 400; // after an action ended, so that a burst is one reading
 
 export default function mount(root, ctx) {
@@ -20,20 +23,34 @@ class Journal {
   constructor(root, ctx) {
     this.ctx = ctx;
     this.filters = new Filters(() => this.load());
-    this.proof = el("button", { class: "btn", on: { click: () => this.verify() } }, icon("shield"), "Verify");
+    this.runs = new Runs(ctx, (before) => this.page(before, "/runs"), (action) => { this.view("actions"); this.show(action); });
+    this.tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "View" }, Object.entries(VIEWS).map(([name, text]) =>
+      el("button", { role: "tab", "aria-selected": String(name === "actions"), dataset: { view: name }, text, on: { click: () => this.view(name) } })));
+    this.signed = el("button", { class: "btn", "aria-label": "Checkpoint", title: "The journal's newest state, signed", on: { click: () => this.checkpoint() } }, icon("lock"), "Checkpoint");
+    this.proof = el("button", { class: "btn", "aria-label": "Verify", title: "Check that nothing was changed", on: { click: () => this.verify() } }, icon("shield"), "Verify");
     this.said = el("div");
     this.rows = el("div", { class: "split-list", role: "list", "aria-label": "Actions", on: { keydown: (event) => this.arrows(event) } });
     this.detail = el("div", { class: "split-detail" });
     this.split = el("div", { class: "split" }, this.rows, this.detail);
-    root.replaceChildren(el("div", { class: "app-bar" }, this.filters.element, el("span", { class: "grow" }), this.proof), this.said, this.split);
+    root.replaceChildren(el("div", { class: "app-bar" }, this.tabs, this.filters.element, el("span", { class: "grow" }), this.signed, this.proof), this.said, this.split, this.runs.element);
+    this.runs.element.hidden = true;
     this.nothing();
     this.rows.replaceChildren(loading());
     this.offs = [ctx.on("ENVELOPE", (frame) => { if (frame.envelope) this.loadSoon(); })];
   }
 
-  open({ entry }) {
-    this.load();
+  open({ entry, view }) {
+    if (view) this.view(view);
+    else this.load();
     if (entry) this.show(entry);
+  }
+
+  view(name) {
+    this.isRuns = name === "runs";
+    for (const one of this.tabs.children) one.setAttribute("aria-selected", String(one.dataset.view === name));
+    this.split.hidden = this.isRuns;
+    this.runs.element.hidden = !this.isRuns;
+    this.load();
   }
 
   nothing() {
@@ -43,15 +60,17 @@ class Journal {
 
   loadSoon() {
     clearTimeout(this.soon);
-    this.soon = setTimeout(() => { if (this.rows.scrollTop < 40) this.load(); }, SOON_MS);
+    const seen = this.isRuns ? this.runs.element : this.rows;
+    this.soon = setTimeout(() => { if (seen.scrollTop < 40) this.load(); }, SOON_MS);
   }
 
   async load() {
+    if (this.isRuns) return void this.filters.saw(await this.runs.load());
     const asked = (this.asked = Symbol("asked"));
     try {
       const page = await this.page();
       if (asked !== this.asked || this.closed) return;
-      this.filters.saw(page.actions.map((one) => one.device));
+      this.filters.saw(page.actions);
       const focused = document.activeElement?.closest?.(".row")?.dataset.action;
       if (page.actions.length) this.rows.replaceChildren(...this.list(page));
       else this.rows.replaceChildren(this.none(page));
@@ -66,9 +85,9 @@ class Journal {
     return empty("journal", "The journal is empty", "Whatever an agent, a flow or you do on a phone appears here.");
   }
 
-  page(before = null) {
-    const wanted = new URLSearchParams({ limit: "40", ...this.filters.values, ...(before ? { before } : {}) });
-    return this.ctx.api(`/api/journal?${wanted}`);
+  page(before = null, kind = "") {
+    const wanted = new URLSearchParams({ ...(kind ? {} : { limit: "40" }), ...this.filters.values, ...(before ? { before } : {}) });
+    return this.ctx.api(`/api/journal${kind}?${wanted}`);
   }
 
   list(page) {
@@ -152,6 +171,18 @@ class Journal {
     }
   }
 
+  async checkpoint() {
+    this.signed.disabled = true;
+    try {
+      const one = await this.ctx.api("/api/journal/checkpoint");
+      this.said.replaceChildren(checkpointPanel(one, (text) => this.copy(text), () => this.said.replaceChildren()));
+    } catch {
+      this.said.replaceChildren(notice("danger", "The journal could not be signed. Verify says whether it was changed."));
+    } finally {
+      this.signed.disabled = false;
+    }
+  }
+
   async verify() {
     this.proof.disabled = true;
     this.said.replaceChildren(notice("info", "Checking every record…"));
@@ -177,6 +208,7 @@ class Journal {
   close() {
     this.closed = true;
     clearTimeout(this.soon);
+    this.runs.close();
     for (const off of this.offs) off();
   }
 }

@@ -19,15 +19,27 @@ export class Filters {
     this.selects = Object.fromEntries(Object.entries(CHOICES).map(([name, options]) => [name,
       el("select", { class: "input", "aria-label": NAMES[name], dataset: { filter: name }, on: { change: changed } },
         options.map(([value, text]) => el("option", { value, text })))]));
-    this.element = el("div", { class: "journal-filters", role: "search" }, icon("search"), this.text, ...Object.values(this.selects));
+    this.more = el("button", { class: "btn btn-sm journal-narrow", "aria-expanded": "false", on: { click: () => this.toggle() } }, icon("settings"), "Filters");
+    this.element = el("div", { class: "journal-filters", role: "search" }, icon("search"), this.text, this.more, ...Object.values(this.selects));
   }
 
-  /** Phones that can be chosen are those that were seen. */
-  saw(devices) {
-    const select = this.selects.device;
+  /** Where there is little room, all but the search is folded away. */
+  toggle() {
+    const isOpen = this.element.classList.toggle("is-open");
+    this.more.setAttribute("aria-expanded", String(isOpen));
+  }
+
+  /** Phones and agents that can be chosen are those that were seen. */
+  saw(found) {
+    this.offer("device", found.map((one) => [one.device, one.phone ?? one.device]));
+    this.offer("actor", found.map((one) => [one.actor?.id, one.actor?.id]));
+    this.selects.device.hidden = this.selects.device.options.length < 3; // all of them, and the only one
+  }
+
+  offer(name, pairs) {
+    const select = this.selects[name];
     const known = new Set([...select.options].map((one) => one.value));
-    for (const device of new Set(devices)) if (device && !known.has(device)) select.append(el("option", { value: device, text: device }));
-    select.hidden = select.options.length < 3; // all of them, and the only one
+    for (const [value, text] of new Map(pairs)) if (value && !known.has(value)) select.append(el("option", { value, text }));
   }
 
   get values() {
