@@ -34,6 +34,7 @@ from tests.scenario.world import FastClock, World, play, world
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 NO_DISPLAY = '[[rule]]\nname = "no"\nlabel = ["Display*"]\nverdict = "deny"\nwhy = "not today"\n'
+ALLOW = '[[rule]]\nname = "yes"\naction = ["type_text"]\nverdict = "allow"\n'
 CHECK = {"id": "cu_sc_1", "code": "malicious_instructions", "message": "The page tells the model what to do."}
 
 
@@ -283,6 +284,7 @@ def test_a_large_screen_is_sent_by_the_makers_rule_and_touched_exactly(tmp_path:
         assert x == pytest.approx(at["x"] * 2560 / width, abs=0.51)
         assert y == pytest.approx(at["y"] * 2720 / height, abs=0.51)
         assert result.steps[0].outcome == "changed"
+        assert f"Tapped at ({at['x']}, {at['y']})" in "\n".join(maker.told(server.got[-1]))
 
     story(
         tmp_path, maker, plan, then,
@@ -424,3 +426,34 @@ def test_a_region_is_shown_beside_the_whole_screen(tmp_path: Path) -> None:
         assert whole == (540, 1200)
 
     story(tmp_path, ANTHROPIC, lambda w: [anthropic_wire.message(zoom), ANTHROPIC.says("Seen.")], then)
+
+
+@both
+def test_while_a_secret_is_seen_no_picture_is_sent_and_elements_are_named(
+    tmp_path: Path, maker: Maker
+) -> None:
+    """The model types it, and from then on works by words and refs."""
+
+    async def told() -> None:
+        clock = FastClock()
+        secret = {"HANDRAIL_SECRET_PIN": "4711-0815"}
+        async with world(tmp_path / "home", clock=clock, phone=small(clock), env=secret, policy=ALLOW) as w:
+            await w.open(SETTINGS)
+            w.phone.input_log.clear()
+
+            def first(got: Got) -> Answer:
+                return maker.acts(shown_at(w, maker, got, "Search settings"), types("${secret:pin}"))
+
+            back = maker.call("press_key", {"key": "back"})
+            async with serving(first, back, maker.says("Done.")) as server:
+                result = await run(w, server, maker, Task.of("Search for it."))
+            assert result.outcome == "finished", result
+            assert len(maker.pictures(server.got[0])) == 1
+            assert [maker.pictures(got) for got in server.got[1:]] == [[], []]
+            assert "4711" not in json.dumps([got.body for got in server.got])
+            tools = json.dumps(server.got[1].body["tools"])
+            assert '"tap"' in tools
+            assert "screen-data" in json.dumps(server.got[1].body)
+            assert [step.kind for step in result.steps][-2:] == ["press_key", "finish"]
+
+    play(told())

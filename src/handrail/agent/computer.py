@@ -7,6 +7,7 @@ answers it begins anew with a first message that tells the steps in words: old p
 from __future__ import annotations
 
 import math
+import re
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,8 @@ from handrail.surface.picture import size_of
 
 KEPT = 8
 """Answers of the model that one talk holds, each with a picture."""
+_PLACE = re.compile(r"\((\d{1,5}), (\d{1,5})\)", re.ASCII)
+_QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
 NOT_DONE = "Not done: what you wanted before it did not succeed."
 UNCONFIRMED = "Not done: the model's maker wants a person to confirm it, and nobody did."
 
@@ -178,6 +181,19 @@ class ComputerSpeech(Speech):
         new, self._told = notes[self._told :], len(notes)
         return new
 
+    def in_picture(self, words: str) -> str:
+        """Places that we tell are pixels of the screen; the model knows those of its picture. Quotes stay."""
+        frame = self.talk.frame
+        if frame.screen is None or frame.picture is None:
+            return words
+
+        def moved(place: re.Match[str]) -> str:
+            x, y = frame.from_device(int(place[1]), int(place[2]))
+            return f"({x:.0f}, {y:.0f})"
+
+        parts = _QUOTED.split(words)
+        return "".join(part if at % 2 else _PLACE.sub(moved, part) for at, part in enumerate(parts))
+
     # what it answers
 
     def read(self, reply: Reply) -> Choice:
@@ -228,7 +244,7 @@ class ComputerSpeech(Speech):
             return
         one = self._owners.popleft()
         one.left -= 1
-        one.lines.append(told)
+        one.lines.append(self.in_picture(told))
         if outcome not in BAD:
             one.acknowledged = True
             one.image = image or one.image

@@ -116,6 +116,7 @@ class Stepper:
             return self._refused(draft, draft.asked.reply.refusal)
         if draft.action is None:
             return self._unreadable(draft)
+        self.has_secret = self.has_secret or PLACEHOLDER in str(draft.action.to_dict())
         self._say("acting", draft)
         if isinstance(draft.action, Finish):
             return await self._finish(draft, draft.action)
@@ -175,8 +176,6 @@ class Stepper:
             self._remark = " ".join(f"{note}." for note in self.speech.notes)
         for usage in draft.asked.usages:
             self.spend = self.spend.plus(usage)
-        if draft.action is not None and PLACEHOLDER in str(draft.action.to_dict()):
-            self.has_secret = True
 
     def _situation(self, draft: UnfinishedStep) -> Situation:
         return Situation(
