@@ -23,6 +23,8 @@ from playwright.sync_api import Locator, Page, expect, sync_playwright
 from rs_bpe.bpe import openai
 
 from handrail.browser.launch import find_browser
+from tests.agent_http.makers import MAKERS, Maker, click
+from tests.agent_http.server import Answer, Got, serving
 from tests.browser.stage import PATIENCE_S, Site, served
 from tests.browser.test_kept import end
 from tests.mcp_conformance.door import MODERN, text_of
@@ -52,7 +54,8 @@ class Doors:
 
     @property
     def env(self) -> dict[str, str]:
-        return {**os.environ, "HANDRAIL_HOME": str(self.home), "HANDRAIL_NO_DAEMON": "1"}
+        keys = {f"{name}_API_KEY": "none" for name in ("OPENAI", "ANTHROPIC")}
+        return {**os.environ, **keys, "HANDRAIL_HOME": str(self.home), "HANDRAIL_NO_DAEMON": "1"}
 
     def run(self, *words: str) -> str:
         """One command, to its end."""
@@ -125,6 +128,28 @@ def test_a_scripted_model_works_until_it_is_finished(doors: Doors, tmp_path: Pat
     said = doors.run("agent", "Reserve a seat", "--model", f"scripted:{script}", "--device", "browser")
     assert "finished: Asked." in said
     assert doors.told == ["who=Bea", "Reserve"]
+
+
+@pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
+def test_a_makers_computer_tool_works_on_a_page(doors: Doors, maker: Maker) -> None:
+    place = "position:fixed;left:40vw;top:40vh;width:20vw;height:20vh"
+    told = (
+        "tell([event.clientX / innerWidth, event.clientY / innerHeight].map((one) => Math.round(100 * one)))"
+    )
+    doors.site.pages["/press.html"] = f'{TELLS}<button style="{place}" onclick="{told}">Press</button>'
+
+    def press(got: Got) -> Answer:
+        width, height = maker.sizes(got)[-1]
+        return maker.acts(click(width * 0.45, height * 0.55))
+
+    async def story() -> str:
+        opened = maker.call("open_url", {"url": doors.site.url("/press.html")})
+        async with serving(opened, press, maker.says("Pressed.")) as server:
+            words = ("--model", maker.spec, "--tools", "computer", "--base-url", server.url + maker.base)
+            return await asyncio.to_thread(doors.run, "agent", "Press it", *words, "--device", "browser")
+
+    assert "finished: Pressed." in asyncio.run(story())
+    assert doors.told == ["45,55", "Press"]
 
 
 def test_what_is_done_in_a_browser_is_recorded_and_replays(doors: Doors, tmp_path: Path) -> None:
