@@ -165,6 +165,39 @@ def stories(page: Page, desk: Desk) -> None:
     page.set_viewport_size(NARROW)
     page.wait_for_timeout(PAUSE_MS)
     photograph(page, "narrow")
+    page.set_viewport_size(WIDE)
+    taken_over(page, desk)
+    many_windows(page, desk)
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Try now").wait_for()
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "offline")
+
+
+def taken_over(page: Page, desk: Desk) -> None:
+    """The person has the phone, and the agent waits for it."""
+    desk.act({"type": "window.focus", "windowId": "phone"})
+    page.get_by_role("button", name="Take over").first.click()
+    waiting = threading.Thread(target=desk.act, args=[{"type": "start_app", "package": "com.handrail.shop"}])
+    waiting.start()
+    page.get_by_text("Yours: shopper waits").wait_for()
+    photograph(page, "taken-over")
+    page.get_by_role("button", name="Hand back").click()
+    waiting.join()
+
+
+def many_windows(page: Page, desk: Desk) -> None:
+    """Twenty of them, in the dark."""
+    page.get_by_role("button", name="Use the dark theme").click()
+    for number in range(17):
+        text = {"renderer": "text", "data": f"What was found at place {number}."}
+        at = (120 + number % 6 * 190, 20 + number // 6 * 230)
+        desk.window(f"note{number}", f"Note {number}", text, *at, 300, 210)
+    page.get_by_role("button", name="All 20 windows").wait_for()
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "many-windows")
+    for number in range(17):
+        desk.act({"type": "window.close", "windowId": f"note{number}"})
 
 
 def main() -> None:
