@@ -17,6 +17,8 @@ from playwright.sync_api import sync_playwright
 
 PICTURE = Path(__file__).parent / "img" / "report.png"
 SIZE = {"width": 1280, "height": 1180}
+SHOWN = 3
+"""Pictures that the player has gone on by."""
 FLOWS = {
     "contact.yaml": """
 name: Create a contact
@@ -46,7 +48,17 @@ def run(folder: Path) -> Path:
     """The report of the flows on a simulated phone of their own."""
     for name, text in FLOWS.items():
         (folder / name).write_text(text)
-    command = [sys.executable, "-m", "handrail.cli.main", "run", *FLOWS, "--sim", "--report", "report"]
+    command = [
+        sys.executable,
+        "-m",
+        "handrail.cli.main",
+        "run",
+        *FLOWS,
+        "--sim",
+        "--report",
+        "report",
+        "--video",
+    ]
     env = {**os.environ, "HANDRAIL_HOME": str(folder / "home")}
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 1:
@@ -59,6 +71,8 @@ def photograph(page: Path, chromium: str) -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         shown = browser.new_page(viewport=SIZE)
         shown.goto(page.as_uri())
+        for _ in range(SHOWN):
+            shown.keyboard.press("ArrowRight")
         shown.screenshot(path=PICTURE)
         browser.close()
     with Image.open(PICTURE) as image:

@@ -22,6 +22,7 @@ from handrail.film.write import write_film
 from handrail.flow.document import loads
 from handrail.flow.evidence import ReportEvidence
 from handrail.flow.filming import flow_scenes, journal_scenes
+from handrail.flow.report.page import page
 from handrail.flow.run import FlowRunner
 from handrail.tree.node import Bounds
 from tests.scenario.world import FastClock, World, play, world
@@ -107,6 +108,46 @@ def test_a_secret_is_in_no_frame_and_in_no_caption(tmp_path: Path) -> None:
         found.append(alike(letters, frame, place))
     assert max(found) < 0.6, f"the letters can be seen: {found}"
     assert SECRET.encode() not in film.read_bytes()
+
+
+PLAIN = """
+name: A word that becomes a secret
+app: com.google.android.contacts
+steps:
+  - tap: Create new contact
+  - type_text: {target: First name, text: "Marigold-7731-Tern"}
+  - press_key: home
+"""
+
+
+def test_what_becomes_a_secret_later_is_withheld_from_the_pictures_before(tmp_path: Path) -> None:
+    """A code that a person gives with an answer may have stood on the screen already."""
+
+    async def story() -> None:
+        clock = FastClock()
+        async with world(tmp_path, clock=clock) as w:
+
+            class Telling(ReportEvidence):
+                async def picture(self, session, caller):  # type: ignore[no-untyped-def]
+                    taken = await super().picture(session, caller)
+                    with suppress(StopIteration):
+                        field_on(w)
+                        w.runtime.secrets.add("LATE", SECRET)
+                    return taken
+
+            record = await FlowRunner({"phone": w.session}, clock, evidence=Telling()).run(loads(PLAIN))
+            pictures = [one for step in record.steps for one in (step.before, step.after) if one]
+            first, *_, last = pictures
+            assert first.png
+            assert last.png
+            typed = record.steps[1].after
+            assert typed
+            assert (typed.png, typed.why_not) == (None, "a secret is on it")
+            assert record.steps[2].before == typed
+            assert SECRET not in page([record])
+            assert SECRET not in words_of(flow_scenes(record))
+
+    play(story())
 
 
 def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: Path) -> None:

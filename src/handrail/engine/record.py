@@ -102,6 +102,14 @@ class Record:
         changed = {name: value for name, value in clean.items() if value != written[name]}
         return Envelope.model_validate(written | changed) if changed else envelope
 
+    def redact_data(self, value: Any) -> Any:
+        """Data for a file that others read: without any secret that is known by now, used here or not."""
+        return self._here.redact_data(self._secrets.redact_data(value)) if self._secrets.used else value
+
+    def shows_secret(self, screen: Screen) -> bool:
+        """Whether a picture of this screen shows what has become a secret since it was taken."""
+        return self._here.is_on(screen)
+
     def _redacted(self, data: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
         return {name: self._secrets.redact_data(data[name]) for name in names if name in data}
 

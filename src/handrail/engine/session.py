@@ -226,9 +226,10 @@ class Session(ShortForms):
         while await stops.newest(self.serial) == seen:
             await self._parts.clock.sleep_ms(POLL_MS)
 
-    def redact_data(self, value: Any) -> Any:
-        """Data for a file that others read: without what may not be told of this device."""
-        return self._here.redact_data(value)
+    @property
+    def record(self) -> Record:
+        """How what happens here is told, and what may not be told."""
+        return self._record
 
     def events(self) -> Listener:
         """Every step in the life of every action, as it happens from now on."""

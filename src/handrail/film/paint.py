@@ -221,7 +221,7 @@ def _draw_stroke(draw: ImageDraw, points: Sequence[tuple[float, float]]) -> None
     if len(points) > 1 and points[0] != points[-1]:
         for width, colour in ((11, _WHITE), (6, (*_MARK, 255))):
             draw.line([*points], fill=colour, width=width * _FINER, joint="curve")
-            _draw_head(draw, points, (width + 12) * _FINER, colour)
+            _draw_head(draw, points, (width + 20) * _FINER, colour)
 
 
 def _draw_head(

@@ -19,7 +19,7 @@ _TICKS = 1_000
 """Per second: the clock of the file is that of the plan."""
 _OPTIONS = {
     "preset": "veryfast",
-    "crf": "28",
+    "crf": "29",
     "tune": "stillimage",
     "x264-params": "keyint=90:scenecut=0:bframes=0:ref=11:colormatrix=smpte170m",
 }

@@ -87,6 +87,8 @@ class DeviceWatch:
     _began: str = ""
     _screen: Screen | None = None
     _picture: tuple[Picture, Look | None] | None = None
+    _taken: list[tuple[Picture, Screen]] = field(default_factory=list)
+    """Every picture of the run, and the screen that was read last when it was taken."""
 
     async def begin(self) -> None:
         """The screen on which the first step starts; a crash that it shows happened before."""
@@ -114,6 +116,18 @@ class DeviceWatch:
     def keep_picture(self, picture: Picture) -> None:
         """The picture after one step is the picture before the next, if nothing was read in between."""
         self._picture = (picture, self.session.looks.last)
+
+    def took(self, picture: Picture) -> Picture:
+        """It will be asked for at the end whether it may still be shown."""
+        last = self.session.looks.last
+        if last is not None and picture.png is not None:
+            self._taken.append((picture, last.screen))
+        return picture
+
+    def withheld(self) -> dict[int, Picture]:
+        """By the identity of a picture: what stands for it, since a secret is on it that was none then."""
+        secret = Picture(None, why_not="a secret is on it")
+        return {id(one): secret for one, screen in self._taken if self.session.record.shows_secret(screen)}
 
     def last_picture(self) -> Picture | None:
         if self._picture is None or self._picture[1] is not self.session.looks.last:

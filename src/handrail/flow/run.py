@@ -17,7 +17,7 @@ from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import AnyFlow, FlowPlan, devices_of, plan, takes_part
-from handrail.flow.run_record import FlowRecord, Observer, StepRecord
+from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord
 from handrail.flow.run_steps import StepRunner, failure_of
 from handrail.flow.time_spent import TimeBook
 from handrail.protocol.flow import FlowTrace, StepResult
@@ -197,7 +197,8 @@ class FlowRunner:
     def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
         """Whatever is made of the record, no secret stands in it: not even one that the file spells out."""
         for seen in devices.values():
-            _hide(record.steps, seen.session)
+            seen.tree = seen.session.record.redact_data(seen.tree)
+            _hide(record.steps, seen.session, seen.withheld())
         if record.error is None and record.outcome in ("failed", "stopped"):
             blamed = next((one for one in record.steps if one.outcome in _BAD), None)
             last = blamed or (record.steps[-1] if record.steps else None)
@@ -229,14 +230,18 @@ def _swallow_cancellation() -> None:
 
 
 _WORDS = ("label", "given", "error", "hint", "diff", "log", "loading")
-"""Where a step's record may quote its file or the screen; the engine has cleaned its envelope."""
+"""Where a step's record may quote its file or the screen."""
 
 
-def _hide(steps: Sequence[StepRecord], session: Session) -> None:
+def _hide(steps: Sequence[StepRecord], session: Session, withheld: Mapping[int, Picture]) -> None:
     for step in steps:
         for name in _WORDS:
-            setattr(step, name, session.redact_data(getattr(step, name)))
-        _hide(step.children, session)
+            setattr(step, name, session.record.redact_data(getattr(step, name)))
+        if step.envelope is not None:
+            step.envelope = session.record.clean(step.envelope)
+        step.before = withheld.get(id(step.before), step.before)
+        step.after = withheld.get(id(step.after), step.after)
+        _hide(step.children, session, withheld)
 
 
 _BAD = frozenset({"failed", "stopped"})

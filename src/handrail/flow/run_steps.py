@@ -304,7 +304,8 @@ class StepRunner:
             return
         try:
             with self.book.stretch("evidence", "A picture for the report", on.name, record.path):
-                record.before = on.last_picture() or await self.evidence.picture(on.session, self.caller)
+                known = on.last_picture()
+                record.before = known or on.took(await self.evidence.picture(on.session, self.caller))
         except asyncio.CancelledError:
             record.outcome, record.error = "stopped", "It was stopped before it began"
             raise
@@ -318,7 +319,7 @@ class StepRunner:
         if not _acts(one) and record.code is None:
             return
         with self.book.stretch("evidence", "Evidence for the report", on.name, record.path):
-            record.after = await self.evidence.picture(on.session, self.caller)
+            record.after = on.took(await self.evidence.picture(on.session, self.caller))
             on.keep_picture(record.after)
             if record.code is not None:
                 record.log = await self.evidence.log(on.session, self.caller)

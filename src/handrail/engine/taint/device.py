@@ -12,7 +12,7 @@ from typing import Any
 from handrail.engine.redaction import SecretRuns, outside, placeholder, redact_data
 from handrail.engine.secrets import Filled, Secrets
 from handrail.engine.taint.field import Spot, TaintedField, focused_field, is_made_from, is_rest, spot_of
-from handrail.engine.taint.screen import redacted, spelled_out
+from handrail.engine.taint.screen import WORDS, redacted, spelled_out
 from handrail.engine.taint.store import DeviceKey, Taints
 from handrail.errors import HandrailError
 from handrail.surface.capabilities import TextCapability
@@ -160,6 +160,13 @@ class DeviceSecrets:
         self._clipboard = (text, said)
 
     # screens
+
+    def is_on(self, screen: Screen) -> bool:
+        """Whether a secret stands on a screen that was read before anybody knew it for one."""
+        if not self._secrets.used:
+            return False
+        said = (getattr(node, name) for node in screen.nodes for name in WORDS)
+        return any(text and self._secrets.redact(text) != text for text in said)
 
     async def see(self, raw: Screen, ask_front: AskFront) -> Screen:
         """What may be seen of it. Fields that are empty now end their taint, others may begin one."""

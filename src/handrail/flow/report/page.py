@@ -195,8 +195,7 @@ def _card_body(record: FlowRecord, anchor: str, album: ReportAlbum) -> Iterator[
         yield trouble(record.error, None, record.outcome)
     leaves = list(leaves_of(record.steps, anchor))
     yield timeline(record, leaves)
-    yield player(record, leaves, album)
-    yield where_time_went(record)
+    yield player(record, leaves, album, where_time_went(record))
     yield from (file_diff(about_repair(record), text) for text in record.proposals)
     if record.steps:
         many = len({step.device for _, step in leaves}) > 1

@@ -28,14 +28,16 @@ class ReelFrame:
     shown: Html
 
 
-def player(record: FlowRecord, leaves: Sequence[tuple[str, StepRecord]], album: ReportAlbum) -> Html | None:
-    """None where there is no picture."""
+def player(
+    record: FlowRecord, leaves: Sequence[tuple[str, StepRecord]], album: ReportAlbum, below: Html | None
+) -> Html | None:
+    """`below` stands under its list of steps, and alone where there is no picture to be shown."""
     played = sorted(
         ((anchor, step) for anchor, step in leaves if step.outcome != "skipped"),
         key=lambda one: one[1].started_ms,
     )
     if not any(one.png for _, step in played for one in (step.before, step.after) if one is not None):
-        return None
+        return below
     frames = list(_frames(record, [step for _, step in played], album))
     several = len({step.device for _, step in played}) > 1
     rows = [_row(anchor, step, at, several=several) for at, (anchor, step) in enumerate(played)]
@@ -43,11 +45,10 @@ def player(record: FlowRecord, leaves: Sequence[tuple[str, StepRecord]], album: 
     return tag(
         "section",
         tag("div", [_framed(one) for one in frames], class_="stage"),
-        tag("div", tag("ol", rows, class_="reel"), _controls(record, span), class_="desk"),
-        class_="player",
+        tag("div", tag("ol", rows, class_="reel"), _controls(record, span), below, class_="desk"),
+        class_="player still",
         aria_label=f"Player: {record.name}",
         data_span=f"{span:.0f}",
-        hidden=True,
     )
 
 

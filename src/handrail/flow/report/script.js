@@ -60,7 +60,7 @@
         strip.append(head);
         return head;
       });
-      section.hidden = false;
+      section.classList.remove("still");
       this.listen();
       this.show(0, this.times[0]);
     }
