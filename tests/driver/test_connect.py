@@ -5,6 +5,7 @@ The cable is played by `adb connect`; pairing by a server in front of adb's, and
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -16,8 +17,12 @@ from typing import Any
 
 import pytest
 
+from handrail.config import Config
+from handrail.runtime import Runtime
 from tests.driver.conftest import Adb, SimProcess, free_port
 from tests.driver.pairing_adb import Announcer, PairingAdb, pairing_adb
+from tests.scenario.world import until
+from tests.unit.http.door import KEY, door
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +190,33 @@ def test_a_qr_code_is_read_by_the_phone_and_pairs(
     assert server.asked == [f"host:pair:{found[2]}:127.0.0.1:40002"]
     assert json.loads((person.home / "config" / "phones.json").read_text())[0]["name"] == "Ada's phone"
     assert person.does("ui", "--device", "ada's phone")[0] == 0
+
+
+def test_a_qr_code_on_the_desks_page_pairs_and_the_phone_is_open_there(
+    person: Person, world: tuple[PairingAdb, Announcer], phone: tuple[SimProcess, int]
+) -> None:
+    server, voice = world
+    server.on_paired.append(lambda: voice.say("connect", server.guid, phone[1]))
+
+    async def story() -> None:
+        config = Config.from_env(person.env)
+        async with (
+            Runtime.open(config, env=person.env) as runtime,
+            door(person.home, runtime=runtime) as served,
+        ):
+            shown = (await served.send("POST", "/api/phones/pairing", {}, token=KEY)).json
+            assert (shown["state"], shown["picture"][:18]) == ("waiting", "data:image/svg+xml")
+            made = served.context.first_contacts.pairing
+            assert made is not None
+            server.code = made.invitation.password
+            assert server.code not in json.dumps({**shown, "picture": ""})
+            voice.say("pairing", made.invitation.name, 40003)
+            await until(lambda: made.state in ("ready", "failed"))
+            told = (await served.get("/api/phones/pairing", token=KEY)).json
+            assert (told["state"], told["say"]) == ("ready", "Simulated Phone is here."), told
+            assert told["device"] in runtime.sessions
+
+    asyncio.run(story())
 
 
 def test_a_phone_that_slept_and_came_back_elsewhere_is_found_by_name_and_its_session_goes_on(

@@ -22,7 +22,7 @@ import click
 from handrail.cli.output import own_program, print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config
-from handrail.errors import AdbConnectionError, HandrailError, InvalidAction, Timeout
+from handrail.errors import AdbConnectionError, InvalidAction
 from handrail.local.client import error_from
 from handrail.tree.node import CLICKABLE
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 300
 USB_EVERY_MS = 1_000.0
-CONNECT_MS = 20_000
-"""From the pairing until the phone is there: it announces its other port once its dialog has closed."""
 MARKS = {
     "ok": ("✓", "green"),
     "do": ("→", "yellow"),
@@ -139,6 +137,7 @@ class FirstContact:
     async def _by_cable(self) -> str:
         """The phone that is ready, or becomes it: everything between is told as it changes."""
         from handrail.android.choose import choose  # noqa: PLC0415
+        from handrail.android.contact.pairing import nobody_came  # noqa: PLC0415
         from handrail.android.watch import watch  # noqa: PLC0415
         from handrail.waiting import Background, Deadline, Expired  # noqa: PLC0415
 
@@ -160,7 +159,7 @@ class FirstContact:
                     told = {one.serial: one for one in found}
         except Expired:
             pass
-        raise _nobody(self.options.timeout)
+        raise nobody_came(self.options.timeout * 1000)
 
     def _explain(self, one: Found) -> None:
         known = {name: value for name, value in one.to_dict().items() if name != "state"}
@@ -233,35 +232,19 @@ class FirstContact:
 
     async def _invited(self, invitation: Invitation) -> Announced:
         """Whoever read our code comes first; another dialog is taken once it is there."""
-        from handrail.android.contact.wireless import listening  # noqa: PLC0415
-        from handrail.waiting import Deadline, Expired  # noqa: PLC0415
+        from handrail.android.contact.pairing import invited  # noqa: PLC0415
 
-        try:
-            async with Deadline(self.clock, self.options.timeout * 1000), listening(("pairing",)) as heard:
-                while True:
-                    found = await heard.get()
-                    if found.name == invitation.name or found.name.startswith("adb-"):
-                        return found
-        except Expired:
-            raise _nobody(self.options.timeout) from None
+        return await invited(invitation, self.clock, self.options.timeout * 1000, others=True)
 
     async def _paired(self, place: str, code: str) -> str:
-        """Pair, wait for the phone's other address, connect, remember."""
-        from handrail.android.contact.known_phones import KnownPhone, KnownPhones, reach  # noqa: PLC0415
-        from handrail.android.contact.wireless import find_announced  # noqa: PLC0415
+        from handrail.android.contact.known_phones import KnownPhones  # noqa: PLC0415
+        from handrail.android.contact.pairing import paired  # noqa: PLC0415
 
-        guid = await self.server.pair(place, code)
-        self.tell("pair", "ok", f"Paired with {guid}.", guid=guid)
-        found = await find_announced(guid, self.clock, CONNECT_MS)
+        def told(guid: str) -> None:
+            self.tell("pair", "ok", f"Paired with {guid}.", guid=guid)
+
         known = KnownPhones(self.config.make_home())
-        phone = KnownPhone(self.options.name or guid, guid, found.address if found else place)
-        serial = await reach(phone, known, self.server, self.clock)
-        if serial is None:
-            raise AdbConnectionError(
-                f"{guid} is paired, and does not say where it can be reached",
-                hint="Run `handrail connect HOST:PORT` with the address on its Wireless debugging screen.",
-            )
-        known.keep(phone)
+        serial = await paired(place, code, self.server, known, self.clock, name=self.options.name, told=told)
         self.tell("phone", "ok", f"{serial} is connected.", serial=serial)
         return serial
 
@@ -339,14 +322,6 @@ def _first_button(session: Session) -> tuple[str, str] | None:
         if node.flags & CLICKABLE and node.package_name != "com.android.systemui" and registry.label_of(node):
             return ref, registry.label_of(node)
     return None
-
-
-def _nobody(seconds: int) -> HandrailError:
-    return Timeout(
-        f"no phone became ready within {seconds} s",
-        hint="`handrail doctor` says what is missing; `handrail connect --wifi` needs no cable.",
-        retryable=True,
-    )
 
 
 def mcp_line(more: str = "") -> str:

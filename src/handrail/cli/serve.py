@@ -154,6 +154,7 @@ async def _serve(
     options: ServeOptions, runtime: Runtime, desk: Desk, bound: socket, stack: AsyncExitStack
 ) -> None:
     from handrail.bind import pages_apart, public_host, read_certificate  # noqa: PLC0415
+    from handrail.cli.connect import mcp_line  # noqa: PLC0415
     from handrail.http.context import PageHosts  # noqa: PLC0415
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
     from handrail.http.origin import hosts_of  # noqa: PLC0415
@@ -182,6 +183,7 @@ async def _serve(
     ):
         app.state.context.on_interrupt.append(console.interrupt)
         app.state.context.console.has_model = options.model is not None
+        app.state.context.agent_line = mcp_line()
         notice.write(runtime.config.desk)
         at_name = f"https://{public}" if public and certificate else notice.address
         pages = f"http://{page_host}" if page_host else at_name

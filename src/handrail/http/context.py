@@ -16,6 +16,7 @@ from handrail.http.activity import ConsoleMessages
 from handrail.http.approvals import DeskApprovals
 from handrail.http.auth import HttpAuth, Visitor
 from handrail.http.dialects import Conversations
+from handrail.http.first_contact import FirstContacts
 from handrail.http.flows import Flows
 from handrail.http.notifier import Notifier, NotifyPlace
 from handrail.http.phone import Phones
@@ -63,6 +64,9 @@ class Context:
         self.approvals.on_asked.append(self.notifier.tell)
         self.on_log_out: list[Callable[[str], object]] = []
         """Called with the hash of a login that has ended: whoever serves it hangs up."""
+        self.first_contacts = FirstContacts(runtime)
+        self.agent_line = "claude mcp add handrail -- handrail mcp"
+        """What people paste to give an agent the phones; whoever knows the program's path says it."""
         self.rendered = Rendered()
         self.console = ConsoleMessages(runtime.clock)
         self.conversations = Conversations()
@@ -106,5 +110,6 @@ class Context:
 
     async def close(self) -> None:
         await self.notifier.close()
+        await self.first_contacts.close()
         await self.phones.close()
         await self.flows.close()
