@@ -27,6 +27,9 @@ IMAGES = Path(__file__).parent / "img"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE = {"width": 1280, "height": 800}
 NARROW = {"width": 390, "height": 780}
+LARGE = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
+SCHEMES = ("light", "dark")
 PAUSE_MS = 1_500
 """For pictures of the phone to arrive."""
 REPORT = """# Weekly shopping
@@ -72,7 +75,14 @@ class Desk:
 
     def __init__(self, home: Path) -> None:
         said = json.loads((home / "config" / "desk.json").read_text())
-        self.address, self._token = str(said["address"]), str(said["token"])
+        self.address, self._token, self._key = str(said["address"]), str(said["token"]), str(said["key"])
+
+    def link(self) -> str:
+        """Logs one more browser in."""
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        asked = urllib.request.Request(f"{self.address}/api/login-links", b"{}", headers)  # noqa: S310
+        with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
+            return str(json.load(answer)["url"])
 
     def act(self, action: dict[str, Any]) -> None:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
@@ -94,10 +104,12 @@ class Desk:
 
 
 @contextmanager
-def served(home: Path) -> Iterator[tuple[Desk, str]]:
+def served(home: Path, phones: int = 1) -> Iterator[tuple[Desk, str]]:
     """The desk, and a link that logs one browser in."""
-    command = [sys.executable, "-m", "handrail.cli.main", "serve", "--sim", "1", "--port", "0"]
+    command = [sys.executable, "-m", "handrail.cli.main", "serve", "--sim", str(phones), "--port", "0"]
     env = {**os.environ, "HANDRAIL_HOME": str(home), "HANDRAIL_ADB": str(home / "no-adb"), **PERSON}
+    env["PATH"] = f"{Path(sys.executable).parent}:{env['PATH']}"  # as after an installation
+    env["ANDROID_ADB_SERVER_PORT"] = "15801"  # where no server of this machine listens
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
         link = ""
         for line in process.stdout or ():
@@ -200,6 +212,43 @@ def many_windows(page: Page, desk: Desk) -> None:
         desk.act({"type": "window.close", "windowId": f"note{number}"})
 
 
+def first_start(browser: Browser) -> None:
+    """A desk to which no phone has come yet, and what its Settings say of the example's rules."""
+    with tempfile.TemporaryDirectory() as home:
+        rules = Path(home) / "config" / "policy.toml"
+        rules.parent.mkdir(mode=0o700)
+        rules.write_text((IMAGES.parent.parent / "examples" / "policy.toml").read_text())
+        rules.chmod(0o600)
+        with served(Path(home), 0) as (desk, _):
+            for scheme in SCHEMES:
+                page = enter(browser, desk.link(), scheme)
+                page.set_viewport_size(LARGE)
+                page.get_by_text("Give it to an agent").wait_for()
+                photograph(page, f"first-start-{scheme}")
+                page.get_by_role("button", name="Your rules").click()
+                page.get_by_text("Defaults, by class").wait_for()
+                page.mouse.move(0, 0)
+                photograph(page, f"settings-{scheme}")
+                page.get_by_role("button", name="Close", exact=True).click()
+                page.context.close()
+
+
+def pocket(browser: Browser, desk: Desk) -> None:
+    """A question on a phone; both themes."""
+    asking = threading.Thread(target=desk.pay, daemon=True)
+    asking.start()
+    pages = [enter(browser, desk.link(), scheme) for scheme in SCHEMES]
+    for page, scheme in zip(pages, SCHEMES, strict=True):
+        page.set_viewport_size(PHONE)
+        page.goto(desk.link().replace("/login#", "/approve#"))
+        page.locator(".pocket-yes:enabled").wait_for()
+        photograph(page, f"pocket-{scheme}")
+    pages[0].get_by_role("button", name="Reject").click()
+    asking.join()
+    for page in pages:
+        page.context.close()
+
+
 def main() -> None:
     path = os.environ.get("CHROME_BIN") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
@@ -212,7 +261,9 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         desk.act({"type": "notification.show", "id": "n", "title": "Basket ready", "body": "Three items."})
         shop(desk)
+        pocket(browser, desk)
         stories(enter(browser, link, "light"), desk)
+        first_start(browser)
         browser.close()
 
 

@@ -61,6 +61,7 @@ class DeskServer:
     async def _run(self, ready: threading.Event) -> None:
         self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
         env = {"HANDRAIL_HOME": str(self.home), "HOME": str(self.home), "HANDRAIL_ADB": str(self.home / "no")}
+        env["ANDROID_ADB_SERVER_PORT"] = "15799"  # where no server of this machine listens
         async with Runtime.open(Config.from_env(env), env=env) as runtime:
             known = runtime.permissions
             self.desk = await Desk.open(

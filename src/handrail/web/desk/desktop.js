@@ -2,7 +2,7 @@
 
 import { api } from "./api.js";
 import { el } from "./element.js";
-import { anyIcon, icon } from "./icons.js";
+import { anyIcon } from "./icons.js";
 import { openShortcut } from "./shortcuts.js";
 import { showMenu } from "./menu.js";
 
@@ -117,16 +117,4 @@ function neighbour(all, at, key) {
     return { index, along, far: along + 3 * across };
   }).filter(({ along }) => along > 4).sort((a, b) => a.far - b.far);
   return ranked[0]?.index ?? null;
-}
-
-/** What an empty stage says. */
-export function welcome(shell) {
-  const box = el("div", { class: "welcome" }, icon("apps"),
-    el("strong", { text: "Nothing is open" }),
-    el("p", { class: "welcome-wide", text: "Agents open their windows here. Open an app on the left, or press ? for keyboard shortcuts." }),
-    el("p", { class: "welcome-narrow", text: "Agents open their windows here. Tap an app above to open it." }));
-  shell.stage.append(box);
-  const update = () => { box.hidden = shell.monitor.order.length + shell.monitor.panels.length > 0 || !shell.state.monitors.length; };
-  shell.store.watch(update);
-  update();
 }

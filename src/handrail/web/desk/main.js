@@ -3,7 +3,7 @@
 import "./theme.js";
 import { Approvals } from "./approvals.js";
 import { Connection } from "./connection.js";
-import { Desktop, welcome } from "./desktop.js";
+import { Desktop } from "./desktop.js";
 import { Dialogs } from "./dialogs.js";
 import { Notifications } from "./notifications.js";
 import { Shell } from "./shell.js";
@@ -13,6 +13,7 @@ import { Toasts } from "./toasts.js";
 import { Windows } from "./windows.js";
 import { answerCapture } from "./capture.js";
 import { el } from "./element.js";
+import { firstStart } from "./first_start.js";
 import { enter, whenGiven } from "./login.js";
 import { listenToKeys } from "./keys.js";
 import { watchConnection } from "./banner.js";
@@ -48,7 +49,7 @@ function begin() {
   approvals.onAside = () => dialogs.update();
   const taskbar = new Taskbar(shell, { desktop, approvals, notifications });
   shell.reopen = (key) => windows.frame(key)?.appContent?.reopen();
-  welcome(shell);
+  firstStart(shell);
   listenToKeys(shell, windows, taskbar);
   watchConnection(shell);
 

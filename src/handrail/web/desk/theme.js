@@ -16,6 +16,15 @@ export function toggleTheme() {
   show();
 }
 
+/** "light", "dark", or "system" where nothing was chosen. */
+export const chosenTheme = () => localStorage.getItem(KEY) ?? "system";
+
+export function chooseTheme(name) {
+  if (name === "system") localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, name);
+  show();
+}
+
 /** `watcher("light" | "dark")` now and at each change. */
 export function watchTheme(watcher) {
   watchers.add(watcher);

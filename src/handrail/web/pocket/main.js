@@ -55,6 +55,7 @@ async function refresh() {
   }
   state.textContent = waiting.length > 1 ? `${waiting.length} wait` : "";
   document.body.classList.remove("is-away");
+  if (shown?.isQuestion && !waiting.some(({ id }) => id === shown.id)) wanted = shown.id; // somebody else was faster
   const one = waiting.find(({ id }) => id === wanted) ?? waiting[0];
   if (wanted && one?.id !== wanted && outcome?.id !== wanted) outcome = await past(wanted);
   return one && (one.id === wanted || !outcome) ? ask(one) : rest(waiting.length);
@@ -80,7 +81,7 @@ function away({ status, code }) {
 function ask(one) {
   if (shown?.id === one.id) return shown.element.update();
   const element = question(one, { answer: (given) => answer(one, given), stop: () => stop(one) });
-  shown = { id: one.id, element };
+  shown = { id: one.id, element, isQuestion: true };
   page.replaceChildren(element);
   forget(one.id);
   return undefined;

@@ -4,7 +4,7 @@ import { whatToDo } from "../desk/error_words.js";
 import { el } from "../desk/element.js";
 import { icon } from "../desk/icons.js";
 import { picture } from "../desk/pictures.js";
-import { countdown, spaced } from "../apps/words.js";
+import { countdown } from "../apps/words.js";
 
 const CALM = 600; // ms before Approve takes a touch: nobody approves what just appeared under the finger
 const SHORT = 30_000; // ms: time is running out
@@ -53,7 +53,7 @@ export function question(one, { answer, stop }) {
 const who = (one) => (one.asked_by ? `${one.asked_by} asks` : "An agent asks");
 
 function facts(one) {
-  const rows = [["Why you are asked", one.why], ["What it would do", one.kind === "human_auth" ? null : spaced(one.action.type)], ["Phone", one.phone ?? one.device]];
+  const rows = [["Why you are asked", one.why], ["Phone", one.phone ?? one.device]];
   return el("dl", { class: "pocket-facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));
 }
 

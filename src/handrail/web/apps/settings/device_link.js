@@ -1,0 +1,53 @@
+// A QR code that logs one other device in: shown when somebody asks for it, gone when it is worth nothing any more.
+
+import { el } from "../../desk/element.js";
+import { icon } from "../../desk/icons.js";
+import { countdown } from "../words.js";
+
+export function deviceLink(ctx, onEnd) {
+  const place = el("section", { class: "card settings-card", "aria-label": "Another device" });
+  let timer = 0;
+  onEnd(() => clearInterval(timer));
+
+  function offer(said = null) {
+    clearInterval(timer);
+    place.replaceChildren(el("div", { class: "settings-row" }, icon("phone"), el("div", {}, el("strong", { text: "Log another device in" }),
+      el("p", { class: "quiet", text: said ?? "Let your phone read a QR code. It opens the page for questions there, logged in." })),
+    el("button", { type: "button", class: "btn btn-sm btn-primary", text: "Show the QR code", on: { click: show } })));
+  }
+
+  async function show({ currentTarget }) {
+    currentTarget.disabled = true;
+    let made;
+    try {
+      made = await ctx.api("/api/device-links", { method: "POST", body: {} });
+    } catch (error) {
+      place.replaceChildren(...unreachable(error));
+      return;
+    }
+    const until = Date.now() + made.seconds * 1000;
+    const left = el("span", { class: "settings-left" });
+    const tick = () => {
+      left.textContent = `${countdown(until)} left`;
+      if (Date.now() >= until) offer("That code is too old. Show a new one.");
+    };
+    place.replaceChildren(el("div", { class: "settings-qr" }, el("img", { src: made.picture, alt: "QR code that logs one device in" }),
+      el("div", {}, el("strong", { text: "Read this with the phone's camera" }),
+        el("p", { class: "quiet", text: "It works once, for one device. Then press “Tell me here” on the phone." }), left,
+        el("button", { type: "button", class: "btn btn-sm", text: "Done", on: { click: () => offer() } }))));
+    tick();
+    timer = setInterval(tick, 1_000);
+  }
+
+  offer();
+  return place;
+}
+
+/** How another device could reach this desk, with what to type. */
+function unreachable({ message, hint }) {
+  return [el("div", { class: "settings-row" }, icon("alert"), el("div", {}, el("strong", { text: message }),
+    el("p", { class: "quiet", text: "Pages are only served to other devices over https, because a token that travels in plain text is anybody's. Two ways:" }),
+    el("p", { class: "settings-way", text: "Your own certificate" }), el("pre", { class: "notices-line", text: "handrail serve --host 0.0.0.0 --token @token.txt \\\n    --cert desk.pem --key desk-key.pem" }),
+    el("p", { class: "settings-way", text: "A tunnel" }), el("pre", { class: "notices-line", text: "tailscale serve 8420\nhandrail serve --public https://NAME.ts.net" }),
+    el("details", {}, el("summary", { text: "In the program's own words" }), el("p", { class: "quiet", text: hint }))))];
+}
