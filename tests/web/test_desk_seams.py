@@ -361,12 +361,11 @@ def test_a_narrow_screen_is_not_told_of_the_left_side_or_of_a_key(
 ) -> None:
     person = Person.enter(browser, own_server, viewport=PHONE_SIZE, has_touch=True)
     try:
-        welcome = person.page.locator(".welcome")
-        expect(welcome).to_contain_text("Nothing is open")
-        assert "left" not in welcome.inner_text()
-        assert "press" not in welcome.inner_text()
-        person.page.set_viewport_size(WIDE_SIZE)
-        assert "on the left" in welcome.inner_text()
+        start = person.page.get_by_role("region", name="First steps")
+        expect(start).to_contain_text("Connect a phone")
+        expect(start).to_contain_text("Give it to an agent")
+        assert "left" not in start.inner_text()
+        assert "press" not in start.inner_text()
     finally:
         person.leave()
 

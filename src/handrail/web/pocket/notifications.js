@@ -26,7 +26,7 @@ export function notifications({ api, compact = false }) {
   }
   const act = (work) => async ({ currentTarget }) => {
     currentTarget.disabled = true;
-    await work().then(draw, (error) => draw(whatToDo(error.code)));
+    await work().then(draw, (error) => draw(error.says ?? whatToDo(error.code)));
   };
 
   function thisDevice(told, mine) {
@@ -37,6 +37,7 @@ export function notifications({ api, compact = false }) {
         button("Try it", "btn-sm", act(async () => { const { problem: why } = await api(`/api/push/try?id=${localStorage.getItem(KEY)}`, { method: "POST", body: {} }); return why ? `It was not sent: ${why}.` : "Sent. It appears in a moment."; })),
         button("Stop", "btn-sm", act(() => leave(api, mine))))];
     }
+    if (told.subscriptions.length >= told.most) return [row("bell", "This device can't be told", `${told.most} devices are told already, and no more can be. Revoke one of them first.`)];
     return [row("bell", "Be told on this device", "When an agent asks for something, this device shows a notification, also while the page is closed.",
       button("Tell me here", "btn-sm btn-primary", act(() => join(api, told.key))))];
   }
@@ -85,13 +86,17 @@ async function current() {
   return await worker?.pushManager?.getSubscription().catch(() => null) ?? null;
 }
 
+/** Why it did not work, in this page's own words. */
+const said = (says) => Object.assign(new Error(says), { says });
+
 async function join(api, key) {
-  if (await Notification.requestPermission() !== "granted") throw new Error("Notifications were not allowed.");
+  if (await Notification.requestPermission() !== "granted") throw said("Notifications were not allowed. The button asks again, or the settings that the browser has for this site.");
   await navigator.serviceWorker.register("/worker.js");
   const worker = await navigator.serviceWorker.ready;
   const before = await worker.pushManager.getSubscription();
   await before?.unsubscribe(); // it may belong to another key
-  const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  const made = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
+    .catch(() => { throw said("The browser's push service did not answer. Is this device online?"); });
   const { endpoint, keys } = made.toJSON();
   try {
     const { id } = await api("/api/push", { method: "POST", body: { endpoint, keys, name: deviceName() } });

@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { fold, problem } from "../../desk/error_words.js";
 import { countdown } from "../words.js";
 
 export function deviceLink(ctx, onEnd) {
@@ -22,7 +23,7 @@ export function deviceLink(ctx, onEnd) {
     try {
       made = await ctx.api("/api/device-links", { method: "POST", body: {} });
     } catch (error) {
-      place.replaceChildren(...unreachable(error));
+      place.replaceChildren(error.code === "UNSUPPORTED" ? unreachable(error) : problem(error));
       return;
     }
     const until = Date.now() + made.seconds * 1000;
@@ -44,10 +45,10 @@ export function deviceLink(ctx, onEnd) {
 }
 
 /** How another device could reach this desk, with what to type. */
-function unreachable({ message, hint }) {
-  return [el("div", { class: "settings-row" }, icon("alert"), el("div", {}, el("strong", { text: message }),
+function unreachable(error) {
+  return el("div", { class: "settings-row" }, icon("alert"), el("div", {}, el("strong", { text: "Other devices can't reach this desk" }),
     el("p", { class: "quiet", text: "Pages are only served to other devices over https, because a token that travels in plain text is anybody's. Two ways:" }),
     el("p", { class: "settings-way", text: "Your own certificate" }), el("pre", { class: "notices-line", text: "handrail serve --host 0.0.0.0 --token @token.txt \\\n    --cert desk.pem --key desk-key.pem" }),
     el("p", { class: "settings-way", text: "A tunnel" }), el("pre", { class: "notices-line", text: "tailscale serve 8420\nhandrail serve --public https://NAME.ts.net" }),
-    el("details", {}, el("summary", { text: "In the program's own words" }), el("p", { class: "quiet", text: hint }))))];
+    fold(error)));
 }

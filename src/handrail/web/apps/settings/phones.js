@@ -2,8 +2,13 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { fold, whatToDo } from "../../desk/error_words.js";
 import { countdown } from "../words.js";
 
+const WHY_NOT = {
+  UNSUPPORTED: "Simulated phones are not installed here. “pip install 'handrail[sim]'” brings them; then start the desk again.",
+  INVALID_ACTION: "No more simulated phones are started from here. “handrail serve --sim N” starts as many as you like.",
+};
 const LOOK_EVERY = 1_000; // ms between two looks at what came of a QR code
 
 export async function phones(ctx, onEnd, { pair = false, cable: wired = false } = {}) {
@@ -28,9 +33,9 @@ function pairing(ctx, onEnd) {
   let timer = 0;
   onEnd(() => clearInterval(timer));
   const button = (text) => el("button", { type: "button", class: "btn btn-sm btn-primary", text, on: { click: begin } });
-  const offer = (title, text, label) => {
+  const offer = (title, text, label, more = null) => {
     clearInterval(timer);
-    element.replaceChildren(el("div", { class: "settings-row" }, icon("phone"), el("div", {}, el("strong", { text: title }), el("p", { class: "quiet", text })), button(label)));
+    element.replaceChildren(el("div", { class: "settings-row" }, icon("phone"), el("div", {}, el("strong", { text: title }), el("p", { class: "quiet", text }), more), button(label)));
   };
   async function begin() {
     clearInterval(timer);
@@ -38,7 +43,7 @@ function pairing(ctx, onEnd) {
     try {
       made = await ctx.api("/api/phones/pairing", { method: "POST", body: {} });
     } catch (error) {
-      return offer("That did not work", [error.message, error.hint].filter(Boolean).join(". "), "Try again");
+      return offer("No code can be shown", whatToDo(error.code), "Try again", fold(error));
     }
     const until = Date.now() + made.seconds * 1000;
     const say = el("p", { role: "status", text: made.say });
@@ -51,7 +56,7 @@ function pairing(ctx, onEnd) {
       const now = await ctx.api("/api/phones/pairing").catch(() => null);
       if (!now || now.state === "waiting") return;
       say.textContent = now.say;
-      if (now.state === "failed") offer("No phone was paired", [now.say, now.hint].filter(Boolean).join(". "), "Show a new code");
+      if (now.state === "failed") offer("No phone was paired", "Switch wireless debugging on, in the same network, and let it read a new code.", "Show a new code", fold({ message: now.say, hint: now.hint }));
       if (now.state === "ready") {
         clearInterval(timer);
         ctx.toast(now.say, "success");
@@ -85,7 +90,7 @@ export async function startSimulated(ctx, button) {
     const { device } = await ctx.api("/api/phones/simulated", { method: "POST", body: {} });
     ctx.open("phone", { device });
   } catch (error) {
-    ctx.toast([error.message, error.hint].filter(Boolean).join(". "), "error");
+    ctx.toast(WHY_NOT[error.code] ?? whatToDo(error.code), "error");
   } finally {
     button.disabled = false;
     button.textContent = before;

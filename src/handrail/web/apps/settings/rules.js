@@ -2,6 +2,7 @@
 
 import { el } from "../../desk/element.js";
 import { icon } from "../../desk/icons.js";
+import { fold, whatToDo } from "../../desk/error_words.js";
 import { empty } from "../panes.js";
 
 const TONES = { allow: "badge-success", ask: "badge-warning", deny: "badge-error" };
@@ -10,7 +11,7 @@ const badge = (verdict) => el("span", { class: `badge ${TONES[verdict]}`, text: 
 
 export function rules({ file, exists, problem, changing, rules: found, knownHosts }) {
   const where = el("p", { class: "quiet settings-file" }, icon("file"), el("code", { text: file }));
-  if (problem) return [el("div", { class: "notice notice-danger", role: "alert" }, el("span", { class: "notice-text", text: `Nothing is allowed, because the file can't be used: ${problem.message}. ${problem.hint ?? ""}` })), where];
+  if (problem) return [el("div", { class: "notice notice-danger", role: "alert" }, el("div", { class: "notice-text" }, el("strong", { text: "Nothing is allowed, because the file can't be used." }), fold(problem))), where];
   if (changing) return [el("p", { class: "quiet", text: "The file is being changed. Until it rests, both versions hold and the stricter one wins." }), where];
   if (!found.length) return [el("section", { class: "card settings-card" }, el("strong", { text: exists ? "The file has no rules" : "There are no rules of your own yet" }), el("p", { class: "quiet", text: "The defaults below decide everything. To add rules, write this file; “handrail policy check” tells whether it says what you mean." }), where)];
   return [el("ol", { class: "settings-rules", "aria-label": "Rules of your file" }, found.map((one) => el("li", { class: "card settings-rule" }, badge(one.verdict),
@@ -29,7 +30,7 @@ export async function remembered(ctx, heading, again) {
   const [{ permissions }, { grants }] = await Promise.all([ctx.api("/api/permissions"), ctx.api("/api/grants")]);
   const head = heading("Remembered answers", "They count without asking. Revoke one, and you are asked again.");
   if (!permissions.length && !grants.length) return [head, empty("lock", "No answer is remembered", "Tick “remember” when you answer, and the same question is not asked again.")];
-  const revoke = (address) => () => ctx.api(address, { method: "DELETE" }).then(again, (error) => ctx.toast(error.message, "error"));
+  const revoke = (address) => () => ctx.api(address, { method: "DELETE" }).then(again, (error) => ctx.toast(whatToDo(error.code), "error"));
   const line = (mark, words, name, address) => el("li", { class: "card settings-rule" }, mark, el("div", {}, words),
     el("button", { type: "button", class: "btn btn-sm btn-danger", "aria-label": `Revoke ${name}`, on: { click: revoke(address) } }, icon("trash"), "Revoke"));
   return [head, el("ul", { class: "settings-rules", "aria-label": "Remembered answers" },
