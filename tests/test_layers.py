@@ -9,7 +9,7 @@ LAYERS = [
     {"clock", "errors", "places", "terminal"},
     {"owned"},
     {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
-    {"protocol", "transparency"},
+    {"device_names", "protocol", "transparency"},
     {"dialects"},
     {"tree", "adb", "cdp"},
     {"surface"},

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 import click
 
-from handrail.cli.output import print_json, print_table
+from handrail.cli.output import phone_words, print_json, print_table
 from handrail.clock import SystemClock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, AskedApproval
@@ -115,7 +115,7 @@ def _login() -> str:
 def _row(one: AskedApproval, now: int) -> tuple[str, ...]:
     left = duration(one.expires_ms - now) if one.is_open else ""
     why = one.request.why or one.request.reason
-    device = clean(one.request.device)
+    device = clean(phone_words(one.request.device))
     return (one.id, one.state, duration(now - one.created_ms), left, device, _what(one), cut(clean(why), 120))
 
 

@@ -15,6 +15,7 @@ import click
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock, ago, iso_time
 from handrail.config import Config, canonical, host_port, is_browser
+from handrail.device_names import DeviceNames
 from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class DeviceRow:
     held: Held | None = None
     open_in: Mapping[str, Any] | None = None
     """What the Handrail that has it open told of it."""
+    name: str = ""
+    """That a person gave it."""
 
     def cells(self, now_ms: int) -> tuple[str, ...]:
         held = self.held
@@ -54,6 +57,7 @@ class DeviceRow:
     def to_dict(self) -> dict[str, Any]:
         known = self.found.to_dict() | {"model": self.model, "android": self.android, "size": self.size}
         known |= {"held": self.held.to_dict() if self.held else None, "open": self.open_in is not None}
+        known |= {"name": self.name} if self.name else {}
         return known | ({"channels": self.open_in["channels"]} if self.open_in else {})
 
 
@@ -62,7 +66,8 @@ class DeviceRow:
 @click.option("--watch", "watching", is_flag=True, help="Say what comes, goes and changes, until Ctrl-C.")
 @click.option("--release", "releasing", is_flag=True, help="End the helper that Handrail left on phones.")
 @click.option("--device", metavar="SERIAL", help="With --release: this phone only.")
-def devices(as_json: bool, watching: bool, releasing: bool, device: str | None) -> None:
+@click.option("--name", "naming", metavar="SERIAL=NAME", help="Call a phone so; SERIAL= takes its name away.")
+def devices(as_json: bool, watching: bool, releasing: bool, device: str | None, naming: str | None) -> None:
     """List phones: those of the adb server, of a Handrail that runs, and at known addresses.
 
     Addresses are those in HANDRAIL_DEVICES and HANDRAIL_DEVICE. Phones that can't be used are listed with the
@@ -74,6 +79,9 @@ def devices(as_json: bool, watching: bool, releasing: bool, device: str | None) 
         raise InvalidAction(
             "--device says which phone --release is about", path="device", hint="Add --release."
         )
+    if naming is not None:
+        _give_name(naming, config)
+        return
     if releasing:
         _tell_released(asyncio.run(_release(device, config, clock, os.environ)), as_json)
         return
@@ -106,8 +114,24 @@ async def look_at_devices(
     if config.device and not is_browser(config.device) and not match(found, config.device):
         notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
     held = await holders(config, clock)
-    rows = (describe(one, held, opened, config, clock, env) for one in found)
-    return await asyncio.gather(*rows), notes
+    rows = await asyncio.gather(*(describe(one, held, opened, config, clock, env) for one in found))
+    names = DeviceNames(config.home)
+    return [replace(row, name=names.get(row.found.serial)) for row in rows], notes
+
+
+def _give_name(text: str, config: Config) -> None:
+    """The phone need not be there: it may be named before it is plugged in."""
+    serial, mark, name = text.partition("=")
+    if not mark or not serial.strip():
+        raise InvalidAction(
+            f"--name {text} is not SERIAL=NAME",
+            path="name",
+            hint='For example --name emulator-5554="Kitchen".',
+        )
+    names = DeviceNames(config.home)
+    names.give(serial.strip(), name)
+    given = names.get(serial.strip())
+    click.echo(f"{serial.strip()} is called {given}." if given else f"{serial.strip()} has no name.")
 
 
 async def _found(told: Mapping[str, Any], clock: Clock) -> Found:
@@ -229,7 +253,9 @@ def _tell_released(done: Sequence[Released], as_json: bool) -> None:
 
 def _show(rows: Sequence[DeviceRow], notes: Sequence[str], now_ms: int) -> None:
     if rows:
-        print_table("", HEADER, [row.cells(now_ms) for row in rows])
+        named = any(row.name for row in rows)  # a column that nobody needs is not shown
+        cells = [row.cells(now_ms) + ((row.name or "–",) if named else ()) for row in rows]
+        print_table("", (*HEADER, "name") if named else HEADER, cells)
     else:
         click.echo(EMPTY)
     for row in rows:

@@ -19,7 +19,8 @@ import click
 from handrail.cli.films import film_journal, need_films, video_option
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock, iso_time
-from handrail.config import Config
+from handrail.config import Config, canonical
+from handrail.device_names import DeviceNames
 from handrail.engine.journal import Journal
 from handrail.engine.journal.journal import witness_of
 from handrail.engine.journal.query import ActionRow
@@ -138,8 +139,10 @@ def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
     table.columns[0].justify = "right"
     if console.width >= _WIDE:
         table.add_column("reason", no_wrap=True, overflow="ellipsis")
+    called = DeviceNames(Config.from_env(os.environ).home).all()
     for row in rows:
         cells = _shown_cells(row)
+        cells["device"] = called.get(canonical(row.device or ""), cells["device"])
         colour = _OUTCOMES.get(row.state, "yellow")
         styled = [Text(cells[name], style=colour if name == "outcome" else "") for name in names]
         table.add_row(*styled, *([Text(cells["reason"], style="dim")] if console.width >= _WIDE else []))

@@ -68,6 +68,16 @@ def own_command(*words: str, home: str | None = None) -> str:
     return (f"HANDRAIL_HOME={shlex.quote(where)} " if where else "") + shlex.join([own_program(), *words])
 
 
+def phone_words(serial: str) -> str:
+    """As people know a phone: the name that they gave it, and the serial that commands take."""
+    import os  # noqa: PLC0415
+
+    from handrail.config import Config  # noqa: PLC0415
+    from handrail.device_names import DeviceNames  # noqa: PLC0415
+
+    return DeviceNames(Config.from_env(os.environ).home).shown(serial)
+
+
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handrail.cli.output import own_command
+from handrail.cli.output import own_command, phone_words
 from handrail.errors import HandrailError, InvalidAction, PolicyUnusable
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _lines(told: Mapping[str, Any], entry: list[str]) -> list[str]:
     def said(key: str) -> str:
         return cut(clean(str(told[key])), 300)
 
-    lines = [f"  ? {told['approval']}  {said('question')}  (on {said('device')})"]
+    lines = [f"  ? {told['approval']}  {said('question')}  (on {clean(phone_words(told['device']))})"]
     lines += [f"      why asked: {said('why')}"] if "why" in told else []
     lines += [f"      the flow says: {said('reason')}"] if "reason" in told else []
     match told["answer"]:

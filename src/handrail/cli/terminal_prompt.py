@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from handrail.cli.output import phone_words
 from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.policy import Span
 from handrail.errors import HandrailError
@@ -82,7 +83,7 @@ class TerminalPrompt:
         asked = one.request
         label = f' "{cut(clean(asked.label), 80)}"' if asked.label else ""
         lines = [
-            f"? {one.action_type}{label} on {clean(asked.device)}",
+            f"? {one.action_type}{label} on {clean(phone_words(asked.device))}",
             f"  {cut(clean(asked.instruction), 300)}",
         ]
         lines += [f"  why asked: {cut(clean(asked.why), 200)}"] if asked.why else []

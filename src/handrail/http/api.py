@@ -124,7 +124,12 @@ async def interrupt(request: Request) -> JSONResponse:
 
 async def devices(request: Request) -> JSONResponse:
     """Phones of the adb server, addresses that are known, and those that are open here."""
-    context: Context = request.app.state.context
+    told, notes = await listed_devices(request.app.state.context)
+    return JSONResponse({"devices": told, "notes": notes})
+
+
+async def listed_devices(context: Context) -> tuple[list[dict[str, Any]], list[str]]:
+    """Each with its name and who has it, and notes on why there may be more."""
     runtime = context.runtime
     listing = await runtime.devices()
     held = {canonical(one.device): one for one in await runtime.leases.all()}
@@ -135,7 +140,7 @@ async def devices(request: Request) -> JSONResponse:
     told = [_device(one, opened.get(name), held.get(name)) for name, one in found.items()]
     for one in told:
         one["name"] = context.phones.name(one["serial"], one.get("model") or "")
-    return JSONResponse({"devices": told, "notes": list(listing.notes)})
+    return told, list(listing.notes)
 
 
 def _device(found: Found, session: Session | None, held: Held | None) -> dict[str, Any]:

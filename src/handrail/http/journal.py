@@ -63,13 +63,20 @@ async def read_journal(runtime: Runtime, work: Callable[[Any], T]) -> T:
 async def listed(request: Request) -> JSONResponse:
     """A page of actions, newest first, and where the next one begins."""
     wanted = JournalSearch.parse(request.query_params)
-    return JSONResponse(await read_journal(runtime_of(request), lambda db: search(db, wanted).to_dict()))
+    found = await read_journal(runtime_of(request), lambda db: search(db, wanted).to_dict())
+    return JSONResponse(found | {"actions": with_phones(request, found["actions"])})
+
+
+def with_phones(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each with what people call its phone."""
+    name_of = request.app.state.context.phones.name
+    return [row | ({"phone": name_of(row["device"])} if row.get("device") else {}) for row in rows]
 
 
 async def entry(request: Request) -> JSONResponse:
     """One action: its events, its envelope, what changed in words, and the names of its pictures."""
     shown = await read_journal(runtime_of(request), lambda db: query.show(db, request.path_params["action"]))
-    return JSONResponse(_told(shown))
+    return JSONResponse(with_phones(request, [_told(shown)])[0])
 
 
 def _told(shown: Shown) -> dict[str, Any]:

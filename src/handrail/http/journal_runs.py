@@ -24,7 +24,7 @@ from handrail.engine.journal.log import JournalLog
 from handrail.engine.journal.query import ActionRow
 from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
-from handrail.http.journal import JournalSearch, read_journal, runtime_of, search
+from handrail.http.journal import JournalSearch, read_journal, runtime_of, search, with_phones
 from handrail.http.responses import json_object
 
 ROWS = 200
@@ -112,7 +112,8 @@ def _runs(wanted: JournalSearch, db: sqlite3.Connection) -> dict[str, Any]:
 async def runs(request: Request) -> JSONResponse:
     """Runs, newest first, each with its steps and their pictures; searched as actions are."""
     wanted = JournalSearch.parse({"limit": str(ROWS), "touches": "1", **request.query_params})
-    return JSONResponse(await read_journal(runtime_of(request), partial(_runs, wanted)))
+    found = await read_journal(runtime_of(request), partial(_runs, wanted))
+    return JSONResponse(found | {"runs": with_phones(request, found["runs"])})
 
 
 async def checkpoint(request: Request) -> JSONResponse:

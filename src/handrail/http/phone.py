@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from handrail.config import canonical
+from handrail.device_names import DeviceNames
 from handrail.engine.events import Caller, Event
 from handrail.engine.hold import Stops
 from handrail.engine.leases import Held, Holder, Lease
@@ -51,13 +52,18 @@ class Phones:
         self.hands = ManualControl(runtime)
         self.last: dict[str, Event] = {}
         """By serial: the end of the last action."""
+        self.names = DeviceNames(runtime.config.home)
         self._names: dict[str, str] = {}
         self._streams: dict[str, PhoneStream] = {}
         self._before_after = BeforeAfter(runtime, self._live)
 
     def name(self, serial: str, model: str = "") -> str:
-        """What people call a phone: its model, with a number where several are alike. It keeps its name."""
+        """What people call a phone: the name that they gave it, or its model, with a number where several are
+        alike. It keeps its name.
+        """
         key = canonical(serial)
+        if given := self.names.get(serial):
+            return given
         known = next((one for one in self.runtime.sessions.values() if canonical(one.serial) == key), None)
         what = model or (known.facts.model if known is not None else "")
         if key not in self._names and what:

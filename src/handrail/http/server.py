@@ -33,6 +33,7 @@ from handrail.http import (
     settings,
     storage,
     subscriptions,
+    wall,
     websocket,
     windows,
 )
@@ -60,6 +61,7 @@ _PARTS = (
     phone,
     settings,
     storage,
+    wall,
     subscriptions,
     websocket,
     windows,

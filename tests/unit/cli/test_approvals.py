@@ -15,6 +15,7 @@ import pytest
 from handrail.cli.approvals import duration
 from handrail.cli.terminal_prompt import TerminalPrompt
 from handrail.clock import SystemClock
+from handrail.device_names import DeviceNames
 from handrail.engine.approval import Request
 from handrail.engine.approval.wording import Scope
 from tests.unit.cli.command import Handrail
@@ -60,6 +61,12 @@ def test_open_questions_are_listed_with_what_and_why(handrail: Handrail, home: P
     )
     [data] = json.loads(handrail("approvals", "--json").out)
     assert (data["id"], data["state"], data["label"]) == (id_, "pending", "Pay now")
+
+
+def test_a_question_names_the_phone_as_people_do(handrail: Handrail, home: Path) -> None:
+    DeviceNames(home).give("emulator-5554", "Mum's phone")
+    asked(home, question(label="Pay now"))
+    assert handrail("approvals").out.split("\t")[4] == "Mum's phone (emulator-5554)"
 
 
 def test_a_beginning_of_the_id_is_enough_to_approve(handrail: Handrail, home: Path) -> None:

@@ -82,6 +82,16 @@ def test_a_phone_is_listed_with_what_it_says_of_itself(
         assert done.out == f"{phone.address}\tdevice\tSimulated Phone\t14\t1080x2400\t–\n"
         [listed] = json.loads(handrail("devices", "--json").out)["devices"]
         assert listed["usable"] is True
+        assert "name" not in listed
+        named = handrail("devices", "--name", f"{phone.address}=Mum's phone")
+        assert named.out == f"{phone.address} is called Mum's phone.\n"
+        assert handrail("devices").out.endswith("\t–\tMum's phone\n")
+        [listed] = json.loads(handrail("devices", "--json").out)["devices"]
+        assert listed["name"] == "Mum's phone"
+        assert handrail("devices", "--name", f"R58M={phone.address}").code == 2
+        assert handrail("devices", "--name", "R58M").code == 2
+        handrail("devices", "--name", f"{phone.address}=")
+        assert handrail("devices").out == done.out
         assert (listed["serial"], listed["android"], listed["held"]) == (phone.address, "14", None)
 
 
@@ -98,7 +108,7 @@ def test_the_holder_of_a_phone_is_named(
             asyncio.run(Leases(store, SystemClock()).acquire(phone.address, holder))
         finally:
             store.close()
-        assert handrail("devices").out.endswith("\tagent shopper (mcp)\n")
+        assert handrail("devices").out.endswith("\tagent shopper, just now\n")
         [listed] = json.loads(handrail("devices", "--json").out)["devices"]
         assert listed["held"]["holder"]["label"] == "shopper"
 

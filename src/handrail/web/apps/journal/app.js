@@ -176,8 +176,8 @@ class Journal {
     try {
       const one = await this.ctx.api("/api/journal/checkpoint");
       this.said.replaceChildren(checkpointPanel(one, (text) => this.copy(text), () => this.said.replaceChildren()));
-    } catch {
-      this.said.replaceChildren(notice("danger", "The journal could not be signed. Verify says whether it was changed."));
+    } catch (error) {
+      this.ctx.fail(error, "The journal could not be signed.");
     } finally {
       this.signed.disabled = false;
     }

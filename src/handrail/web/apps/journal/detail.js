@@ -36,7 +36,7 @@ function facts(entry, envelope) {
   const check = envelope?.verification;
   const rows = [
     ["Who", [who(entry.actor), DOORS[entry.door] ?? entry.door].filter(Boolean).join(", ")],
-    ["Phone", [envelope?.device?.model, entry.device].filter(Boolean).join(" · ")],
+    ["Phone", [entry.phone ?? envelope?.device?.model, entry.device].filter(Boolean).join(" · ")],
     ["When", entry.events[0].at_ms ? moment(entry.events[0].at_ms) : null],
     ["Reached the phone", DELIVERED[envelope?.delivery]],
     ["Checked", check && [spaced(check.mode), check.outcome, short(check.observed)].filter(Boolean).join(" · ")],

@@ -1,6 +1,7 @@
 // Runs as film strips: what somebody did on a phone, one picture for each step; a run kept as a flow in one click.
 
 import { el } from "../../desk/element.js";
+import { shortly } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { fill, picture } from "../../desk/pictures.js";
 import { empty, failure, loading } from "../panes.js";
@@ -42,9 +43,9 @@ export class Runs {
       more.disabled = true;
       try {
         more.replaceWith(...this.list(await this.page(next)));
-      } catch {
+      } catch (error) {
         more.disabled = false;
-        this.ctx.toast("Older runs could not be read. Try again.", "error");
+        this.ctx.fail(error, "Older runs could not be read.");
       }
     } } });
     return [...cards, more];
@@ -57,7 +58,7 @@ export class Runs {
     const count = run.steps.length;
     return el("article", { class: "run", role: "listitem", dataset: { run: run.id } },
       el("header", { class: "run-head" },
-        el("h2", { class: "run-title" }, named(run.actor), el("span", { class: "quiet", text: ` on ${run.device ?? "the desk"}` })),
+        el("h2", { class: "run-title" }, named(run.actor), el("span", { class: "quiet", text: ` on ${run.phone ?? run.device ?? "the desk"}`, title: run.device ?? "" })),
         run.failed ? el("span", { class: "badge badge-error", text: run.failed === 1 ? "1 failed" : `${run.failed} failed` }) : null,
         el("span", { class: "run-when quiet", text: `${moment(run.began_ms)} · ${count === 1 ? "1 step" : `${count} steps in ${lasted(run.ended_ms - run.began_ms)}`}` }),
         run.session ? this.keep(run) : null),
@@ -70,7 +71,7 @@ export class Runs {
       : el("span", { class: "frame-picture is-none" }, icon("phone"));
     if (step.picture) this.soon.observe(shot);
     return el("li", {}, el("button", {
-      class: `frame frame-${toneOf(step.state)}`, dataset: { action: step.action_id }, "aria-label": `Step ${at + 1}: ${title(step)}, ${outcome(step)}`, on: { click: open },
+      class: `frame frame-${tone(step)}`, dataset: { action: step.action_id }, "aria-label": `Step ${at + 1}: ${title(step)}, ${outcome(step)}`, on: { click: open },
     }, shot, el("span", { class: "frame-number", text: at + 1 }), el("span", { class: "frame-title", text: spaced(step.type) }),
       el("span", { class: "frame-about quiet", text: step.about || step.reason || "" })));
   }
@@ -102,7 +103,7 @@ export class Runs {
       el("div", { class: "film-words" },
         el("p", { class: "quiet", text: `Step ${at + 1} of ${run.steps.length} · ${moment(step.at_ms)}` }),
         el("h2", { text: title(step) }),
-        el("span", { class: `badge badge-${toneOf(step.state)}`, text: outcome(step) }),
+        el("span", { class: `badge badge-${tone(step)}`, text: outcome(step) }),
         step.reason ? el("p", { text: step.reason }) : null,
         el("div", { class: "buttons" },
           el("button", { class: "btn btn-sm", disabled: at === 0, "aria-label": "Step before", on: { click: () => move(-1) } }, "←"),
@@ -119,7 +120,7 @@ export class Runs {
         this.ctx.toast(`Saved as ${kept.file}.`, "success");
         this.ctx.open("flows", { file: kept.file });
       } catch (error) {
-        this.ctx.toast(error.status === 0 ? "The desk's server can't be reached." : "There is nothing in this session that could run again as a flow.", "error");
+        this.ctx.fail(error, "This session can't be made a flow.");
       } finally {
         button.disabled = false;
       }
@@ -134,7 +135,8 @@ export class Runs {
 
 const named = (actor) => actor?.id || who(actor);
 const title = (step) => spaced(step.type) + (step.about ? ` “${step.about}”` : "");
-const outcome = (step) => (step.failure_code ? spaced(step.failure_code).toLowerCase() : ended(step.state));
+const outcome = (step) => (step.failure_code ? shortly(step.failure_code) : ended(step.state));
+const tone = (step) => toneOf(step.state, step.failure_code);
 
 function arrows(event, strip) {
   const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

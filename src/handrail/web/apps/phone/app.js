@@ -188,6 +188,7 @@ class Phone {
     this.root.classList.toggle("is-yours", this.hold.yours);
     this.line.textContent = state.app ? `${state.app} · ${state.activity.split(".").pop()}` : "Nothing in front";
     this.line.title = this.serial;
+    if (state.name && this.picker.selectedOptions[0]) this.picker.selectedOptions[0].textContent = state.name;
     this.questions();
   }
 
