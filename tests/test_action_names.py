@@ -34,6 +34,7 @@ LISTED = {
     ("engine/approval/row.py", "screenshot"): "a column of a stored question",
     ("engine/policy/read.py", "shell"): "a setting of the policy file",
     ("engine/record.py", "screenshot"): "the name of a blob in the journal",
+    ("http/journal_runs.py", "screenshot"): "the name of a blob in the journal",
     ("engine/script/allow.py", "shell"): "a word of the `adb` command",
     ("cli/run_approvals.py", "wait"): "a word of `handrail run --approvals`",
     ("http/api.py", "wait"): "a parameter of a request",
