@@ -287,3 +287,35 @@ def test_what_was_odd_about_an_answer_that_was_run_is_told_with_the_next_questio
             assert told == [False, True, False]
 
     play(story())
+
+
+def test_a_call_that_is_cut_off_has_cost_what_was_sent(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path / "home", clock=FastClock()) as w:
+            folder, model, stop = tmp_path / "agent-9", _ThenSilent(), asyncio.Event()
+            terms = Terms(stop=stop, pictures=False)
+            running = asyncio.create_task(work(w, model, folder=folder, terms=terms))
+            await model.asked.wait()
+            stop.set()
+            result = await running
+            first, cut = RunFolder(folder).steps()
+            assert (result.outcome, first.asks, cut.asks) == ("stopped", 1, 1)
+            assert result.spend.calls == 2
+            sent = sum(len(turn.text) for turn in model.prompts[-1].turns) + len(model.prompts[-1].system)
+            assert cut.input_tokens >= sent // 5
+            assert result.spend.input_tokens == first.input_tokens + cut.input_tokens
+
+    play(story())
+
+
+def test_a_call_that_fails_is_counted(tmp_path: Path) -> None:
+    class Away(Scripted):
+        async def step(self, prompt: Prompt) -> Reply:
+            raise ModelUnavailable("It is away")
+
+    async def story() -> None:
+        async with world(tmp_path / "home", clock=FastClock()) as w:
+            result = await work(w, Away({}))
+            assert (result.outcome, result.spend.calls) == ("failed", 1)
+
+    play(story())

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from handrail.agent.model import Usage
 from handrail.agent.phone import ScreenLook
 from handrail.agent.run_data import GOOD, AgentStep, StepOutcome
 from handrail.dialects.interaction import sentence
@@ -152,6 +153,8 @@ class UnfinishedStep:
     view: ScreenLook = field(default_factory=lambda: ScreenLook(""))
     picture: str | None = None
     asked: ModelAnswer | None = None
+    usages: list[Usage] = field(default_factory=list)
+    """What each call to the model has cost, also one that was cut off."""
     action: AnyAction | None = None
 
     @property
@@ -170,7 +173,7 @@ class UnfinishedStep:
         envelope: Envelope | None = None,
         code: str | None = None,
     ) -> AgentStep:
-        usages = self.asked.usages if self.asked else ()
+        usages = self.usages
         costs = [one.cost_usd for one in usages if one.cost_usd is not None]
         thought, action, raw = self._words(envelope)
         return AgentStep(

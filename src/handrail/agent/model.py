@@ -84,6 +84,20 @@ class Prompt:
     """What an answer in text has to be, for servers that can see to it."""
 
 
+LETTERS = 4
+"""What a token holds, about."""
+PICTURE_TOKENS = 1_500
+"""Of one picture, about."""
+
+
+def sent_tokens(prompt: Prompt) -> int:
+    """What reading this costs, about; for calls that come back without a bill."""
+    said = [turn.text for turn in prompt.turns] + [exchange.words for exchange in prompt.exchanges]
+    shown = [one.image for one in (*prompt.turns, *prompt.exchanges) if one.image is not None]
+    letters = len(prompt.system) + sum(map(len, said)) + len(str(prompt.tools))
+    return letters // LETTERS + PICTURE_TOKENS * len(shown)
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What one call cost. `cost_usd` is None where nobody knows the price."""

@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from handrail.agent.budget import Budget, Spend
 from handrail.agent.computer import ComputerSpeech
 from handrail.agent.history import history_text
-from handrail.agent.model import AgentModel, Mode, Prompt, PromptTurn, Reply, Usage
+from handrail.agent.model import AgentModel, Mode, Prompt, PromptTurn, Reply, Usage, sent_tokens
 from handrail.agent.phone import ScreenLook
 from handrail.agent.read_answer import Choice, read_reply
 from handrail.agent.run_data import AgentStep
 from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.agent.tools import answer_schema, told_as_text, tool_schemas
+from handrail.errors import HandrailError
 from handrail.tree.quote import clean, cut
 
 SHOWN = 2_000
@@ -204,33 +205,38 @@ ASKS = 3
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """The last answer, what it means, and what all of them cost."""
+    """The last answer, and what it means."""
 
     reply: Reply
     choice: Choice
-    usages: tuple[Usage, ...]
 
 
 async def ask_model(
     model: AgentModel,
     prompt: Prompt,
+    usages: list[Usage],
     read: Callable[[Reply], Choice] = read_reply,
     again: Callable[[Prompt, Reply, str], Prompt] = asked_again,
     tell: Callable[[str], None] = lambda _: None,
 ) -> ModelAnswer:
     """A bad answer is told to the model with the reason; after the last one there is no action.
 
-    `tell` hears what the person should know.
+    `usages` gets what each call has cost, and of one that does not come back what was sent. `tell` hears what
+    the person should know.
     """
-    usages: list[Usage] = []
     while True:
-        reply = await model.step(prompt)
-        usages.append(reply.usage)
+        usages.append(Usage(sent_tokens(prompt)))
+        try:
+            reply = await model.step(prompt)
+        except HandrailError:  # nothing was answered, so nothing is to be paid; it was asked all the same
+            usages[-1] = Usage()
+            raise
+        usages[-1] = reply.usage
         if reply.notice:
             tell(reply.notice)
         choice = Choice(None, reply.refusal) if reply.refusal else read(reply)
         if choice.action is not None or reply.refusal or len(usages) >= ASKS or _is_spent(prompt, usages):
-            return ModelAnswer(reply, choice, tuple(usages))
+            return ModelAnswer(reply, choice)
         prompt = again(prompt, reply, choice.problem)
 
 

@@ -169,13 +169,15 @@ class Stepper:
         read = self.speech.read if self.speech is not None else read_reply
         again = self.speech.asked_again if isinstance(self.speech, ComputerSpeech) else asked_again
         prompt = prompt_of(self._situation(draft), self.model, self.speech)
-        draft.asked = await ask_model(self.model, prompt, read, again, self._notice)
+        try:
+            draft.asked = await ask_model(self.model, prompt, draft.usages, read, again, self._notice)
+        finally:  # what was sent is paid for, whatever becomes of the answer
+            for usage in draft.usages:
+                self.spend = self.spend.plus(usage)
         draft.action = draft.asked.choice.action
         self._remark = draft.asked.reply.problem if draft.action is not None else ""
         if self.speech is not None:
             self._remark = " ".join(f"{note}." for note in self.speech.notes)
-        for usage in draft.asked.usages:
-            self.spend = self.spend.plus(usage)
 
     def _situation(self, draft: UnfinishedStep) -> Situation:
         return Situation(
@@ -269,7 +271,7 @@ class Stepper:
     def _unreadable(self, draft: UnfinishedStep) -> Ending | None:
         problem = draft.asked.choice.problem if draft.asked else ""
         self._answer = ""
-        asks = len(draft.asked.usages) if draft.asked else 0
+        asks = len(draft.usages)
         self._write(
             draft, "malformed", f"No action could be read in {asks} answers: {cut(clean(problem), 240)}"
         )

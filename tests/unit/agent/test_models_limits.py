@@ -79,6 +79,15 @@ def test_a_server_that_refuses_for_another_reason_is_told_as_that() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize("wishes", [{}, {"tools": "computer"}])
+def test_an_answer_that_never_ends_is_counted(wishes: dict[str, Any]) -> None:
+    endless = Answer(200, (b" " * 100_000 for _ in range(100)))
+    asked = ask(OPENAI, endless, **wishes)
+    assert "longer than" in asked.reply.problem
+    assert asked.reply.usage.input_tokens > 100
+    assert asked.reply.usage.output_tokens >= 10_000
+
+
 @pytest.mark.parametrize(("spec", "answer", "name"), [
     (OPENAI, says("x"), "max_completion_tokens"),
     (ANTHROPIC, message(text("x"), stop="end_turn"), "max_tokens"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from httpx2 import AsyncClient, HTTPError, Response
@@ -27,8 +27,8 @@ from pydantic_core import from_json
 
 from handrail.agent.model import Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
 from handrail.agent.models.account import Account, account_of, place_of
-from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, usage_of
-from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
+from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, too_long, usage_of
+from handrail.agent.models.http_client import TooLong, open_client
 from handrail.agent.models.retries import TRY_MS, RetryPolicy
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, ModelUnavailable
@@ -93,8 +93,7 @@ class ComputerModel:
             try:
                 heard = await self._patience.ask(lambda: self._once(prompt))
             except TooLong:
-                why = f"The answer was longer than {MAX_BYTES:,} bytes. Be brief."
-                return Reply("", None, "", problem=why, notice=notice)
+                return replace(too_long(prompt), notice=notice)
             except ModelUnavailable as error:
                 if not self._is_about_the_tool(error):
                     raise

@@ -33,7 +33,16 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
-from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
+from handrail.agent.model import (
+    LETTERS,
+    Mode,
+    ModelOptions,
+    Prompt,
+    PromptTurn,
+    Reply,
+    Usage,
+    sent_tokens,
+)
 from handrail.agent.models.account import place_of
 from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
 from handrail.agent.models.retries import TRY_MS, RetryPolicy
@@ -90,7 +99,7 @@ class HostedModel:
                 self._constrains = False
                 notice = f"{self.name} does not take a schema for its answers; they are read as they come."
         except TooLong:
-            return Reply("", None, "", problem=f"The answer was longer than {MAX_BYTES:,} bytes. Be brief.")
+            return too_long(prompt, stream=self._stream)
         usage = usage_of(response, is_priced=self._maker.is_priced)
         return replace(reply_of(response, self.mode, self._patience.redact, usage), notice=notice)
 
@@ -184,6 +193,17 @@ def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage
         kind = "image/jpeg" if turn.image.startswith(_JPEG) else "image/png"
         content.append(BinaryContent(turn.image, media_type=kind))
     return ModelRequest(parts=[UserPromptPart(content)], instructions=system)
+
+
+EVENT_BYTES = 200
+"""What a token of a stream is wrapped into, about."""
+
+
+def too_long(prompt: Prompt, *, stream: bool = False) -> Reply:
+    """What nobody has read to its end has no bill with it: it is counted as what was sent and received."""
+    received = MAX_BYTES // (EVENT_BYTES if stream else LETTERS)
+    why = f"The answer was longer than {MAX_BYTES:,} bytes. Be brief."
+    return Reply("", None, "", Usage(sent_tokens(prompt), received), problem=why)
 
 
 RAW_CHARS = 20_000
