@@ -15,7 +15,7 @@ import pytest
 
 import handrail.agent.computer
 from handrail.agent.budget import DEFAULT, Budget
-from handrail.agent.computer import RULES, ComputerSpeech
+from handrail.agent.computer import NOT_DONE, RULES, ComputerSpeech
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.models import open_model
 from handrail.agent.run_data import RunProgress, RunResult, silent
@@ -185,7 +185,7 @@ def test_a_batch_ends_at_what_policy_forbids_and_the_rest_is_told_as_not_done(
         assert len(touched(w)) == 1
         told = "\n".join(maker.told(server.got[-1]))
         assert "ACTION_REJECTED" in told
-        assert "Not done: what you wanted before it did not succeed." in told
+        assert NOT_DONE in told
         if maker is ANTHROPIC:
             results = [
                 block for block in server.got[-1].body["messages"][-1]["content"] if "tool_use_id" in block
@@ -214,6 +214,27 @@ def test_a_batch_ends_at_what_a_phone_can_not_do(tmp_path: Path, maker: Maker) -
     story(tmp_path, maker, plan, then)
 
 
+@pytest.mark.slow
+@both
+def test_a_batch_ends_when_the_screen_is_turned(tmp_path: Path, maker: Maker) -> None:
+    turned: list[World] = []
+
+    def plan(w: World) -> list[Planned]:
+        turned.append(w)
+        return [clicks(w, maker, "Settings", "Battery"), maker.says("Then not.")]
+
+    def tell(progress: RunProgress) -> None:
+        if progress.phase == "step" and progress.number == 1:
+            turned[0].phone.set_rotation(1)
+
+    def then(w: World, server: Server, result: RunResult) -> None:
+        assert [step.kind for step in result.steps] == ["tap", "finish"]
+        assert len(touched(w)) == 1
+        assert maker.sizes(server.got[-1]) == [(1200, 540)]  # a new talk, about another display
+
+    story(tmp_path, maker, plan, then, tell=tell)
+
+
 @both
 def test_an_answer_that_can_not_be_run_is_told_and_asked_again(tmp_path: Path, maker: Maker) -> None:
     def plan(w: World) -> list[Planned]:
@@ -228,6 +249,7 @@ def test_an_answer_that_can_not_be_run_is_told_and_asked_again(tmp_path: Path, m
     story(tmp_path, maker, plan, then)
 
 
+@pytest.mark.slow
 @both
 def test_a_place_outside_the_picture_is_refused(tmp_path: Path, maker: Maker) -> None:
     def then(w: World, server: Server, result: RunResult) -> None:
@@ -250,6 +272,7 @@ def test_a_refusal_ends_the_run_with_a_code(tmp_path: Path, maker: Maker) -> Non
     story(tmp_path, maker, lambda w: [maker.refuses("I will not do that.")], then)
 
 
+@pytest.mark.slow
 @both
 def test_the_end_counts_only_while_the_condition_holds(tmp_path: Path, maker: Maker) -> None:
     def plan(w: World) -> list[Planned]:
@@ -292,6 +315,7 @@ def test_a_large_screen_is_sent_by_the_makers_rule_and_touched_exactly(tmp_path:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @both
 def test_old_pictures_are_not_sent_for_ever(
     tmp_path: Path, maker: Maker, monkeypatch: pytest.MonkeyPatch
@@ -359,7 +383,7 @@ def test_a_safety_check_is_a_persons_to_acknowledge(tmp_path: Path, yes: bool) -
     play(told())
 
 
-@pytest.mark.parametrize("checks", ["sure?", [None], [17], {"id": "x", "message": "sure?"}])
+@pytest.mark.parametrize("checks", ["sure?", [None]])
 def test_a_check_that_can_not_be_read_is_asked_about_all_the_same(tmp_path: Path, checks: Any) -> None:
     maker = OPENAI
 

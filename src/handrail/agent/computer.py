@@ -32,7 +32,7 @@ KEPT = 8
 """Answers of the model that one talk holds, each with a picture."""
 _PLACE = re.compile(r"\((\d{1,5}), (\d{1,5})\)", re.ASCII)
 _QUOTED = re.compile(r'("(?:[^"\\]|\\.)*")')
-NOT_DONE = "Not done: what you wanted before it did not succeed."
+NOT_DONE = "Not done: what you wanted before it did not succeed, or the screen has turned since."
 UNCONFIRMED = "Not done: the model's maker wants a person to confirm it, and nobody did."
 
 
@@ -125,7 +125,11 @@ class ComputerSpeech(Speech):
         return RULES[self.own.name].factor(size)
 
     def look(self, view: ScreenLook) -> None:
-        """Numbers are about the picture that was shown, not about the screen since; see `shown`."""
+        """Numbers stay about the picture that was shown; on a screen that has turned they mean nothing."""
+        size = (view.seen.screen.width, view.seen.screen.height) if view.seen else self.talk.frame.screen
+        if size != self.talk.frame.screen:
+            self._owners.clear()
+            self.waiting.clear()
 
     def shown(self, view: ScreenLook) -> None:
         """From now on numbers are about this picture; without one, about what its size would be."""
