@@ -20,6 +20,7 @@ from tests.agent_http.asking import ENV, KEY, PNG, Watched, ask, opened
 from tests.agent_http.makers import ANTHROPIC, MAKERS, OPENAI, Maker, click, size, types
 from tests.agent_http.openai_wire import body, error
 from tests.agent_http.server import Answer, Reset
+from tests.fuzz.computer_answers import run
 
 both = pytest.mark.parametrize("maker", MAKERS, ids=lambda maker: maker.name)
 PROMPT = Prompt("You work on a phone.", (PromptTurn("user", "Save it.", PNG),), display=(540, 1200))
@@ -160,3 +161,7 @@ def test_only_makers_have_a_computer_tool(spec: str) -> None:
     with pytest.raises(InvalidAction) as caught:
         open_model(spec, env=ENV, clock=ManualClock(), tools="computer")
     assert caught.value.details["path"] == "tools"
+
+
+def test_damaged_answers_are_errors_of_ours_or_problems_of_the_models() -> None:
+    assert sum(run(600, seed=1).values()) == 600

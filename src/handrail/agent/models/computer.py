@@ -100,7 +100,7 @@ class ComputerModel:
                 old = self._versions.pop(0)
                 notice = f"{self.name} does not take {old}; {self._versions[0]} is used."
                 continue
-            return self._reply(heard, notice)
+            return replace(self.reply_of(heard), notice=notice)
 
     def _is_about_the_tool(self, error: ModelUnavailable) -> bool:
         """An older model or server names what it does not know; there may be an older tool for it."""
@@ -121,14 +121,11 @@ class ComputerModel:
         data = _json(self._patience.redact(response.text))
         if not response.is_success:
             raise _failure(self.name, response, data)
-        if not isinstance(data, dict):
-            raise UnexpectedModelBehavior("the answer is not a JSON object")
-        try:
-            return self._form.heard(data)
-        except (TypeError, AttributeError, LookupError, ValueError) as error:
-            raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
+        return heard_by(self._form, data)
 
-    def _reply(self, heard: HeardAnswer, notice: str) -> Reply:
+    def reply_of(self, heard: HeardAnswer) -> Reply:
+        """Words without a call are the end of the task."""
+
         def told(text: str) -> str:
             """Lone surrogates, which JSON can hold, can't be written to any file."""
             return self._patience.redact(text.encode(errors="replace").decode()).strip()
@@ -146,7 +143,6 @@ class ComputerModel:
             said=() if heard.is_cut else heard.said,  # half an answer can't be sent back
             calls=calls,
             refusal=told(heard.refusal),
-            notice=notice,
         )
 
     def _usage(self, heard: HeardAnswer) -> Usage:
@@ -159,6 +155,16 @@ class ComputerModel:
         await self._client.aclose()
 
 
+def heard_by(form: MakersForm, data: Any) -> HeardAnswer:
+    """Raises `UnexpectedModelBehavior` and nothing else, whatever a server has sent."""
+    if not isinstance(data, dict):
+        raise UnexpectedModelBehavior("the answer is not a JSON object")
+    try:
+        return form.heard(data)
+    except (TypeError, AttributeError, LookupError, ValueError, OverflowError) as error:
+        raise UnexpectedModelBehavior(f"the answer has not the agreed form ({error})") from error
+
+
 def _problem(heard: HeardAnswer) -> str:
     why = "The answer was cut off: it was too long." if heard.is_cut else "The answer was empty."
     return f"{why} Call a tool, or say what was achieved."
@@ -167,7 +173,7 @@ def _problem(heard: HeardAnswer) -> str:
 def _json(text: str) -> Any:
     """None for what is no JSON; errors of proxies are pages."""
     try:
-        return from_json(text)
+        return from_json(text, allow_inf_nan=False)
     except ValueError:
         return None
 

@@ -86,7 +86,7 @@ def _messages(prompt: Prompt) -> Iterator[dict[str, Any]]:
 
 def _answers(exchange: Exchange) -> list[Block]:
     """Results first, as the protocol wants them; the screen as it is now stands last."""
-    sets = {block.get("id"): block.get("toolset_name") for block in exchange.said}
+    sets = {str(block.get("id")): block.get("toolset_name") for block in exchange.said}
     results = [_result(one, sets.get(one.id)) for one in exchange.results]
     words = [_text(exchange.words)] if exchange.words else []
     if results:
