@@ -204,13 +204,15 @@ def _within(which: int, value: int) -> int:
 
 def _threads_of_user() -> int:
     """RLIMIT_NPROC counts every thread of the user: a bare number would forbid the first fork."""
-    total = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if folder.stat().st_uid == os.getuid():
-                total += len(os.listdir(folder / "task"))
-        except OSError:
-            continue  # it has ended meanwhile
+    total, own = 0, os.getuid()
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                tasks = os.stat(f"/proc/{name}/task")
+            except OSError:
+                continue  # it has ended meanwhile
+            if tasks.st_uid == own:
+                total += tasks.st_nlink - 2  # like every folder it counts itself, its parent and its children
     return total
 
 
