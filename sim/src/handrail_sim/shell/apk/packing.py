@@ -9,6 +9,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Mapping
+from functools import cache
 
 _NONE = 0xFFFFFFFF
 _IDS = {"label": 0x01010001, "name": 0x01010003, "versionCode": 0x0101021B}
@@ -23,6 +24,11 @@ _Tag = tuple[str, Mapping[str, str | int]]
 
 def packed_apk(package: str, label: str, activity: str, labels: Mapping[str, str]) -> bytes:
     """`labels` are by language; `label` is the one without."""
+    return _packed(package, label, activity, tuple(labels.items()))
+
+
+@cache  # every phone has the same few
+def _packed(package: str, label: str, activity: str, labels: tuple[tuple[str, str], ...]) -> bytes:
     named: str | int = _LABEL if labels else label
     tags: list[_Tag] = [
         ("manifest", {"package": package}),
@@ -36,9 +42,8 @@ def packed_apk(package: str, label: str, activity: str, labels: Mapping[str, str
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("AndroidManifest.xml", _STAMP), _compiled(tags))
         if labels:  # stored as it is, since Android maps it into memory
-            archive.writestr(
-                zipfile.ZipInfo("resources.arsc", _STAMP), _table({"": label, **labels}), zipfile.ZIP_STORED
-            )
+            table = _table({"": label, **dict(labels)})
+            archive.writestr(zipfile.ZipInfo("resources.arsc", _STAMP), table, zipfile.ZIP_STORED)
     return made.getvalue()
 
 
