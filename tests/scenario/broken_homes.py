@@ -28,8 +28,10 @@ from handrail.cli.program import cli
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SEC = 50
-SERVING_SEC = 5
-"""After this a command that serves or follows is asked to end."""
+SERVING_SEC = 5.0
+"""After this a command that serves or follows is asked to end, if it has not come to rest before."""
+LOOKS_SEC, LOOKS_AT_REST = 0.1, 5
+"""How often such a command is looked at, and how often in a row it must have done nothing."""
 SERVING = {"serve", "watch"}
 
 
@@ -282,6 +284,28 @@ def _child(asked: dict[str, Any]) -> None:
     main()
 
 
+class AtRest:
+    """Ends a process that serves: once it waits and has used no processor for a while, or after its time."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._used = ""
+        self._rests = self._looks = 0
+
+    def __call__(self, *_: object) -> None:
+        try:
+            state, *facts = Path(f"/proc/{self._pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return  # it has ended just now
+        used = " ".join(facts[10:12])  # ticks in its own code and in the kernel, of all threads
+        self._looks += 1
+        self._rests = self._rests + 1 if state == "S" and used == self._used else 0
+        self._used = used
+        if self._rests >= LOOKS_AT_REST or self._looks * LOOKS_SEC >= SERVING_SEC:
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_SEC)  # it is asked once, and may take its time
+            os.kill(self._pid, signal.SIGTERM)
+
+
 def _nursery() -> None:
     import handrail.cli.perform  # noqa: PLC0415
     import handrail.runtime  # noqa: F401, PLC0415
@@ -291,9 +315,12 @@ def _nursery() -> None:
         if pid == 0:
             _child(json.loads(line))
             sys.exit(0)  # with the usual end of a program: threads, buffers, exit functions
-        signal.signal(signal.SIGALRM, lambda *_, pid=pid: os.kill(pid, signal.SIGTERM))
-        serves = bool(SERVING & set(json.loads(line)["arguments"][:1]))
-        signal.setitimer(signal.ITIMER_REAL, SERVING_SEC if serves else PATIENCE_SEC)
+        if SERVING & set(json.loads(line)["arguments"][:1]):
+            signal.signal(signal.SIGALRM, AtRest(pid))
+            signal.setitimer(signal.ITIMER_REAL, LOOKS_SEC, LOOKS_SEC)
+        else:
+            signal.signal(signal.SIGALRM, lambda *_, pid=pid: os.kill(pid, signal.SIGTERM))
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE_SEC)
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         signal.setitimer(signal.ITIMER_REAL, 0)
         os.write(1, f"{code}\n".encode())
