@@ -21,9 +21,13 @@ PYTHON = str(Path(sys.executable).resolve())
 CANARY = "tweet-of-the-canary"
 
 
-def run(folder: Path, script: str, *extra: str, **options: object) -> ScriptResult:
+async def running(folder: Path, script: str, *extra: str, **options: object) -> ScriptResult:
     executor = ScriptExecutor(folder / "runs", allow=(*DEFAULT, *extra), **options)  # type: ignore[arg-type]
-    return asyncio.run(executor.run(script, timeout_sec=5))
+    return await executor.run(script, timeout_sec=5)
+
+
+def run(folder: Path, script: str, *extra: str, **options: object) -> ScriptResult:
+    return asyncio.run(running(folder, script, *extra, **options))
 
 
 def spellings(path: Path) -> Iterator[str]:
@@ -63,15 +67,15 @@ def _same(result: ScriptResult, name: str) -> tuple[object, ...]:
     return (result.ok, result.exit_code, *said)
 
 
-def _told(folder: Path, program: str, use: str, spelling: int) -> list[ScriptResult]:
+async def _told(folder: Path, program: str, use: str, spelling: int) -> list[ScriptResult]:
     there, missing = folder / "secret-there", folder / "secret-gone"
     there.write_text(CANARY)
     scripts = [f"{program} {use.format(list(spellings(one))[spelling])}" for one in (there, missing)]
-    return [run(folder, script, env={"PATH": "/usr/bin:/bin"}) for script in scripts]
+    return [await running(folder, script, env={"PATH": "/usr/bin:/bin"}) for script in scripts]
 
 
-def examine(folder: Path, program: str, use: str, spelling: int) -> None:
-    there, missing = _told(folder, program, use, spelling)
+async def examine(folder: Path, program: str, use: str, spelling: int) -> None:
+    there, missing = await _told(folder, program, use, spelling)
     assert CANARY not in there.stdout + there.stderr
     assert _same(there, "secret-there") == _same(missing, "secret-gone")
 
@@ -79,15 +83,22 @@ def examine(folder: Path, program: str, use: str, spelling: int) -> None:
 @pytest.mark.parametrize("program", sorted(set(DEFAULT) - {"sleep", "adb"}))
 def test_a_program_does_not_tell_what_is_outside(tmp_path: Path, program: str) -> None:
     """A few of each; all of them in the slow test."""
-    for use in ("{}", "-f{}"):
-        examine(tmp_path, program, use, len(use) % 5)
+
+    async def story() -> None:
+        for use in ("{}", "-f{}"):
+            await examine(tmp_path, program, use, len(use) % 5)
+
+    asyncio.run(story())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("program", sorted({*GRAMMARS, "test"} - {"tail"}))
 def test_no_argument_of_an_allowed_program_tells_what_is_outside(tmp_path: Path, program: str) -> None:
-    for use, spelling in attempts(program):
-        examine(tmp_path, program, use, spelling)
+    async def story() -> None:
+        for use, spelling in attempts(program):
+            await examine(tmp_path, program, use, spelling)
+
+    asyncio.run(story())
 
 
 def test_every_allowed_program_has_a_grammar_or_takes_words() -> None:
