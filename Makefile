@@ -2,7 +2,7 @@
 # needed to use it, the others also the tools of developers.
 PYTHON ?= python3
 BIN := .venv/bin
-CORES ?= 4  # many tests wait for a phone; two cores serve four workers
+CORES ?= 5  # many tests wait for a phone; two cores serve five workers
 
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=

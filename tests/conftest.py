@@ -45,7 +45,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the slow tests too")
 
 
+SLOW_S = 180
+"""For a slow test that names no time of its own. Alone they need 40 s, beside others three times that."""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(SLOW_S))
     if config.getoption("--slow") or config.getoption("-m"):
         return
     kept: list[pytest.Item] = []
