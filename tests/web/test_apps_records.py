@@ -65,13 +65,13 @@ def test_the_journal_shows_pictures_changes_and_the_proof(desk: Stage, page: Pag
         expect(picture).to_have_js_property("complete", True)
         assert picture.evaluate("image => image.naturalWidth") == 540
     root.get_by_role("button", name="Verify").click()
-    expect(root.locator(".notice-ok")).to_contain_text("Whole:")
-    root.get_by_label("Who").select_option("person")
+    expect(root.locator(".notice-ok")).to_contain_text("Nothing was changed")
+    root.get_by_label("By whom").select_option("person")
     expect(root.locator(".split-list")).not_to_contain_text("I make it dark")
-    root.get_by_label("Who").select_option("")
+    root.get_by_label("By whom").select_option("")
     root.get_by_label("Search").fill("make it dark")
     expect(root.locator(".row")).to_have_count(1)
-    detail.get_by_role("button", name="This session as a flow").click()
+    detail.get_by_role("button", name="Turn this session into a flow").click()
     expect(detail.locator(".journal-flow")).to_contain_text("tap: Display")
 
 
@@ -110,7 +110,7 @@ def test_a_flow_is_checked_run_and_reported(desk: Stage, page: Page) -> None:
 
 def test_what_a_person_says_reaches_the_agent_and_its_words_come_back(desk: Stage, page: Page) -> None:
     root = desk.open(page, "console")
-    expect(root).to_contain_text("No agent is listening yet")
+    expect(root).to_contain_text("What should be done?")
     box = root.get_by_label("Message to the agent")
     box.fill("Make it dark, please")
     box.press("Enter")
@@ -119,10 +119,10 @@ def test_what_a_person_says_reaches_the_agent_and_its_words_come_back(desk: Stag
     desk.do(_publish(desk, status="acting", message="<b>I open the settings</b>"))
     expect(root.locator(".console-message")).to_have_count(2)
     expect(root.locator(".console-message").last).to_contain_text("<b>I open the settings</b>")
-    expect(root.locator(".console-agents")).to_contain_text("mail-agent: acting")
+    expect(root.locator(".console-agents")).to_contain_text("mail-agent: working")
     waiting_for = desk.begin(desk.world.session.wait_for({"visible": "never"}, timeout_ms=60_000))
     desk.until(lambda: desk.world.session._queue)
-    root.get_by_role("button", name="Interrupt").click()
+    root.get_by_role("button", name="Stop").click()
     assert waiting_for.result(20).failure_code == "CANCELLED"
 
 

@@ -144,7 +144,7 @@ def test_a_desk_is_used_from_start_to_end_without_a_mouse(browser: Browser, own_
     assert future.result()["confirmed"] is True
     expect(one.page.locator("dialog")).to_have_count(0)
     press("?")
-    expect(one.page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(one.page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     press("Enter")
     expect(one.page.locator("dialog")).to_have_count(0)
     one.leave()

@@ -80,7 +80,7 @@ def test_a_new_notification_is_a_card_and_stays_in_the_centre_until_dismissed(pe
     expect(note).to_contain_text("Done")
     expect(note).to_contain_text("agent-1")
     person.button("Dismiss Done", note).click()
-    expect(person.page.locator(".centre")).to_contain_text("All quiet")
+    expect(person.page.locator(".centre")).to_contain_text("No notifications")
     assert person.server.state()["notifications"] == []
     person.page.keyboard.press("Escape")
     expect(person.page.locator(".centre")).to_be_hidden()
@@ -180,7 +180,7 @@ def test_an_approval_shows_what_why_and_the_marked_screen(person: Person, engine
 @pytest.mark.parametrize(("name", "confirmed"), [("Approve", True), ("Reject", False)])
 def test_an_approval_is_answered(person: Person, engine: Engine, name: str, confirmed: bool) -> None:
     engine.asks(asked(canRemember="always"))
-    person.page.get_by_label("Always do so from now on").check()
+    person.page.get_by_label("Always answer this way").check()
     person.button(name).click()
     expect(person.page.locator("dialog")).to_have_count(0)
     [heard] = engine.heard
@@ -191,7 +191,7 @@ def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: E
     engine.asks(asked(canRemember="time", canAllow="tap 'Send' in com.example.mail"))
     dialog = person.page.locator("dialog.approval")
     expect(dialog.get_by_role("checkbox")).to_have_count(0)
-    expect(dialog).to_contain_text("Allow tap 'Send' in com.example.mail")
+    expect(dialog).to_contain_text("How often may it tap 'Send' in com.example.mail?")
     dialog.get_by_label("Allow for a time").select_option("60/10")
     person.button("Approve").click()
     expect(person.page.locator("dialog")).to_have_count(0)
@@ -201,7 +201,7 @@ def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: E
 
 def test_what_an_approval_asks_for_goes_along(person: Person, engine: Engine) -> None:
     engine.asks(asked(wantsData=True, capability="sms"))
-    person.page.get_by_label("What it asks for").fill("493 021")
+    person.page.get_by_label("Code or answer").fill("493 021")
     person.button("Approve").click()
     person.until(lambda: engine.heard)
     assert engine.heard[0].data == {"value": "493 021"}
