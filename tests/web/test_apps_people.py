@@ -214,7 +214,7 @@ def test_a_risky_tap_over_mcp_waits_with_picture_and_reason_and_a_no_ends_it(des
     root = page.locator(".app-approvals")
     expect(root).to_contain_text("Nothing waits for you")
     root.get_by_role("tab", name="History").click()
-    expect(root.locator(".past").first).to_contain_text("denied")
+    expect(root.locator(".past").first).to_contain_text("refused")
     expect(root.locator(".past").first).to_contain_text("too expensive")
     desk.close("approvals")
 

@@ -386,3 +386,18 @@ def test_without_a_model_the_console_offers_no_input_and_says_why(person: Person
     finally:
         console.has_model = True
     expect(root.get_by_label("Message to the agent")).to_be_enabled()
+
+
+def test_a_failure_in_the_console_is_told_in_words(person: Person) -> None:
+    person.page.locator(".desk-icon", has_text="Console").click()
+    root = person.window("app-console")
+    root.wait_for()
+    raw = "windowId: 'monitor-0/x' exists already. Use window.setContent."
+
+    async def fail() -> None:
+        fields = {"agent_id": "console", "status": "failed", "message": raw, "code": "INVALID_ACTION"}
+        person.server.desk.publish("AGENT_STATUS", **fields)
+
+    person.server.run(fail)
+    expect(root.locator(".console-message").last).to_contain_text("did not understand")
+    assert not RAW.search(said(person))

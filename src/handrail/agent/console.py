@@ -114,7 +114,7 @@ class AgentConsole:
             async with beside(self._listen(inbox), "notes to the agent"):
                 result = await self._run(Task.of(words))
         except HandrailError as error:
-            self._say("failed", f"{error.message}. {error.hint}")
+            self._say("failed", f"{error.message}. {error.hint}", error.code)
         else:
             self._say(_ended(result), f"{result.message} ({spent_text(result.spend)})")
         finally:
@@ -169,9 +169,10 @@ class AgentConsole:
             said = progress.thought if progress.phase != "step" else progress.doing
             self._say(_STATUS[progress.phase], said or _so_far(progress.spend))
 
-    def _say(self, status: str, message: str) -> None:
+    def _say(self, status: str, message: str, code: str = "") -> None:
         words = {"message": message[:100_000]} if message else {}
-        self._desk.publish("AGENT_STATUS", agent_id=NAME, status=status, **words)
+        failed = {"code": code} if code else {}
+        self._desk.publish("AGENT_STATUS", agent_id=NAME, status=status, **words, **failed)
 
 
 def _messages(messages: list[dict[str, Any]]) -> list[str]:

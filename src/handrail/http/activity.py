@@ -168,11 +168,19 @@ class ConsoleMessages:
         self.has_model = True
         """Whether somebody would answer what a person writes."""
 
-    def said(self, speaker: str, text: str, id_: str | None = None, status: str | None = None) -> None:
+    def said(
+        self,
+        speaker: str,
+        text: str,
+        id_: str | None = None,
+        status: str | None = None,
+        code: str | None = None,
+    ) -> None:
         """A person's message, or an agent's."""
         self._number += 1
         message = {"id": id_ or f"said-{self._number}", "from": speaker, "text": text, "at": self._now()}
-        self._messages.append(message | ({"status": status} if status else {}))
+        more = {"status": status, "code": code}
+        self._messages.append(message | {name: value for name, value in more.items() if value})
 
     def published(self, frame_type: str, fields: dict[str, Any]) -> None:
         """A frame that went to every browser; only agents' own words are kept."""
@@ -184,7 +192,7 @@ class ConsoleMessages:
         while len(self._agents) > MOST_AGENTS:
             del self._agents[next(iter(self._agents))]
         if words:
-            self.said(agent, words, status=status)
+            self.said(agent, words, status=status, code=fields.get("code"))
 
     def to_dict(self) -> dict[str, Any]:
         told = {"messages": list(self._messages), "agents": list(self._agents.values())}

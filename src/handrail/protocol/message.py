@@ -82,6 +82,8 @@ class AgentStatus(ServerFrame):
     agent_id: Name
     status: Literal["idle", "thinking", "acting", "waiting", "stopped", "failed", "finished"]
     message: Text | None = None
+    code: Name | None = None
+    """Of a failure: people get words for it, and read the message only if they want to."""
 
 
 class Actor(CamelModel):

@@ -1,6 +1,7 @@
 // What agents are doing, and the button that stops them.
 
 import { el } from "./element.js";
+import { whatFailed } from "./error_words.js";
 import { icon } from "./icons.js";
 
 const STATUS = { acting: "working", waiting: "waiting for you", finished: "done", idle: "ready" };
@@ -18,9 +19,9 @@ export class Agents {
     shell.connection.on("SNAPSHOT", () => { this.#known.clear(); this.#draw(); });
   }
 
-  #told({ agentId, status, message }) {
+  #told({ agentId, status, message, code }) {
     this.#known.delete(agentId);
-    this.#known.set(agentId, { agentId, status, message });
+    this.#known.set(agentId, { agentId, status, message: code ? whatFailed(code) : message });
     this.#draw();
   }
 

@@ -1,6 +1,7 @@
 // Console: talk to the agent, see what it is doing, interrupt it.
 
 import { el, randomId } from "../../desk/element.js";
+import { problem } from "../../desk/error_words.js";
 import { icon } from "../../desk/icons.js";
 import { empty, failure, loading } from "../panes.js";
 import { moment } from "../words.js";
@@ -103,7 +104,7 @@ function message(one) {
   return el("article", { class: `console-message ${isPerson ? "is-yours" : ""}`, dataset: { from: one.from } },
     el("header", {}, el("b", { text: isPerson ? "You" : one.from }), el("time", { datetime: one.at, text: moment(one.at) }),
       one.status && TONES[one.status] ? el("span", { class: `badge badge-${TONES[one.status]}`, text: STATUS[one.status] ?? one.status }) : null),
-    el("p", { text: one.text }));
+    one.code ? problem({ code: one.code, message: one.text }) : el("p", { text: one.text }));
 }
 
 const none = () => empty("console", "What should be done?", "Write it below. The agent says here what it does, and asks when it needs you.");

@@ -8,6 +8,10 @@ import { ended, lasted, moment, spaced, toneOf, who } from "../words.js";
 
 const PICTURES = { before: "Before", after: "After", screenshot: "Screenshot" };
 const DOORS = { cli: "in a terminal", mcp: "over MCP", http: "over HTTP", ws: "over a socket", desk: "at the desk", flow: "in a flow", agent: "built-in agent", python: "a Python program" };
+const KINDS = {
+  accepted: "received", resolved: "target found", dispatched: "sent", pending_verification: "done", verified: "checked", failed: "failed",
+  approval: "a person answered", by_hand: "by a person's own hand", pictured: "pictures kept",
+};
 const DELIVERED = { delivered: "yes", not_delivered: "no", unknown: "not known" };
 const PHASES = ["queue", "permit", "approval", "look", "resolve", "dispatch", "settle", "verify", "diff"];
 
@@ -85,7 +89,7 @@ function timings(found) {
 
 function life(events) {
   return el("section", {}, el("h3", { text: "History" }), el("ol", { class: "journal-life" }, events.map((one) =>
-    el("li", {}, el("b", { text: spaced(one.kind) }), el("span", { class: "quiet", text: ` ${moment(one.at_ms)} · record ${one.seq}` }),
+    el("li", {}, el("b", { text: KINDS[one.kind] ?? spaced(one.kind) }), el("span", { class: "quiet", text: ` ${moment(one.at_ms)} · record ${one.seq}` }),
       el("code", { text: one.hash.slice(0, 12), title: one.hash })))));
 }
 
