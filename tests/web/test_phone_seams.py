@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from handrail.engine.events import Caller
 from handrail.http.phone import tree_of
+from handrail.protocol.read import action_from
 from tests.scenario.people import PAY_RULE, at_checkout
 from tests.web.apps_stage import Stage, stage
 
@@ -92,6 +95,56 @@ def test_during_take_over_ones_own_drag_on_pay_shows_no_question(desk: Stage, ph
     desk.until(lambda: downs(desk) == before + 1)
     assert desk.do(desk.world.runtime.approvals.pending()) == []
     assert phone.page.locator("dialog.approval").count() == 0
+
+
+FRAME = """<h1>Hello</h1><script>
+const tap = { type: "tap", target: { id: "pay" } };
+const words = [{ type: "PHONE_INPUT", device: "%s", action: tap }, { type: "send", text: "x" }, tap];
+for (const one of words) for (const to of [parent, top]) to.postMessage({ handrail: 1, ...one }, "*");
+for (const where of ["%s", "ws" + "%s".slice(4) + "/ws"]) {
+  try {
+    const socket = new WebSocket(where.replace("http", "ws"));
+    socket.onopen = () => socket.send(JSON.stringify(words[0]));
+  } catch {}
+}
+fetch("%s/api/actions", { method: "POST", body: JSON.stringify(tap), mode: "no-cors" }).catch(() => {});
+setTimeout(() => { document.body.dataset.done = "1"; }, 400);
+</script>"""
+
+
+def test_a_frame_of_an_agent_is_no_hand_while_a_person_has_the_phone(desk: Stage, phone: Locator) -> None:
+    desk.do(at_checkout(desk.world))
+    take(phone)
+    origin, before = desk.door.origin, downs(desk)
+    page = FRAME % (desk.world.serial, origin, origin, origin)
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as site:
+        Thread(target=site.serve_forever, daemon=True).start()
+        bounds = {"x": 40, "y": 40, "w": 400, "h": 300}
+        content = {"renderer": "iframe", "data": f"http://127.0.0.1:{site.server_port}/"}
+        create = {
+            "type": "window.create",
+            "windowId": "f",
+            "title": "F",
+            "bounds": bounds,
+            "content": content,
+        }
+        desk.do(desk.door.desk.apply(action_from(create), "shopper", is_person=False))
+        phone.page.get_by_role("button", name="Show it").click()
+        inside = phone.page.locator("iframe.page").content_frame
+        inside.locator("body[data-done]").wait_for()
+        site.shutdown()
+    assert downs(desk) == before
+    desk.close("f")
 
 
 def test_yours_agents_wait_names_who_waits_and_the_holder_is_the_agent(desk: Stage, phone: Locator) -> None:
