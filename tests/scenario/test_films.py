@@ -15,7 +15,12 @@ import pytest
 import yaml
 from PIL import Image
 
+from handrail.agent.filming import agent_scenes
+from handrail.agent.loop import run_task
+from handrail.agent.models import open_model
+from handrail.agent.task import Task
 from handrail.engine.events import Caller
+from handrail.errors import InvalidAction
 from handrail.film.paint import CAPTION
 from handrail.film.scene import FilmScene
 from handrail.film.write import write_film
@@ -172,6 +177,52 @@ def test_the_journal_becomes_a_film_with_the_pictures_that_were_taken(tmp_path: 
     [[down, up]] = [list(stroke) for stroke in swiped.touch.strokes]
     assert down.y > up.y
     assert swiped.started_ms > tapped.started_ms > 0
+
+
+def test_the_film_of_a_journal_shows_no_picture_of_a_process_that_knew_a_secret(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path, clock=FastClock(), env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
+            await w.open("com.google.android.contacts")
+            await w.session.screenshot(scale=0.5)
+            await w.session.tap("Create new contact")
+            await w.session.type_text("${secret:WORD}", target="First name", reason=f"It is {SECRET}")
+            await w.session.screenshot(scale=0.5)
+            with pytest.raises(InvalidAction, match="a secret might be on it"):
+                journal_scenes(w.runtime.journal)
+
+    play(story())
+
+
+def test_the_film_of_an_agent_has_neither_picture_nor_word_of_a_secret(tmp_path: Path) -> None:
+    script = [
+        {"thought": "I open it", "action": {"type": "start_app", "package": "com.google.android.contacts"}},
+        {"thought": "A new one", "action": {"type": "tap", "target": {"text": "Create new contact"}}},
+        {
+            "thought": "The word",
+            "action": {"type": "type_text", "target": {"text": "First name"}, "text": "${secret:WORD}"},
+        },
+        {"finish": "Done."},
+    ]
+    (tmp_path / "script.yaml").write_text(yaml.safe_dump(script))
+
+    async def story() -> list[FilmScene]:
+        clock = FastClock()
+        async with world(tmp_path / "home", clock=clock, env={"HANDRAIL_SECRET_WORD": SECRET}) as w:
+            model = open_model(f"scripted:{tmp_path / 'script.yaml'}", env={}, clock=clock)
+            result = await run_task(
+                w.session, Task.of("Make a contact"), model, clock=clock, folder=tmp_path / "run"
+            )
+            return agent_scenes(result.steps, tmp_path / "run", w.runtime.journal)
+
+    opened, tapped, typed, finished = play(story())
+    assert (opened.title, opened.reason) == ("Started com.google.android.contacts", "I open it")
+    assert opened.before is not None
+    assert opened.before.png
+    assert tapped.touch.box is not None
+    assert SECRET not in words_of([opened, tapped, typed, finished])
+    for scene in (typed, finished):
+        assert scene.before is not None
+        assert scene.before.png is None
 
 
 def test_the_arrow_of_a_swipe_is_the_way_that_the_phone_felt(tmp_path: Path) -> None:

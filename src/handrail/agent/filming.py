@@ -31,7 +31,7 @@ def agent_scenes(steps: Sequence[AgentStep], folder: Path, journal: Journal) -> 
     return [
         FilmScene(
             number=str(step.number),
-            title=step.told.rpartition(": ")[0] or step.told or step.kind,
+            title=_title(step),
             reason=step.thought,
             verdict=_verdict(step),
             tone=_tone(step),
@@ -69,6 +69,13 @@ def _picture(step: AgentStep, folder: Path, size: tuple[int, int]) -> Picture:
         return Picture((folder / step.picture).read_bytes() if step.picture else None, *size, _NO_PICTURE)
     except OSError:
         return Picture(None, why_not=_NO_PICTURE)
+
+
+def _title(step: AgentStep) -> str:
+    """What was done, without what came of it: that is the verdict."""
+    said = step.told.partition(": ")[0] if step.code else step.told.rpartition(": ")[0]
+    words = said or step.told or step.kind
+    return words[:1].upper() + words[1:]
 
 
 def _verdict(step: AgentStep) -> str:

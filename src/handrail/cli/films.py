@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.agent.run_data import RunResult
@@ -74,7 +74,10 @@ def film_journal(journal: Journal, path: Path, **wanted: Any) -> None:
     from handrail.film.write import write_film  # noqa: PLC0415
     from handrail.flow.filming import journal_scenes  # noqa: PLC0415
 
-    write_film(journal_scenes(journal, **wanted), path, "Handrail")
+    try:
+        write_film(journal_scenes(journal, **wanted), path, "Handrail")
+    except OSError as error:
+        raise InvalidAction(f"{path} can't be written: {error.strerror or error}", path="output") from None
     click.echo(f"video: {path}", err=True)
 
 
@@ -83,7 +86,7 @@ def _film(scenes: Sequence[FilmScene], path: Path, title: str, *, to_stderr: boo
 
     try:
         write_film(scenes, path, title)
-    except (HandrailError, OSError, ValueError) as error:  # PyAV's failures are these, too
+    except (HandrailError, OSError) as error:
         click.echo(f"video: {path} was not written: {error}", err=True)
         return False
     click.echo(f"video: {path}", err=to_stderr)

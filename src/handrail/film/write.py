@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from handrail.errors import InvalidAction, Unsupported
+from handrail.errors import HandrailError, InvalidAction, Unsupported
 from handrail.film.paint import FilmPainter
 from handrail.film.scene import FilmMark, FilmScene, schedule
 
@@ -50,7 +50,7 @@ def _codec(av: Any) -> str:
 
 
 def write_film(scenes: Sequence[FilmScene], path: Path, title: str = "") -> tuple[FilmMark, ...]:
-    """The file, and when it shows which scene. Readers see all of it or nothing."""
+    """The file, and when it shows which scene. Readers see all of it or nothing. Raises `OSError` too."""
     if not scenes:
         raise InvalidAction("There is nothing to film: no action was run", hint="Run something first.")
     av = _library()
@@ -60,6 +60,8 @@ def write_film(scenes: Sequence[FilmScene], path: Path, title: str = "") -> tupl
     try:
         marks = _encode(av, codec, scenes, draft, title)
         draft.replace(path)
+    except av.FFmpegError as error:
+        raise HandrailError(f"The film could not be written: {error}") from None
     finally:
         draft.unlink(missing_ok=True)
     return marks

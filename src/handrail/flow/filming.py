@@ -115,15 +115,22 @@ def journal_scenes(
         before = pictures.pop(where, Picture(None, why_not=_UNSEEN))
         number = str(len(scenes) + 1)
         scenes.append(replace(scene, number=number, before=before, started_ms=at_ms, device=where))
-    if not any(one.png for scene in scenes for one in (scene.before, scene.after) if one is not None):
-        raise InvalidAction(
-            "the journal has no picture of this time",
-            hint="`handrail agent`, `handrail run --report` and every screenshot leave pictures there.",
-            path="video",
-        )
+    taken = [one for scene in scenes for one in (scene.before, scene.after) if one is not None]
+    if not any(one.png for one in taken):
+        raise _no_picture({one.why_not for one in taken})
     if len({scene.device for scene in scenes}) > 1:
         scenes = [replace(one, title=f"{one.device}: {one.title}") for one in scenes]
     return scenes
+
+
+def _no_picture(why_not: set[str]) -> InvalidAction:
+    reasons = "; ".join(sorted(why_not - {"", _UNSEEN}))
+    return InvalidAction(
+        f"the journal has no picture of this time{f': {reasons}' if reasons else ''}",
+        hint="`handrail agent`, `handrail run --report` and every screenshot leave pictures there, "
+        "but for processes that know a secret.",
+        path="video",
+    )
 
 
 def _came_after(scenes: list[FilmScene], device: str, picture: Picture) -> None:

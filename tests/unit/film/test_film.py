@@ -10,6 +10,7 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from handrail.cli.films import film_flows
 from handrail.errors import InvalidAction, Unsupported
 from handrail.film.letters import fitted, font_for
 from handrail.film.paint import CAPTION, FilmPainter
@@ -26,7 +27,7 @@ from handrail.film.scene import (
 from handrail.film.write import need_encoder, write_film
 from handrail.flow.filming import flow_scenes, title_of
 from handrail.tree.node import Bounds, ScreenPoint
-from tests.unit.flow.records_made import failing_contact
+from tests.unit.flow.records_made import failing_contact, passing
 
 MARK = (224, 33, 138)
 
@@ -184,6 +185,22 @@ def test_nothing_to_film_is_said_and_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidAction):
         write_film([], tmp_path / "a.mp4")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_that_cannot_be_written_is_said_and_costs_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    record = passing()
+    record.steps[0].before = a_picture("white")
+    film_flows([record], tmp_path / "file", to_stderr=False)
+    assert record.video == ""
+    assert "was not written" in capsys.readouterr().err
+    film_flows([record, record], tmp_path / "folder", to_stderr=False)
+    assert {one.name for one in (tmp_path / "folder").iterdir()} == {
+        "Read-the-news.mp4",
+        "Read-the-news-2.mp4",
+    }
 
 
 def test_without_the_extra_a_code_and_a_hint_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
