@@ -39,7 +39,7 @@ def agent_scenes(steps: Sequence[AgentStep], folder: Path, journal: Journal) -> 
             duration_ms=step.ms,
             before=pictures[at],
             after=pictures[at + 1] if at + 1 < len(steps) else None,
-            touch=touch_of(envelopes[at].get("target"), envelopes[at].get("details")),
+            touch=touch_of(envelopes[at]),
         )
         for at, step in enumerate(steps)
     ]

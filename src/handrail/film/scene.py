@@ -18,6 +18,8 @@ TOUCHED_MS = 650.0
 SHORTEST_MS, LONGEST_MS = 700.0, 1_500.0
 """Of what an action led to: long enough to be read, never as long as nothing happens."""
 
+_LOOKS = frozenset({"observation", "control"})
+"""Kinds of actions that name an element and do not touch it."""
 FilmTone = Literal["good", "plain", "bad"]
 
 
@@ -123,14 +125,20 @@ def _lasts(scenes: Sequence[FilmScene], index: int) -> float:
     return scene.duration_ms
 
 
-def touch_of(target: Mapping[str, Any] | None, details: Mapping[str, Any] | None) -> FilmTouch:
+def has_touched(envelope: Mapping[str, Any]) -> bool:
+    """What only looked, and what never came to the device, has touched nothing."""
+    return envelope.get("semantic") not in _LOOKS and envelope.get("delivery") != "not_delivered"
+
+
+def touch_of(envelope: Mapping[str, Any]) -> FilmTouch:
     """What an envelope tells of it: its target, and the strokes among its details."""
-    resolved = (target or {}).get("resolved") or {}
-    selector = (target or {}).get("selector") or {}
+    if not has_touched(envelope):
+        return FilmTouch()
+    target, details = envelope.get("target") or {}, envelope.get("details") or {}
+    resolved, selector = target.get("resolved") or {}, target.get("selector") or {}
     bounds = resolved.get("bounds")
     strokes = tuple(
-        tuple(ScreenPoint(int(x), int(y)) for x, y in stroke)
-        for stroke in (details or {}).get("strokes") or ()
+        tuple(ScreenPoint(int(x), int(y)) for x, y in stroke) for stroke in details.get("strokes") or ()
     )
     if not strokes and bounds is None and {"x", "y"} <= selector.keys():
         strokes = ((ScreenPoint(int(selector["x"]), int(selector["y"])),),)

@@ -10,7 +10,7 @@ from typing import Any
 from handrail.engine.journal import Journal
 from handrail.engine.journal.query import ActionRow, Shown
 from handrail.errors import HandrailError, InvalidAction
-from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, touch_of, verdict_of
+from handrail.film.scene import FilmScene, FilmTone, FilmTouch, Picture, has_touched, touch_of, verdict_of
 from handrail.flow.plan import name_of
 from handrail.flow.recorded_step import asked_fields
 from handrail.flow.recording import ended_actions
@@ -87,9 +87,11 @@ def _flow_scene(record: FlowRecord, step: StepRecord, *, several: bool) -> FilmS
 
 def touch_of_step(step: StepRecord) -> FilmTouch:
     """Where the fingers of a step were, on the picture before."""
-    told = step.envelope.to_dict() if step.envelope is not None else {}
-    found = touch_of(told.get("target"), told.get("details"))
-    return replace(found, box=step.touched) if step.touched is not None else found
+    if step.envelope is None:
+        return FilmTouch(step.touched)
+    told = step.envelope.to_dict()
+    found = touch_of(told)
+    return replace(found, box=step.touched) if step.touched is not None and has_touched(told) else found
 
 
 # the journal
@@ -176,5 +178,5 @@ def _journal_scene(row: ActionRow, shown: Shown) -> FilmScene | None:
         verdict=verdict,
         tone=tone,
         duration_ms=float((envelope.get("timings_ms") or {}).get("total") or 0.0),
-        touch=touch_of(envelope.get("target"), envelope.get("details")),
+        touch=touch_of(envelope),
     )

@@ -96,7 +96,7 @@ def test_the_touch_is_drawn_where_the_element_was(tmp_path: Path) -> None:
 
 
 def test_a_swipe_is_an_arrow_from_where_the_finger_came_down(tmp_path: Path) -> None:
-    touch = touch_of(None, {"strokes": [[[540, 1800], [540, 600]]]})
+    touch = touch_of({"details": {"strokes": [[[540, 1800], [540, 600]]]}})
     assert touch == FilmTouch(None, ((ScreenPoint(540, 1800), ScreenPoint(540, 600)),))
     one = scene(touch=touch, before=a_picture("white"))
     image = FilmPainter([one]).paint(FilmFrame(0, 0, one.before, touch))
@@ -109,6 +109,22 @@ def test_a_swipe_is_an_arrow_from_where_the_finger_came_down(tmp_path: Path) -> 
     upper = sum(image.getpixel((x, inked[6])) == MARK for x in range(image.width))
     middle = sum(image.getpixel((x, height // 2)) == MARK for x in range(image.width))
     assert upper > middle, "the head is at the end where the finger lifts"
+
+
+@pytest.mark.parametrize(
+    ("told", "is_touched"),
+    [
+        ({"semantic": "selection", "delivery": "delivered"}, True),
+        ({"semantic": "selection", "delivery": "unknown"}, True),
+        ({"semantic": "selection", "delivery": "not_delivered"}, False),
+        ({"semantic": "observation", "delivery": "delivered"}, False),
+        ({"semantic": "control", "delivery": "delivered"}, False),
+    ],
+)
+def test_only_what_was_touched_is_marked(told: dict[str, str], is_touched: bool) -> None:
+    """An expectation names an element, and so does a payment that a person has refused."""
+    target = {"selector": {"text": "Pay"}, "resolved": {"bounds": [0, 0, 100, 50]}}
+    assert bool(touch_of({**told, "target": target})) is is_touched
 
 
 def test_there_is_a_frame_only_where_something_changes(tmp_path: Path) -> None:
