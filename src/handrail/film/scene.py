@@ -149,6 +149,8 @@ def verdict_of(envelope: Mapping[str, Any]) -> tuple[str, FilmTone]:
     """How an action ended, in a few words."""
     if not envelope.get("success"):
         return f"failed: {envelope.get('failure_code') or 'UNKNOWN'}", "bad"
+    approval = envelope.get("approval") or {}
+    by = f", approved by {approval['by']}" if approval.get("by") else ""
     if envelope.get("lifecycle_state") == "verified":
-        return "verified", "good"
-    return "done, not verified", "plain"
+        return f"verified{by}", "good"
+    return f"done, not verified{by}", "plain"

@@ -232,6 +232,10 @@ def test_without_the_extra_a_code_and_a_hint_come_first(monkeypatch: pytest.Monk
         ({"success": True, "lifecycle_state": "verified"}, ("verified", "good")),
         ({"success": True, "lifecycle_state": "pending_verification"}, ("done, not verified", "plain")),
         ({"success": False, "failure_code": "TIMEOUT"}, ("failed: TIMEOUT", "bad")),
+        (
+            {"success": True, "lifecycle_state": "verified", "approval": {"by": "Ada"}},
+            ("verified, approved by Ada", "good"),
+        ),
     ],
 )
 def test_a_verdict_is_never_better_than_the_envelope(

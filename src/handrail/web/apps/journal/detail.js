@@ -13,7 +13,7 @@ const KINDS = {
   approval: "a person answered", by_hand: "by a person's own hand", pictured: "pictures kept",
 };
 const DELIVERED = { delivered: "yes", not_delivered: "no", unknown: "not known" };
-const PHASES = ["queue", "permit", "approval", "look", "resolve", "dispatch", "settle", "verify", "diff"];
+const PHASES = ["queue", "permit", "approval", "resolve", "look", "journal", "work", "dispatch", "watch", "expect", "settle", "waiting", "verify", "diff", "other"];
 
 export function detail(entry, { flow }) {
   const envelope = entry.envelope;
