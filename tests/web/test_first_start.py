@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.web.desk_person import Person
 from tests.web.desk_server import DeskServer
+from tests.web.test_desk_access import checked
 
 pytestmark = pytest.mark.slow
 NARROW = {"viewport": {"width": 390, "height": 844}}
@@ -41,6 +42,26 @@ def settings(person: Person) -> Locator:
 def tab(root: Locator, name: str) -> None:
     root.get_by_role("tab", name=name).click()
     expect(root.locator(".settings-head h2")).to_contain_text(name)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_first_steps_and_settings_have_contrast_and_names_in_both_themes(
+    browser: Browser, own_server: DeskServer, scheme: str
+) -> None:
+    person = Person.enter(browser, own_server, color_scheme=scheme)
+    start = steps(person)
+    checked(person.page)
+    start.get_by_role("button", name="With a cable").click()
+    root = settings(person)
+    for name in TABS:
+        tab(root, name)
+        person.frame()
+        checked(person.page)
+    tab(root, "Notifications")
+    root.get_by_role("button", name="Show the QR code").click()
+    expect(root).to_contain_text("A tunnel")
+    checked(person.page)
+    person.leave()
 
 
 def test_an_empty_desk_starts_a_simulated_phone_and_shows_it(newcomer: Person) -> None:

@@ -7,7 +7,10 @@ own cryptography, which shares nothing with the library that has sealed and sign
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,19 +20,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import handrail
 from handrail.engine.approval import AskedApproval
 from handrail.engine.approval.request import Request
 from handrail.engine.events import Caller
 from handrail.http.origin import Rules
 from handrail.protocol.device import Tap
 from tests.scenario.people import PAY_RULE, asked, at_checkout
-from tests.unit.http.push_service import HOST, PushService, Received, push_service
+from tests.unit.http.push_service import HOST, PushService, Received, certificate, push_service
 from tests.web.apps_stage import Stage, stage
 from tests.web.conftest import QUIET, chromium
+from tests.web.test_desk_access import checked
 
 pytestmark = pytest.mark.slow
 AGENT = Caller("shopper", "agent", "mcp")
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+WORKER = Path(handrail.__file__).parent / "web" / "worker.js"
 REASON = "I pay for the mug that you asked for"
 OTHER = Request.of(
     Tap(target="Save"), device="emulator-5580", fingerprint="f", instruction="Tap “Save” in the other app"
@@ -47,6 +53,10 @@ NOTICES = """async () => (await (await navigator.serviceWorker.ready).getNotific
   .map(({ title, body, tag, data, actions }) =>
     ({ title, body, tag, data, actions: actions.map((one) => one.title) }))"""
 COUNT = "async () => (await self.registration.getNotifications()).length"
+DEVICE_LINK = """async () => {
+  const { api } = await import("/static/desk/api.js");
+  return (await api("/api/device-links", { method: "POST", body: {} })).url;
+}"""
 CLICK = """async (action) => {
   const [notification] = await self.registration.getNotifications();
   self.opened = [];
@@ -198,6 +208,39 @@ def test_a_message_that_is_no_id_leads_nowhere(
     assert (notice["data"], notice["tag"]) == ({"id": None}, "handrail")
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_has_contrast_and_names_in_both_themes(desk: Stage, browser: Browser, scheme: str) -> None:
+    for page in logged_in(desk, browser, color_scheme=scheme):
+        page.get_by_role("button", name="Tell me here").wait_for()
+        checked(page)
+        running, _ = pay(desk)
+        page.locator(".pocket-yes:enabled").wait_for()
+        checked(page)
+        page.get_by_role("button", name="Reject").click()
+        page.get_by_role("heading", name="Rejected").wait_for()
+        checked(page)
+        running.result(20)
+
+
+def test_a_phone_can_install_the_page(page: Page) -> None:
+    devtools = page.context.new_cdp_session(page)
+    manifest = devtools.send("Page.getAppManifest")
+    assert manifest["errors"] == []
+    told = json.loads(manifest["data"])
+    assert (told["start_url"], told["display"]) == ("/approve", "standalone")
+    for one in told["icons"]:
+        answer = page.request.get(page.url.split("/approve")[0] + one["src"])
+        assert (answer.status, answer.headers["content-type"].split(";")[0]) == (200, one["type"])
+
+
+def test_the_worker_stands_between_nobody_and_the_server() -> None:
+    """It hears of three things, and requests are none of them."""
+    text = WORKER.read_text("utf-8")
+    heard = re.findall(r'addEventListener\("(\w+)"', text)
+    assert heard == ["install", "activate", "push", "notificationclick"]
+    assert not re.search(r"\b(fetch|caches|indexedDB|importScripts|localStorage)\b", text)
+
+
 def test_reject_and_stop_do_what_they_say(desk: Stage, page: Page) -> None:
     running, _ = pay(desk)
     page.get_by_role("button", name="Reject").click()
@@ -247,6 +290,62 @@ def test_a_device_whose_login_is_over_says_so_and_shows_nothing(desk: Stage, pag
     assert page.locator(".pocket-question").count() == 0
     desk.do(desk.world.runtime.approvals.answer(one.id, False, "lena"))
     running.result(20)
+
+
+def test_over_tls_a_device_logs_in_by_the_qr_code_and_stays_in_when_its_page_was_closed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """A notification opens a page when no other is open: there is nobody to hand it a token."""
+    rules = "--host-resolver-rules=MAP desk.ferry-lane.net 127.0.0.1"
+    own = browser.browser_type.launch(executable_path=chromium(), args=[*QUIET, rules])
+    with served_by_tls(tmp_path) as link:
+        desk = own.new_context(ignore_https_errors=True).new_page()
+        desk.goto(link)
+        steps = desk.get_by_role("region", name="First steps")
+        steps.get_by_role("button", name="Notifications").click()
+        desk.get_by_role("button", name="Show the QR code").click()
+        desk.get_by_alt_text("QR code that logs one device in").wait_for()
+        made = desk.evaluate(DEVICE_LINK)
+        phone = own.new_context(ignore_https_errors=True, **PHONE)
+        page = phone.new_page()
+        page.goto(made)
+        page.get_by_role("heading", name="Nothing waits for you").wait_for()
+        assert page.evaluate("() => location.href") == made.partition("#")[0]
+        page.close()
+        page = phone.new_page()
+        page.goto(made.partition("#")[0])
+        page.get_by_role("heading", name="Nothing waits for you").wait_for()
+        stranger = own.new_context(ignore_https_errors=True, **PHONE).new_page()
+        stranger.goto(made)
+        stranger.get_by_role("heading", name="This device is not logged in").wait_for()
+    own.close()
+
+
+@contextmanager
+def served_by_tls(folder: Path) -> Iterator[str]:
+    """`handrail serve` for others to reach; the link that it prints."""
+    cert, key = certificate(folder, "desk.ferry-lane.net")
+    options = [
+        "--host",
+        "0.0.0.0",
+        "--port",
+        "0",
+        "--token",
+        "x" * 20,
+        "--cert",
+        str(cert),
+        "--key",
+        str(key),
+    ]
+    command = [sys.executable, "-m", "handrail.cli.main", "serve", "--no-mcp", *options]
+    env = {**os.environ, "HANDRAIL_HOME": str(folder / "home"), "HANDRAIL_ADB": str(folder / "no")}
+    env |= {"ANDROID_ADB_SERVER_PORT": "15799", "HANDRAIL_NO_DAEMON": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as process:
+        said = iter(process.stdout or ())
+        try:
+            yield next(one[0] for line in said if (one := re.search(r"https://\S+/login#code=\S+", line)))
+        finally:
+            process.terminate()
 
 
 def test_an_address_that_is_no_secure_context_says_so_and_offers_ntfy(

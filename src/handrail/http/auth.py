@@ -274,6 +274,10 @@ class Tickets:
             del self._made[next(iter(self._made))]
         return f"{TICKET_PATH}{code}"
 
+    def forget(self, page: str) -> None:
+        """Nothing more is read by a page whose login has ended."""
+        self._made = {code: one for code, one in self._made.items() if one.visitor.page != page}
+
     def take(self, path: str) -> Ticket | None:
         """What an address stands for; None for one that was used, is too old or was never made."""
         found = self._made.pop(hash_of(path.removeprefix(TICKET_PATH)), None)

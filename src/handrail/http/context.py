@@ -100,6 +100,7 @@ class Context:
     def log_out(self, login: str) -> None:
         """A device was revoked: its page is a stranger's from now on, also on a line that is open."""
         self.auth.logins.end(login)
+        self.auth.tickets.forget(login)
         for hang_up in [*self.on_log_out]:
             hang_up(login)
 
