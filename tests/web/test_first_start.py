@@ -67,7 +67,7 @@ def test_first_steps_and_settings_have_contrast_and_names_in_both_themes(
 def test_an_empty_desk_starts_a_simulated_phone_and_shows_it(newcomer: Person) -> None:
     start = steps(newcomer)
     expect(start).to_contain_text("1. Connect a phone")
-    start.get_by_role("button", name="Start a simulated phone").click()
+    start.get_by_role("button", name="Start one").click()
     newcomer.page.locator(".app-phone .phone-canvas[data-frames]").wait_for()
     [session] = newcomer.server.context.runtime.sessions.values()
     assert session.facts.model == "Simulated Phone"

@@ -222,6 +222,25 @@ def test_the_page_has_contrast_and_names_in_both_themes(desk: Stage, browser: Br
         running.result(20)
 
 
+@pytest.mark.parametrize(("width", "height"), [(360, 560), (320, 568), (844, 390), (667, 375), (1440, 900)])
+def test_picture_sentence_and_buttons_are_all_to_be_seen_at_every_size(
+    desk: Stage, page: Page, width: int, height: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    running, _ = pay(desk)
+    page.locator(".pocket-yes:enabled").wait_for()
+    for one in ("figure img", "h1", ".pocket-yes", ".pocket-stop", ".btn-danger"):
+        box = page.locator(f".pocket-question {one}").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["y"] >= 0
+        assert box["x"] + box["width"] <= width, one
+        assert box["y"] + box["height"] <= height, one
+        assert min(box["width"], box["height"]) >= 20, one
+    page.get_by_role("button", name="Reject").click()
+    running.result(20)
+
+
 def test_a_phone_can_install_the_page(page: Page) -> None:
     devtools = page.context.new_cdp_session(page)
     manifest = devtools.send("Page.getAppManifest")

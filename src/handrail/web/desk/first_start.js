@@ -51,8 +51,8 @@ function connected(ctx, phone) {
 }
 
 function tryIt(ctx) {
-  const start = button("Start a simulated phone", "", () => startSimulated(ctx, start));
-  return el("li", { class: "start-card" }, words(2, "play", "Or try it without one", "A simulated phone with a shop, mail, a bank and more. Nothing in it is real."), el("div", { class: "start-buttons" }, start));
+  const start = button("Start one", "", () => startSimulated(ctx, start));
+  return el("li", { class: "start-card" }, words(2, "play", "Try a simulated phone", "It has a shop, mail, a bank and more, and nothing in it is real."), el("div", { class: "start-buttons" }, start));
 }
 
 function forAgents(ctx, { agentLine }) {
