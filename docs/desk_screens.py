@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from handrail.device_names import DeviceNames
+
 IMAGES = Path(__file__).parent / "img"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 WIDE = {"width": 1280, "height": 800}
@@ -32,6 +35,8 @@ PHONE = {"width": 390, "height": 844}
 SCHEMES = ("light", "dark")
 PAUSE_MS = 1_500
 """For pictures of the phone to arrive."""
+THOUGHT_S = 1.0
+"""What a model needs at least between two actions; a picture of each is kept meanwhile."""
 REPORT = """# Weekly shopping
 
 I put the basket together and compared it with last week's.
@@ -84,13 +89,20 @@ class Desk:
         with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
             return str(json.load(answer)["url"])
 
-    def act(self, action: dict[str, Any]) -> None:
+    def act(self, action: dict[str, Any], agent: str = "shopper") -> None:
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        headers["Handrail-Agent"] = "shopper"
+        headers["Handrail-Agent"] = agent
         body = json.dumps(action).encode()
         asked = urllib.request.Request(f"{self.address}/api/actions", body, headers)  # noqa: S310
         with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
             answer.read()
+
+    def serials(self) -> list[str]:
+        asked = urllib.request.Request(  # noqa: S310
+            f"{self.address}/api/devices", headers={"Authorization": f"Bearer {self._token}"}
+        )
+        with urllib.request.urlopen(asked, timeout=60) as answer:  # noqa: S310
+            return [one["serial"] for one in json.load(answer)["devices"]]
 
     def pay(self) -> None:
         """Asks the person, who will say no."""
@@ -126,10 +138,13 @@ def served(home: Path, phones: int = 1) -> Iterator[tuple[Desk, str]]:
 def shop(desk: Desk) -> None:
     """Up to the button that costs money."""
     desk.act({"type": "start_app", "package": "com.handrail.shop", "reason": "I do the weekly shopping"})
+    time.sleep(THOUGHT_S)
     for target in ({"description": "Add Blue mug to cart"}, {"id": "cart"}, {"text": "Checkout"}):
         desk.act({"type": "tap", "target": target, "reason": "I fill the cart and go to the checkout"})
+        time.sleep(THOUGHT_S)
     for field, text in FIELDS.items():
         desk.act({"type": "type_text", "target": {"id": field}, "text": text, "reason": "I fill in the form"})
+        time.sleep(THOUGHT_S)
 
 
 def furnish(desk: Desk) -> None:
@@ -172,6 +187,10 @@ def stories(page: Page, desk: Desk) -> None:
     page.locator(".app-journal").get_by_text("tap", exact=False).first.click()
     page.wait_for_timeout(PAUSE_MS)
     photograph(page, "journal")
+    page.get_by_role("tab", name="Runs").click()
+    page.locator(".frame").nth(5).click()
+    page.wait_for_timeout(PAUSE_MS)
+    photograph(page, "film")
     desk.act({"type": "window.close", "windowId": "journal"})
     desk.act({"type": "window.focus", "windowId": "report"})
     page.set_viewport_size(NARROW)
@@ -249,6 +268,27 @@ def pocket(browser: Browser, desk: Desk) -> None:
         page.context.close()
 
 
+WORK = (
+    ("Kitchen tablet", "com.android.settings", "settings-bot"),
+    ("Mum's phone", "com.google.android.contacts", "mail-agent"),
+    ("Test bench", "com.handrail.shop", "shopper"),
+)
+
+
+def wall(browser: Browser) -> None:
+    """Four phones, three of them at work and with names."""
+    with tempfile.TemporaryDirectory() as home, served(Path(home), phones=4) as (desk, link):
+        names = DeviceNames(Path(home))
+        for serial, (name, app, agent) in zip(desk.serials(), WORK, strict=False):
+            names.give(serial, name)
+            desk.act({"type": "start_app", "package": app, "device": serial, "reason": "I open it"}, agent)
+        page = enter(browser, link, "dark")
+        desk.window("wall", "All phones", {"renderer": "iframe", "data": "app:wall"}, 116, 16, 1148, 700)
+        page.locator(".tile-canvas:visible").nth(3).wait_for()
+        page.wait_for_timeout(PAUSE_MS)
+        photograph(page, "wall")
+
+
 def main() -> None:
     path = os.environ.get("CHROME_BIN") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
@@ -264,6 +304,7 @@ def main() -> None:
         pocket(browser, desk)
         stories(enter(browser, link, "light"), desk)
         first_start(browser)
+        wall(browser)
         browser.close()
 
 

@@ -26,6 +26,7 @@ from handrail.errors import InvalidAction
 from handrail.flow.recording import flow_text
 from handrail.http.journal import JournalSearch, read_journal, runtime_of, search, with_phones
 from handrail.http.responses import json_object
+from handrail.protocol.actions import DESK_ACTIONS
 
 ROWS = 200
 """Actions of a page of runs; a run that is longer goes on with the next page."""
@@ -76,10 +77,12 @@ def _step(row: ActionRow, picture: str | None) -> dict[str, Any]:
 
 
 def runs_of(rows: Iterable[ActionRow]) -> list[JournalRun]:
-    """Newest first, whoever else worked meanwhile."""
+    """Newest first, whoever else worked meanwhile. What was done to the desk is no part of a film."""
     found: list[JournalRun] = []
     latest: dict[tuple[str | None, str, str], JournalRun] = {}
     for row in rows:
+        if row.type in DESK_ACTIONS:
+            continue
         actor = row.actor or {}
         key = (row.session, str(actor.get("kind")), str(actor.get("id")))
         run = latest.get(key)

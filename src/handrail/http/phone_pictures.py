@@ -50,7 +50,9 @@ _TOUCHES = frozenset({"input", "system", "sensitive"})
 class PictureWatcher(Protocol):
     """A browser that wants pictures."""
 
-    def offer_binary(self, data: bytes) -> None: ...
+    def offer_binary(self, picture: bytes, key: str = "") -> None:
+        """One that was not fetched yet is replaced by a later one of the same `key`, never by another's."""
+        ...
 
 
 class PhoneStream:
@@ -81,7 +83,7 @@ class PhoneStream:
         if watcher not in self._watchers:
             self._watchers.append(watcher)
         if self._message is not None:
-            watcher.offer_binary(self._message)
+            watcher.offer_binary(self._message, self.device)
         if self._task is None or self._task.done():  # done after a failure that nobody foresaw
             self._task = self._tasks.start(self._run(), f"pictures of {self.device}")
 
@@ -151,7 +153,7 @@ class PhoneStream:
     def _send(self, message: bytes) -> None:
         self._message = message
         for watcher in list(self._watchers):
-            watcher.offer_binary(message)
+            watcher.offer_binary(message, self.device)
 
     async def _rest(self, duration_ms: float) -> None:
         """Cut short by `hurry`, yet never shorter than the fastest pace."""
@@ -249,9 +251,9 @@ class BeforeAfter:
             before = page.last
         touches, after = page.touches, None
         with suppress(HandrailError):  # a screen that forbids pictures, a phone that is gone
-            after = await asyncio.to_thread(shrink, await session.looks.eyes.screenshot())
-        if page.touches != touches:
-            after = None
+            png = await session.looks.eyes.screenshot()
+            if page.touches == touches:  # else it may show what came next
+                after = await asyncio.to_thread(shrink, png)
         page.last = after
         page.fingerprint = envelope.ui_fingerprint_after if after else None
         await self._write(session.serial, envelope.action_id, {"before": before, "after": after})

@@ -17,13 +17,14 @@ from tests.unit.http.test_journal import history
 from tests.unit.http.test_phone import SETTINGS, served
 
 
-def row(seq: int, at_ms: int, *, agent: str = "mail", session: str = "s1") -> ActionRow:
+def row(seq: int, at_ms: int, *, agent: str = "mail", session: str = "s1", kind: str = "tap") -> ActionRow:
     actor = {"kind": "agent", "id": agent}
-    return ActionRow(seq, at_ms, f"tap_{seq}", "tap", "verified", None, "d", session, actor, "mcp", None)
+    return ActionRow(seq, at_ms, f"tap_{seq}", kind, "verified", None, "d", session, actor, "mcp", None)
 
 
 def test_a_run_is_what_one_asker_did_without_a_long_pause() -> None:
     rows = [
+        row(10, PAUSE_MS * 4, kind="window.create"),
         row(9, PAUSE_MS * 4),
         row(8, PAUSE_MS * 4 - 5, agent="shop"),
         row(7, PAUSE_MS * 3),

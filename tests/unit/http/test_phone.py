@@ -33,8 +33,9 @@ class Eye:
         self.seen: list[dict[str, Any]] = []
         self.pictures: list[bytes] = []
 
-    def offer_binary(self, data: bytes) -> None:
-        header, body = unpack(data)
+    def offer_binary(self, picture: bytes, key: str = "") -> None:
+        header, body = unpack(picture)
+        assert key == header["device"], "a picture of another phone would be replaced by it"
         self.seen.append(header)
         self.pictures.append(body)
 

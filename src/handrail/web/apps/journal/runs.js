@@ -56,10 +56,12 @@ export class Runs {
     const strip = el("ol", { class: "film", "aria-label": "Steps", on: { keydown: (event) => arrows(event, strip) } });
     strip.append(...run.steps.map((step, at) => this.frame(step, at, () => this.enlarge(stage, strip, run, at))));
     const count = run.steps.length;
+    const [failed, refused] = ["error", "warning"].map((wanted) => run.steps.filter((step) => step.failure_code && tone(step) === wanted).length);
     return el("article", { class: "run", role: "listitem", dataset: { run: run.id } },
       el("header", { class: "run-head" },
         el("h2", { class: "run-title" }, named(run.actor), el("span", { class: "quiet", text: ` on ${run.phone ?? run.device ?? "the desk"}`, title: run.device ?? "" })),
-        run.failed ? el("span", { class: "badge badge-error", text: run.failed === 1 ? "1 failed" : `${run.failed} failed` }) : null,
+        failed ? el("span", { class: "badge badge-error", text: `${failed} failed` }) : null,
+        refused ? el("span", { class: "badge badge-warning", text: `${refused} not done` }) : null,
         el("span", { class: "run-when quiet", text: `${moment(run.began_ms)} · ${count === 1 ? "1 step" : `${count} steps in ${lasted(run.ended_ms - run.began_ms)}`}` }),
         run.session ? this.keep(run) : null),
       strip, stage);
@@ -68,7 +70,7 @@ export class Runs {
   frame(step, at, open) {
     const shot = step.picture
       ? el("span", { class: "frame-picture", dataset: { address: `/api/journal/blob/${step.picture}` } })
-      : el("span", { class: "frame-picture is-none" }, icon("phone"));
+      : el("span", { class: "frame-picture is-none", text: step.about || spaced(step.type) });
     if (step.picture) this.soon.observe(shot);
     return el("li", {}, el("button", {
       class: `frame frame-${tone(step)}`, dataset: { action: step.action_id }, "aria-label": `Step ${at + 1}: ${title(step)}, ${outcome(step)}`, on: { click: open },
@@ -79,7 +81,7 @@ export class Runs {
   draw(place) {
     this.soon.unobserve(place);
     const shot = picture(place.dataset.address, { alt: "" });
-    shot.addEventListener("error", () => { place.classList.add("is-none"); place.replaceChildren(icon("phone")); });
+    shot.addEventListener("error", () => { place.classList.add("is-none"); place.replaceChildren("no longer kept"); });
     place.replaceChildren(shot);
   }
 
