@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -12,6 +13,7 @@ from handrail.engine.events import Caller
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
 from tests.web.apps_stage import Stage, stage
+from tests.web.test_desk_access import checked
 
 pytestmark = pytest.mark.slow  # their server side is in tests/unit/http
 SETTINGS = "com.android.settings"
@@ -117,3 +119,23 @@ def test_a_name_of_another_phone_is_refused_in_words(desk: Stage, page: Page) ->
     expect(page.locator("#toasts")).to_contain_text("This name can't be used")
     tile.get_by_label("Name of this phone").press("Escape")
     assert root.locator(".tile-name").all_inner_texts() == names
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_wall_and_the_films_can_be_read_by_everybody(
+    desk: Stage, browser: Browser, scheme: str, width: int
+) -> None:
+    desk.do(desk.world.open(SETTINGS))
+    size: Any = {"width": width, "height": 844}
+    page = desk.log_in(browser, viewport=size, color_scheme=scheme)
+    for app, inside in (("wall", ".tile-canvas"), ("journal", ".run .frame")):
+        root = desk.open(page, app)
+        if app == "journal":
+            root.get_by_role("tab", name="Runs").click()
+        root.locator(inside).first.wait_for(timeout=15_000)
+        root.locator(".tile-screen, .frame").first.click()
+        checked(page)
+        assert root.evaluate("root => root.scrollWidth - root.clientWidth") == 0
+        desk.close(app)
+    page.context.close()
