@@ -12,6 +12,7 @@ const KINDS = {
   accepted: "received", resolved: "target found", dispatched: "sent", pending_verification: "done", verified: "checked", failed: "failed",
   approval: "a person answered", by_hand: "by a person's own hand", pictured: "pictures kept",
 };
+const ANSWERS = { approved: "allowed", denied: "refused", expired: "no answer in time", void: "not used" };
 const DELIVERED = { delivered: "yes", not_delivered: "no", unknown: "not known" };
 const PHASES = ["queue", "permit", "approval", "resolve", "look", "journal", "work", "dispatch", "watch", "expect", "settle", "waiting", "verify", "diff", "other"];
 
@@ -44,7 +45,7 @@ function facts(entry, envelope) {
     ["When", entry.events[0].at_ms ? moment(entry.events[0].at_ms) : null],
     ["Reached the phone", DELIVERED[envelope?.delivery]],
     ["Checked", check && [spaced(check.mode), check.outcome, short(check.observed)].filter(Boolean).join(" · ")],
-    ["Approval", envelope?.approval && [envelope.approval.decision, envelope.approval.by && `by ${envelope.approval.by}`].filter(Boolean).join(" ")],
+    ["Approval", envelope?.approval && [ANSWERS[envelope.approval.decision] ?? envelope.approval.decision, envelope.approval.by && `by ${envelope.approval.by}`].filter(Boolean).join(" ")],
     ["Screen", envelope?.ui_fingerprint_after && `${envelope.ui_fingerprint_before ?? "?"} → ${envelope.ui_fingerprint_after}`],
   ];
   return el("dl", { class: "facts" }, rows.filter(([, value]) => value).flatMap(([name, value]) => [el("dt", { text: name }), el("dd", { text: value })]));

@@ -28,7 +28,8 @@ export class Hold {
     const name = holder?.label || holder?.id;
     this.chip.className = `badge phone-holder ${this.yours ? "badge-success" : holder ? "badge-info" : ""}`;
     this.chip.textContent = this.yours ? yours(state.line ?? []) : this.elsewhere ? "Yours, in another browser"
-      : holder ? `Held by ${name} · ${ago(state.holder.since)}` : "Nobody has it";
+      : holder ? `Held by ${name}` : "Nobody has it";
+    if (holder && !state.yours) this.chip.append(el("span", { class: "phone-since", text: ` · ${ago(state.holder.since)}` }));
     this.chip.title = (state.line ?? []).map((one, at) => `${at + 1}. ${one.name}, came ${ago(one.since)}`).join("\n");
     if (this.yours) this.banner.hidden = true;
     this.label();
