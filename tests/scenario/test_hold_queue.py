@@ -11,6 +11,8 @@ from handrail.android.discovery import Found
 from handrail.cli.devices import DeviceRow
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder
+from handrail.flow.document import load
+from handrail.flow.run import FlowRunner
 from tests.scenario.world import World, play, until, world
 from tests.unit.http.door import KEY, door
 
@@ -86,6 +88,21 @@ def test_what_was_meant_for_a_place_is_not_done_on_the_screen_that_a_person_left
                 assert (one.failure_code, one.delivery) == ("DEVICE_BUSY", "not_delivered"), one.to_json()
                 assert "another" in one.message
             assert len(w.inputs()) == touched
+
+    play(story())
+
+
+def test_a_flow_waits_too_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path) as w:
+            await w.open(SETTINGS)
+            await taken(w)
+            file = tmp_path / "look.yaml"
+            file.write_text("name: Look\nsteps:\n  - tap: Display\n")
+            running = asyncio.create_task(FlowRunner({"device": w.session}, w.runtime.clock).run(load(file)))
+            assert await in_line(w, 1) == ["Look"]
+            await w.runtime.leases.hand_back(w.serial)
+            assert (await running).outcome == "passed"
 
     play(story())
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from handrail.clock import Clock
-from handrail.engine.events import Caller
+from handrail.engine.events import PATIENCE_MS, Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction
 from handrail.flow.evidence import DeviceWatch, FlowEvidence
@@ -74,7 +74,7 @@ class FlowRunner:
         A cancellation ends the flow where it is; the record says `stopped` and is complete up to there.
         """
         ready = plan(document, env or {})
-        caller = self._caller or Caller(id=ready.flow.name, actor="flow", door="flow")
+        caller = self._caller or Caller(ready.flow.name, "flow", "flow", patience_ms=PATIENCE_MS)
         devices = self._devices(ready, caller)
         record = self._begin(ready, devices, attempt)
         began = self._clock.monotonic_ms()
