@@ -5,7 +5,7 @@ What nothing accounts for is said as well. On several phones at once, the one th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from handrail.flow.report.markup import Html, tag
 from handrail.flow.report.summary import duration
@@ -32,22 +32,25 @@ _SCALE, _HEIGHT = 1000.0, 10
 def time_parts(record: FlowRecord) -> TimeSpent:
     """By part, in milliseconds; without what nothing accounts for."""
     total: TimeSpent = {}
-    for spent in (one.spent for one in record.stretches if not one.path):
-        add(total, spent)
-    for spent in _of_steps(record, record.steps):
+    beside: dict[tuple[int, ...], TimeSpent] = {}
+    for one in record.stretches:
+        add(beside.setdefault(one.path, {}), one.spent)
+    for spent in (beside.get((), {}), *_of_steps(beside, record.steps)):
         add(total, spent)
     return {part: total[part] for part in PARTS if part in total}
 
 
-def _of_steps(record: FlowRecord, steps: Sequence[StepRecord]) -> Iterator[TimeSpent]:
+def _of_steps(
+    beside: Mapping[tuple[int, ...], TimeSpent], steps: Sequence[StepRecord]
+) -> Iterator[TimeSpent]:
     for step in steps:
-        yield from (one.spent for one in record.stretches if one.path == step.path)
+        yield beside.get(step.path, {})
         yield step_parts(step)
         if "parallel" in step.given and step.children:
             longest = max(step.children, key=lambda child: child.duration_ms)
-            yield from _of_steps(record, [longest])
+            yield from _of_steps(beside, [longest])
         else:
-            yield from _of_steps(record, step.children)
+            yield from _of_steps(beside, step.children)
 
 
 def step_parts(step: StepRecord) -> TimeSpent:

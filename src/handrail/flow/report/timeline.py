@@ -91,7 +91,7 @@ def _extent(record: FlowRecord, step: Timed, thin: float) -> tuple[float, float]
 
 
 def _span(record: FlowRecord) -> float:
-    timed: list[Timed] = [*record.steps, *record.stretches]
+    timed: list[Timed] = [*record.steps[-1:], *record.stretches[-1:]]  # in order, and asked for every bar
     ends = [one.started_ms - record.started_ms + one.duration_ms for one in timed]
     return max(1.0, record.duration_ms, *ends)
 
