@@ -322,4 +322,17 @@ def _shown(target: Point | Selector) -> str:
     if isinstance(target, Point):
         return f"{target.x},{target.y}"
     words = (target.handle, target.text, target.description, target.text_contains, target.hint, target.id)
-    return next((word for word in words if word), None) or str(target.model_dump(exclude_none=True))
+    return next((word for word in words if word), None) or _described(target)
+
+
+_KINDS = ("role", "class_name", "id_contains", "state")
+_SIDES = ("within", "near", "left_of", "right_of", "above", "below")
+
+
+def _described(target: Selector) -> str:
+    """What it is and where: `switch right of Dark theme`."""
+    kinds = [str(kind) for name in _KINDS if (kind := getattr(target, name))]
+    sides = [
+        f"{name.replace('_', ' ')} {_shown(anchor)}" for name in _SIDES if (anchor := getattr(target, name))
+    ]
+    return " ".join([*(kinds or ["element"]), *sides])

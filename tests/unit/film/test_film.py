@@ -26,6 +26,9 @@ from handrail.film.scene import (
 )
 from handrail.film.write import need_encoder, write_film
 from handrail.flow.filming import flow_scenes, title_of
+from handrail.flow.plan import name_of
+from handrail.protocol.flow import Step
+from handrail.protocol.read import action_from
 from handrail.tree.node import Bounds, ScreenPoint
 from tests.unit.flow.records_made import failing_contact, passing
 
@@ -248,3 +251,9 @@ def test_titles_are_for_people() -> None:
     assert title_of("start_app com.android.settings") == "Start app com.android.settings"
     assert title_of("close the tour") == "Close the tour"
     assert title_of("Öffne_das Menü") == "Öffne_das Menü"
+
+
+def test_an_element_without_words_is_named_by_what_it_is_and_where() -> None:
+    target = {"role": "switch", "right_of": {"text": "Dark theme"}}
+    step = Step(action=action_from({"type": "tap", "target": target}))
+    assert name_of(step) == "tap switch right of Dark theme"
