@@ -1,4 +1,4 @@
-"""Writes `docs/img/report.png`: the report of a run with a failing flow, as Chromium shows it.
+"""Writes `docs/img/report*.png`: the report of a run with a failing flow, as Chromium shows it.
 
 Run by hand (`python docs/report.py`) after the report's looks have changed; it needs a Chromium.
 """
@@ -15,9 +15,13 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-PICTURE = Path(__file__).parent / "img" / "report.png"
-SIZE = {"width": 1280, "height": 1180}
-SHOWN = 3
+FOLDER = Path(__file__).parent / "img"
+SHOTS = (
+    ("report.png", {"width": 1280, "height": 1180}, "light", ""),
+    ("report-dark-narrow.png", {"width": 390, "height": 844}, "dark", ".player"),
+)
+"""File, size, theme, and what stands at the top."""
+SHOWN = 0
 """Pictures that the player has gone on by."""
 FLOWS = {
     "contact.yaml": """
@@ -25,6 +29,7 @@ name: Create a contact
 app: com.google.android.contacts
 tags: [contacts, smoke]
 steps:
+  - swipe: up
   - tap: Create new contact
   - type_text: {target: First name, text: Marigold}
   - type_text: {target: Last name, text: Tern}
@@ -69,15 +74,17 @@ def run(folder: Path) -> Path:
 def photograph(page: Path, chromium: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        shown = browser.new_page(viewport=SIZE)
-        shown.goto(page.as_uri())
-        for _ in range(SHOWN):
-            shown.keyboard.press("ArrowRight")
-        shown.screenshot(path=PICTURE)
+        for name, size, theme, top in SHOTS:
+            shown = browser.new_page(viewport=size, color_scheme=theme)
+            shown.goto(page.as_uri())
+            for _ in range(SHOWN):
+                shown.keyboard.press("ArrowRight")
+            shown.evaluate("top => top && scrollTo(0, document.querySelector(top).offsetTop - 150)", top)
+            shown.screenshot(path=FOLDER / name)
+            with Image.open(FOLDER / name) as image:
+                small = image.convert("RGB").quantize(256)
+            small.save(FOLDER / name, optimize=True)
         browser.close()
-    with Image.open(PICTURE) as image:
-        small = image.convert("RGB").quantize(256)
-    small.save(PICTURE, optimize=True)
 
 
 def main() -> None:
