@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.options import PEM, read_token
+from handrail.cli.output import own_command, phone_words
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.waiting import Background
 
@@ -219,11 +220,11 @@ def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
 def _tell(address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime) -> None:
     click.echo(f"The desk is at {address}")
     click.echo(f"Log one browser in:  {link}")
-    click.echo("Another one:         handrail desk link")
+    click.echo(f"Another one:         {own_command('desk', 'link')}")
     if public:
         click.echo(f"Other devices:       https://{public}  (log them in by the QR code in Settings)")
     for serial, session in runtime.sessions.items():
-        click.echo(f"Phone:               {serial} ({session.facts.model})")
+        click.echo(f"Phone:               {phone_words(serial)}, {session.facts.model}")
     if options.with_mcp:
         click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
     click.echo("Ctrl-C stops it.")
