@@ -91,6 +91,7 @@ def test_a_session_becomes_a_flow_with_one_click(desk: Stage, page: Page) -> Non
     expect(flows.locator(".row").first).to_contain_text("recorded")
     [kept] = desk.world.home.joinpath("flows").glob("recorded-*.yaml")
     assert "tap: Display" in kept.read_text()
+    expect(flows.locator(".split-detail")).to_contain_text("Display")
 
 
 def test_the_signed_checkpoint_is_shown_and_saved(desk: Stage, page: Page) -> None:

@@ -12,6 +12,7 @@ const OUTCOMES = { passed: "passed", failed: "failed", stopped: "was stopped", r
 export default function mount(root, ctx) {
   const app = new Flows(root, ctx);
   app.load();
+  app.open(ctx.options ?? {});
   return app;
 }
 
@@ -27,8 +28,15 @@ class Flows {
     this.nothing();
   }
 
-  open({ run }) {
+  open({ run, file }) {
     if (run) this.watch(run);
+    if (file) this.choose(file);
+  }
+
+  /** It may have been saved just now. */
+  async choose(file) {
+    await this.load();
+    this.list.querySelector(`.row[data-file="${CSS.escape(file)}"]`)?.click();
   }
 
   nothing() {

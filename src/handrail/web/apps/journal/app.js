@@ -153,9 +153,9 @@ class Journal {
     try {
       const { text } = await this.ctx.api(`/api/journal/flow?${wanted}`);
       this.detail.replaceChildren(this.back(), el("h2", { text: "This session as a flow" }),
-        el("p", { class: "quiet", text: "Save it as a .yaml file in the flows folder, then run it from Flows or with handrail run." }),
-        el("div", { class: "buttons" }, el("button", { class: "btn btn-primary", text: "Copy", on: { click: () => this.copy(text) } }),
-          el("button", { class: "btn", text: "Back to the action", on: { click: () => this.show(entry.action_id) } })),
+        el("p", { class: "quiet", text: "Save it among the flows to run it again from Flows or with handrail run." }),
+        el("div", { class: "buttons" }, this.runs.keep(entry), el("button", { class: "btn btn-sm", text: "Copy", on: { click: () => this.copy(text) } }),
+          el("button", { class: "btn btn-sm", text: "Back to the action", on: { click: () => this.show(entry.action_id) } })),
         el("pre", { class: "code journal-flow", tabindex: "0", text }));
     } catch (error) {
       this.ctx.fail(error, "This session can't be made a flow.");
