@@ -41,8 +41,9 @@ class Video:
 
     def add(self, picture: Image, at_ms: float) -> None:
         """What was shown from this time on; time only goes forward."""
-        shown = picture if picture.size == self._size else picture.resize(self._size)
-        frame = self._frame_of(shown)
+        frame = self._frame_of(picture)
+        if picture.size != self._size:  # by the video library: a third of what Pillow needs
+            frame = frame.reformat(*self._size, "yuv420p", interpolation="AREA")
         self._last = max(self._last + 1, int(at_ms * _TICKS / 1000))
         frame.pts, frame.time_base = self._last, Fraction(1, _TICKS)
         self._container.mux(self._stream.encode(frame))

@@ -10,7 +10,7 @@ from handrail_sim.paint.video import NoEncoder, Video
 from handrail_sim.shell.call import Call, Command
 from handrail_sim.shell.options import Options, read_getopt
 
-_BETWEEN_MS = 66.0
+_BETWEEN_MS = 33.0
 _LONGEST_S = 180
 _OPTIONS = {
     name: f"{name}:"
@@ -47,7 +47,8 @@ async def screenrecord(call: Call) -> int:
                 await phone.painted(partial(_add, video, frame, passed))
             if name == "-":
                 await call.out(video.take())
-            await clock.sleep_ms(min(_BETWEEN_MS, limit_ms - passed))
+            took = clock.monotonic_ms() - began - passed
+            await clock.sleep_ms(max(1.0, min(_BETWEEN_MS, limit_ms - passed) - took))
     finally:  # Ctrl-C ends a recording as the time limit does
         await _close(call, video, last, min(clock.monotonic_ms() - began, limit_ms), name)
     return 0
