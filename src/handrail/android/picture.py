@@ -66,9 +66,7 @@ async def _of_shown_panel(shell: DeviceShell, timeout_ms: float) -> bytes:
 
 async def guarded(shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], timeout_ms: float) -> bytes:
     """What everybody may see. A black picture is doubted: the window may have come after the question."""
-    secure = await secure_windows(shell, timeout_ms)
-    if secure:
-        await _refuse_in_front(shell, secure, timeout_ms)
+    secure = await require_visible(shell, timeout_ms)
     data = await capture()
     if await asyncio.to_thread(is_black, data):
         for window in secure or await secure_windows(shell, timeout_ms):
@@ -78,6 +76,14 @@ async def guarded(shell: DeviceShell, capture: Callable[[], Awaitable[bytes]], t
     for window in secure:
         took_fallback(shell, f"picture: the window {window.title!r} forbids pictures and is black in it")
     return data
+
+
+async def require_visible(shell: DeviceShell, timeout_ms: float) -> list[SecureWindow]:
+    """The windows that forbid pictures; raises `SecureScreen` where one of them is in front."""
+    secure = await secure_windows(shell, timeout_ms)
+    if secure:
+        await _refuse_in_front(shell, secure, timeout_ms)
+    return secure
 
 
 async def _refuse_in_front(shell: DeviceShell, secure: list[SecureWindow], timeout_ms: float) -> None:

@@ -16,6 +16,7 @@ from handrail.android import apps
 from handrail.android.driver import Driver
 from handrail.android.packages import cleared_by, grant, is_installed, pid_of, revoke
 from handrail.android.text.field import readable
+from handrail.android.video import ScreenVideo
 from handrail.clock import Clock
 from handrail.errors import HandrailError, Unsupported
 from handrail.protocol.traits import Capability
@@ -65,6 +66,7 @@ class AndroidSurface:
         self._filled: dict[Capability, object] = dict.fromkeys(Capability, parts)
         for one in (Capability.LOOK, Capability.TOUCH, Capability.KEYS, Capability.CLIPBOARD):
             self._filled[one] = driver
+        self._filled[Capability.VIDEO] = ScreenVideo(driver.shell, driver.display, clock)
         self._filled[Capability.APPS] = _Apps(device, driver, labels)
         self._filled[Capability.WINDOWS] = windows
 

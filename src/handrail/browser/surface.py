@@ -32,6 +32,7 @@ from handrail.surface.values import Facts, InstalledApp, LastWords, NetworkChang
 from handrail.tree.node import Screen
 
 _NOT_HERE = {
+    Capability.VIDEO: "A browser is shown by pictures",
     Capability.CLIPBOARD: "A page's clipboard belongs to the person at the browser",
     Capability.DATA: "A browser gives no files of its pages",
     Capability.LOGS: "A page's console is not read",

@@ -25,6 +25,7 @@ class Capability(Enum):
     """What a surface must be able to do; `surface/` has one Protocol for each."""
 
     LOOK = "look"
+    VIDEO = "video"
     TOUCH = "touch"
     KEYS = "keys"
     TEXT = "text"

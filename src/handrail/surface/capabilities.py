@@ -7,7 +7,8 @@ reads are retried below.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -27,6 +28,7 @@ from handrail.surface.values import (
     Synced,
     Told,
     Typed,
+    VideoUnit,
 )
 from handrail.tree.node import Screen
 
@@ -50,6 +52,19 @@ class LookCapability(Protocol):
     async def display(self) -> Display: ...
 
     async def foreground(self) -> Foreground: ...
+
+
+class VideoCapability(Protocol):
+    """Showing the screen as it moves, to people."""
+
+    def record(self, renew: asyncio.Event) -> AsyncGenerator[VideoUnit]:
+        """From now on and without end, a key picture first. Setting `renew` asks for another one soon.
+
+        Raises `Unsupported` where there is no video, or where it would show what pictures hide.
+        """
+
+    async def require_visible(self) -> None:
+        """Raises `SecureScreen` while a window in front forbids pictures."""
 
 
 class TouchCapability(Protocol):

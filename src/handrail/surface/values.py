@@ -49,6 +49,17 @@ class Display:
 
 
 @dataclass(frozen=True, slots=True)
+class VideoUnit:
+    """One picture of a video as H.264, with start codes (Annex B)."""
+
+    data: bytes
+    is_key: bool
+    """It needs no earlier one; it has its parameters with it."""
+    codec: str
+    """As browsers name it: `avc1.` and the profile."""
+
+
+@dataclass(frozen=True, slots=True)
 class Foreground:
     """What is in front; empty strings where nothing is."""
 

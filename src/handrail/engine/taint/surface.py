@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 from handrail.config import canonical
@@ -17,10 +18,10 @@ from handrail.engine.taint.device import DeviceSecrets
 from handrail.engine.taint.picture import blank, is_known, painted
 from handrail.engine.taint.screen import boxes_of
 from handrail.engine.taint.store import DeviceKey, Taints
-from handrail.errors import HandrailError
+from handrail.errors import HandrailError, Unsupported
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import Surface
-from handrail.surface.values import CommandOutput, Facts, Typed
+from handrail.surface.values import CommandOutput, Facts, Typed, VideoUnit
 from handrail.tree.node import Screen
 
 TRIES = 3
@@ -174,6 +175,29 @@ def _digest(png: bytes) -> bytes:
     return hashlib.blake2b(png, digest_size=16).digest()
 
 
+class GuardedVideo(Guarded):
+    """Video can't be painted over: where a secret was ever used there is none, and pictures are shown.
+
+    A use is known before the secret is sent, so no picture of the secret was taken before this knows.
+    """
+
+    async def record(self, renew: asyncio.Event) -> AsyncGenerator[VideoUnit]:
+        await self._require_untouched()
+        async with aclosing(self._inner.record(renew)) as units:
+            async for unit in units:
+                await self._require_untouched()
+                yield unit
+
+    async def _require_untouched(self) -> None:
+        if not self._here.is_untouched:
+            await self._here.refresh()
+        if not self._here.is_untouched:
+            raise Unsupported(
+                "A secret was used on this device, and a video can't hide it",
+                hint="Pictures are shown instead: what may not be seen is painted over in them.",
+            )
+
+
 class GuardedText(Guarded):
     """Typing: the field that takes a secret is known before it is sent."""
 
@@ -248,6 +272,7 @@ class GuardedData(Guarded):
 
 _KINDS: Mapping[Capability, type[Guarded]] = {
     Capability.LOOK: GuardedEyes,
+    Capability.VIDEO: GuardedVideo,
     Capability.TEXT: GuardedText,
     Capability.CLIPBOARD: GuardedClipboard,
     Capability.APPS: GuardedApps,
