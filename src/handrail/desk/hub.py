@@ -27,6 +27,8 @@ MOST_MERGED = 200
 MOST_BEHIND = 500
 """Frames; further back a snapshot is less to send than what was missed."""
 MOST_OWN = 200
+MOST_VIDEO = 45
+"""Pictures of one video that wait for a browser: more than a second of it."""
 RING_FRAMES = 5_000
 RING_BYTES = 64_000_000
 """Huge frames push old ones out earlier; whoever needs those gets a snapshot."""
@@ -189,6 +191,8 @@ class DeskClient:
         self._next: int | None = None if since is None else since + 1
         self._own: deque[tuple[int, str]] = deque(maxlen=MOST_OWN)
         self._pictures: dict[str, bytes] = {}
+        self._videos: dict[str, deque[bytes]] = {}
+        """By phone. One that is not here waits for a key picture."""
         self._wake = asyncio.Event()
         self._wake.set()
         self._closed = False
@@ -228,6 +232,23 @@ class DeskClient:
         self._pictures[key] = picture
         self._wake.set()
 
+    def offer_video(self, data: bytes, key: str, *, is_key: bool) -> bool:
+        """The next picture of a video. A browser that is behind goes on at a key picture; False till then."""
+        waiting = self._videos.get(key)
+        if is_key:
+            self._videos[key] = deque([data])
+        elif waiting is None or len(waiting) >= MOST_VIDEO:
+            self.drop_video(key)
+            return False
+        else:
+            waiting.append(data)
+        self._wake.set()
+        return True
+
+    def drop_video(self, key: str) -> None:
+        """What was not fetched yet."""
+        self._videos.pop(key, None)
+
     def close(self) -> None:
         """The iterator ends; what waits for an answer of this browser is told."""
         if not self._closed:
@@ -248,6 +269,10 @@ class DeskClient:
             return ring.get(self._next - 1)
         if self._pictures:
             return self._pictures.pop(next(iter(self._pictures)))
+        for key, waiting in self._videos.items():
+            if waiting:
+                self._videos[key] = self._videos.pop(key)  # the next turn is another phone's
+                return waiting.popleft()
         return None
 
     def _is_lost(self, ring: FrameRing, sent: int) -> bool:

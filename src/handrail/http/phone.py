@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from handrail.clock import iso_time
 from handrail.config import canonical
 from handrail.device_names import DeviceNames
 from handrail.engine.events import Caller, Event
@@ -27,6 +28,7 @@ from handrail.engine.look.looks import Looks
 from handrail.engine.session import Session
 from handrail.errors import AdbConnectionError, DeviceBusy
 from handrail.http.phone_pictures import BeforeAfter, PhoneStream, PictureWatcher, SmallPicture, shrink
+from handrail.http.phone_video import PhoneVideos, VideoWatcher
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
@@ -44,6 +46,10 @@ BY_HAND = "by hand, at the desk"
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
+class Watcher(PictureWatcher, VideoWatcher, Protocol):
+    """A browser."""
+
+
 class Phones:
     """Everything that the desk shows and does of phones."""
 
@@ -55,6 +61,7 @@ class Phones:
         self.names = DeviceNames(runtime.config.home)
         self._names: dict[str, str] = {}
         self._streams: dict[str, PhoneStream] = {}
+        self.videos = PhoneVideos(self.session, runtime.clock)
         self._before_after = BeforeAfter(runtime, self._live)
 
     def name(self, serial: str, model: str = "") -> str:
@@ -99,14 +106,15 @@ class Phones:
         if stream := self._streams.get(canonical(device)):
             stream.unwatch(watcher)
 
-    def leave(self, watcher: PictureWatcher) -> None:
+    def leave(self, watcher: Watcher) -> None:
         """A browser has gone."""
         for stream in self._streams.values():
             stream.unwatch(watcher)
+        self.videos.leave(watcher)
 
     def watchers(self, device: str) -> int:
         stream = self._streams.get(canonical(device))
-        return stream.watchers if stream else 0
+        return (stream.watchers if stream else 0) + self.videos.watchers(device)
 
     def heard(self, session: Session, event: Event) -> None:
         """One step in the life of an action, by whomever."""
@@ -114,6 +122,7 @@ class Phones:
             self.last[canonical(session.serial)] = event
         if stream := self._streams.get(canonical(session.serial)):
             stream.hurry()
+        self.videos.hurry(session.serial)
         self._before_after.heard(session, event)
 
     def _live(self, serial: str) -> SmallPicture | None:
@@ -123,6 +132,7 @@ class Phones:
     async def close(self) -> None:
         for stream in self._streams.values():
             await stream.close()
+        await self.videos.close()
         await self.hands.close()
         await self._before_after.close()
 
@@ -134,7 +144,7 @@ class HasPhones(Protocol):
     def phones(self) -> Phones: ...
 
 
-async def handle(context: HasPhones, client: PictureWatcher, frame: PhoneInput, person: Caller) -> None:
+async def handle(context: HasPhones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
     """What a person's browser asks for; raises `HandrailError` for what can't be done."""
     phones = context.phones
     match frame.control:
@@ -142,6 +152,10 @@ async def handle(context: HasPhones, client: PictureWatcher, frame: PhoneInput, 
             phones.watch(frame.device, client)
         case "unwatch":
             phones.unwatch(frame.device, client)
+        case "watch_video":
+            phones.videos.watch(frame.device, client)
+        case "unwatch_video":
+            phones.videos.unwatch(frame.device, client)
         case "take":
             await phones.hands.take((await phones.session(frame.device)).serial, person)
         case "hand_back":
@@ -187,6 +201,7 @@ async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
         "yours": owns(caller, held),
         "here": owns(caller, held) and phones.hands.hand(session.serial, caller) is not None,
         "line": [one.to_dict() for one in line],
+        "now": iso_time(phones.runtime.clock.now_ms()),
         "watchers": phones.watchers(device),
         "last": last.to_dict() if last else None,
     }

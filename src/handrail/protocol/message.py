@@ -227,8 +227,8 @@ class PhoneInput(CamelModel):
     type: Literal["PHONE_INPUT"] = "PHONE_INPUT"
     device: Name
     action: _TouchAction | None = None
-    control: Literal["take", "hand_back", "watch", "unwatch"] | None = None
-    """Take the phone or give it back; have its picture sent, or no longer."""
+    control: Literal["take", "hand_back", "watch", "unwatch", "watch_video", "unwatch_video"] | None = None
+    """Take the phone or give it back; have its pictures or its video sent, or no longer."""
 
 
 class Interrupt(CamelModel):

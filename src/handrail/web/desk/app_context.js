@@ -23,7 +23,8 @@ export function appContext(shell, frame, options) {
     on: (type, fn) => kept(shell.connection.on(type, fn)),
     onState: (fn) => kept(shell.store.watch(fn)),
     state: () => shell.state,
-    onFrame: (device, fn) => kept(onPicture(shell.connection, device, fn)),
+    onFrame: (device, fn) => kept(onPicture(shell.connection, "FRAME", device, fn)),
+    onVideo: (device, fn) => kept(onPicture(shell.connection, "VIDEO", device, fn)),
     open: (app, more) => shell.openApp(app, { options: more }),
     toast: (text, variant) => shell.toast(text, variant),
     fail: (error, about) => shell.fail(error, about),
@@ -32,12 +33,13 @@ export function appContext(shell, frame, options) {
   return { ctx, end: () => ends.forEach((off) => off()) };
 }
 
-/** Pictures of one phone: 4 bytes of length, a JSON header, the image. */
-function onPicture(connection, device, fn) {
+/** Pictures of one phone, alone or of a video: 4 bytes of length, a JSON header, the picture. */
+function onPicture(connection, type, device, fn) {
   return connection.on("binary", (buffer) => {
     const size = new DataView(buffer).getUint32(0);
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, size)));
-    if (header.type !== "FRAME" || header.device !== device) return;
-    fn({ header, blob: new Blob([new Uint8Array(buffer, 4 + size)], { type: header.mime }) });
+    if (header.type !== type || header.device !== device) return;
+    const data = new Uint8Array(buffer, 4 + size);
+    fn({ header, data, blob: header.mime && new Blob([data], { type: header.mime }) });
   });
 }

@@ -9,6 +9,7 @@ import { Hold } from "./hold.js";
 import { Marks } from "./marks.js";
 import { Screen } from "./screen.js";
 import { Story } from "./story.js";
+import { Video } from "./video.js";
 import { unwatch, watch } from "./watching.js";
 
 const KEYS = [
@@ -55,6 +56,11 @@ class Phone {
   build(devices) {
     const send = (fields) => this.ctx.send({ type: "PHONE_INPUT", device: this.device, ...fields });
     this.screen = new Screen();
+    this.video = new Video({
+      draw: (header, frame) => this.drawn(header, frame),
+      again: () => this.watches === "watch_video" && send({ control: "watch_video" }),
+      gaveUp: () => this.byPictures(),
+    });
     this.marks = new Marks(this.screen.glass);
     this.story = new Story();
     this.elements = new Elements((ref) => this.hands.act({ type: "tap", target: { ref } }));
@@ -118,8 +124,10 @@ class Phone {
     this.screen.clear();
     this.marks.clear();
     this.story.clear();
-    this.offFrame?.();
-    this.offFrame = this.ctx.onFrame(device, (frame) => this.picture(frame));
+    this.offFrames();
+    this.offFrame = this.ctx.onFrame(device, (frame) => this.watches === "watch" && this.picture(frame));
+    this.offVideo = this.ctx.onVideo(device, (frame) => this.watches === "watch_video" && this.moving(frame));
+    this.kind = Video.isPossible ? "watch_video" : "watch";
     this.watch(!document.hidden);
     this.questions();
     await Promise.all([this.refresh(), this.remember()]);
@@ -149,9 +157,20 @@ class Phone {
 
   /** Pictures come only while somebody can see them. */
   watch(on) {
-    if (on === this.watches) return;
-    this.watches = on;
-    (on ? watch : unwatch)((frame) => this.ctx.send(frame), this.device);
+    const kind = on ? this.kind : "";
+    if (kind === (this.watches ?? "")) return;
+    const send = (frame) => this.ctx.send(frame);
+    if (this.watches) unwatch(send, this.device, this.watches);
+    this.watches = kind;
+    this.video.stop();
+    if (kind) watch(send, this.device, kind);
+  }
+
+  /** The phone has no video, it may not be shown as one, or this browser can't read it. */
+  byPictures() {
+    this.kind = "watch";
+    this.screen.restart();
+    this.watch(Boolean(this.watches));
   }
 
   /** The server may be another one: what it knew of this page is gone, and it counts its pictures anew. */
@@ -159,8 +178,27 @@ class Phone {
     this.isOffline = false;
     this.screen.offline(false);
     this.screen.restart();
-    if (this.watches) this.send({ control: "watch" });
+    this.video.stop();
+    if (this.watches) this.send({ control: this.watches });
     this.refresh();
+  }
+
+  moving({ header, data }) {
+    if (header.problem?.code === "UNSUPPORTED") return this.byPictures();
+    if (!header.problem) return this.video.feed(header, data);
+    this.video.stop();
+    return this.screen.trouble(header.problem);
+  }
+
+  drawn(header, frame) {
+    this.screen.draw(header, frame, frame.displayWidth, frame.displayHeight, "video");
+    this.marks.fit(header.w, header.h);
+    if (this.showsRefs) this.lookSoon();
+  }
+
+  offFrames() {
+    this.offFrame?.();
+    this.offVideo?.();
   }
 
   async picture({ header, blob }) {
@@ -173,9 +211,11 @@ class Phone {
   async refresh() {
     if (this.isOffline) return;
     try {
-      const device = this.device;
+      const [device, asked] = [this.device, Date.now()];
       const state = await this.ctx.api(`/api/phone/${encodeURIComponent(device)}/state`);
-      if (device === this.device && !this.closed) this.show(state);
+      if (device !== this.device || this.closed) return;
+      this.screen.clock(state.now, asked);
+      this.show(state);
     } catch (error) {
       if (!this.closed && !this.isOffline) this.hold.unknown(error);
     }
@@ -255,7 +295,8 @@ class Phone {
     clearInterval(this.timer);
     clearTimeout(this.looking);
     if (this.watching) document.removeEventListener("visibilitychange", this.watching);
-    this.offFrame?.();
+    this.offFrames();
+    this.video?.stop();
     for (const off of this.offs) off();
     if (this.device) this.watch(false);
     this.screen?.close();

@@ -1,10 +1,11 @@
-// The picture: newest frame on a canvas that keeps the phone's proportions, and how often one comes.
+// The picture: newest frame on a canvas that keeps the phone's proportions, how often one comes and how late it is.
 
 import { el } from "../../desk/element.js";
 import { failure, loading } from "../panes.js";
 import { moment } from "../words.js";
 
 const PACE_MS = 2000; // over which frames are counted
+const LATE_OF = 31; // frames of which the middle delay is told
 
 export class Screen {
   constructor() {
@@ -16,6 +17,8 @@ export class Screen {
     this.pace = el("span", { class: "phone-pace" });
     this.size = { w: 1080, h: 2400 };
     this.arrivals = [];
+    this.late = [];
+    this.ahead = 0;
     this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(this.stage);
     this.clear();
@@ -33,19 +36,25 @@ export class Screen {
     this.cover.hidden = false;
     this.cover.replaceChildren(loading("Waiting for the first picture…"));
     this.arrivals = [];
+    this.late = [];
     this.frames = 0;
   }
 
   /** Drawn in the order of arrival; a later one that is decoded first wins. */
   async show(header, blob) {
     const picture = await createImageBitmap(blob);
-    if (header.n < this.shown) return picture.close();
-    this.shown = header.n;
-    if (this.canvas.width !== picture.width || this.canvas.height !== picture.height) {
-      [this.canvas.width, this.canvas.height] = [picture.width, picture.height];
-    }
-    this.canvas.getContext("2d").drawImage(picture, 0, 0);
+    if (header.n >= this.shown) this.draw(header, picture, picture.width, picture.height, "pictures");
     picture.close();
+  }
+
+  /** A picture or a frame of a video, now. */
+  draw(header, picture, width, height, how) {
+    this.shown = header.n;
+    if (this.canvas.width !== width || this.canvas.height !== height) [this.canvas.width, this.canvas.height] = [width, height];
+    this.canvas.getContext("2d").drawImage(picture, 0, 0);
+    this.late.push(Date.now() + this.ahead - Date.parse(header.ts));
+    if (this.late.length > LATE_OF) this.late.shift();
+    this.canvas.dataset.how = how;
     this.size = { w: header.w, h: header.h };
     this.glass.hidden = false;
     this.cover.hidden = true;
@@ -92,7 +101,23 @@ export class Screen {
     const now = performance.now();
     this.arrivals = this.arrivals.filter((at) => now - at < PACE_MS);
     const rate = this.arrivals.length / (PACE_MS / 1000);
-    this.pace.textContent = this.glass.hidden ? "no picture" : rate > 1 ? `live · ${rate.toFixed(0)} frames/s` : "live · no change";
+    this.pace.textContent = this.glass.hidden ? "no picture" : rate > 1 ? `live · ${rate.toFixed(0)} frames/s${this.delay()}` : "live · no change";
+    this.pace.title = `Shown by ${this.canvas.dataset.how ?? "pictures"}. The delay is from the desk's server to this page.`;
+  }
+
+  /** The server's clock, told by an answer that took from `asked` until now. */
+  clock(told, asked) {
+    const now = Date.now();
+    if (now - asked > (this.trip ?? Infinity) * 1.5) return; // a slow answer knows less
+    this.trip = now - asked;
+    this.ahead = Date.parse(told) - (asked + now) / 2;
+  }
+
+  delay() {
+    if (!this.late.length || this.trip === undefined) return "";
+    const middle = [...this.late].sort((a, b) => a - b)[this.late.length >> 1];
+    this.canvas.dataset.late = Math.max(0, Math.round(middle));
+    return ` · ${this.canvas.dataset.late} ms late`;
   }
 
   close() {
