@@ -2,7 +2,8 @@
 
 Run from the repository: `python bench/desk.py [--json] [--clients N] [--seconds N] [PART …]`. The door is the
 real one on a loopback port, with all of it on one event loop; its browsers live in a process of their own and
-read every frame through the `websockets` client. Times are wall clock: other programs on the machine show.
+read every frame through the `websockets` client. Times are wall clock: other programs on the machine show, so
+each figure has its floor of the same run beside it.
 """
 
 from __future__ import annotations
@@ -14,20 +15,23 @@ import re
 import sys
 import tempfile
 import time
+from asyncio.subprocess import Process
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, broadcast, serve
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tests.unit.http.door import TOKEN, Door, door  # noqa: E402
 
+from handrail.desk.hub import PACE_SEC  # noqa: E402
 from handrail.desk.reduce import reduce  # noqa: E402
 from handrail.desk.render import render  # noqa: E402
-from handrail.desk.state import DeskState  # noqa: E402
+from handrail.desk.state import DeskState, altered  # noqa: E402
 from handrail.desk.wire import state_json  # noqa: E402
 from handrail.protocol.act import Act  # noqa: E402
 from handrail.protocol.read import action_from  # noqa: E402
@@ -84,7 +88,24 @@ def mixture(windows: int) -> list[Act]:
 
 def reducer(_options: argparse.Namespace) -> Facts:
     """Parsed actions a second on one core, in this process's own CPU time; the best of some runs."""
-    return {f"reducer, {windows} windows, actions/s": _reducer_rate(windows) for windows in (50, 500)}
+    facts: Facts = {}
+    for windows in (50, 500):
+        facts[f"reducer, {windows} windows, actions/s"] = _reducer_rate(windows)
+        facts[f"  floor: copies of {windows} windows/s"] = _floor_rate(windows)
+    return facts
+
+
+def _floor_rate(windows: int) -> float:
+    """The least that a state which is never written to costs Python: its windows copied with one changed."""
+    state, names = furnished(windows), [f"monitor-0/w{number}" for number in range(windows)]
+
+    def work() -> None:
+        now = state
+        for name in names:
+            window = altered(now.windows[name], title="t")
+            now = altered(now, windows={**now.windows, name: window})
+
+    return best_rate(work, windows)
 
 
 def _reducer_rate(windows: int) -> float:
@@ -162,10 +183,7 @@ async def browse(port: int, count: int, expected: int) -> None:
 async def fan_out(here: Door, clients: int, rate: int, seconds: float) -> Facts:
     """`rate` actions a second, each stamped, to all browsers."""
     expected = int(rate * seconds)
-    arguments = [str(ROOT / "bench/desk.py"), "--browse", str(here.port), str(clients), str(expected)]
-    child = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
-    assert child.stdout is not None
-    await child.stdout.readline()
+    child = await _browsers(here.port, clients, expected)
     first = here.desk.hub.ring.last
     start, worked = time.monotonic(), time.process_time()
     for number in range(expected):
@@ -173,8 +191,7 @@ async def fan_out(here: Door, clients: int, rate: int, seconds: float) -> Facts:
         title = {"type": "window.setTitle", "windowId": "w1", "title": str(time.monotonic_ns())}
         await here.desk.apply(action_from(title), "ada", False)
     took = time.monotonic() - start
-    found = json.loads(await child.stdout.read())
-    await child.wait()
+    found = await _told(child)
     frames, worked = here.desk.hub.ring.last - first, time.process_time() - worked
     name = f"fan-out {rate}/s"
     return {
@@ -185,6 +202,47 @@ async def fan_out(here: Door, clients: int, rate: int, seconds: float) -> Facts:
         f"{name} frames/s": frames / took,
         f"{name} server's CPU, µs a frame and browser": worked * 1e6 / frames / clients,
     }
+
+
+async def floor(clients: int, rate: int, seconds: float) -> Facts:
+    """The same browsers at a bare `websockets` server: equal texts, an equal pace, no desk behind them."""
+    there: set[ServerConnection] = set()
+
+    async def joined(one: ServerConnection) -> None:
+        await one.send("{}")
+        there.add(one)
+        await one.wait_closed()
+
+    expected = int(rate * seconds)
+    async with serve(joined, "127.0.0.1", 0, compression=None) as server:
+        child = await _browsers(next(iter(server.sockets)).getsockname()[1], clients, expected)
+        start = sent = time.monotonic()
+        waiting: list[str] = []
+        for number in range(expected):
+            await asyncio.sleep(max(0.0, start + number / rate - time.monotonic()))
+            title = f'"title":"{time.monotonic_ns()}"'
+            waiting.append(f'{{"type":"window.setTitle","windowId":"w1",{title}}}')
+            if time.monotonic() - sent >= PACE_SEC or number == expected - 1:
+                broadcast(there, f'{{"actions":[{",".join(waiting)}],"changes":{{}}}}')
+                sent, waiting = time.monotonic(), []
+        found = await _told(child)
+    return {f"  floor: bare websockets {rate}/s p99 ms": found["p99"]}
+
+
+async def _browsers(port: int, clients: int, expected: int) -> Process:
+    """Ready to count."""
+    arguments = [str(ROOT / "bench/desk.py"), "--browse", str(port), str(clients), str(expected)]
+    child = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=asyncio.subprocess.PIPE)
+    assert child.stdout is not None
+    await child.stdout.readline()
+    return child
+
+
+async def _told(child: Process) -> Facts:
+    assert child.stdout is not None
+    found: Facts = json.loads(await child.stdout.read())
+    await child.wait()
+    return found
 
 
 async def rejoin(here: Door) -> Facts:
@@ -214,6 +272,7 @@ async def _served(options: argparse.Namespace, part: str) -> Facts:
             facts: Facts = {}
             for rate in (500, 1_000):
                 facts |= await fan_out(here, options.clients, rate, options.seconds)
+                facts |= await floor(options.clients, rate, options.seconds)
             return facts
 
 
