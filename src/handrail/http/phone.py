@@ -121,7 +121,7 @@ class Phones:
         if event.terminal and event.envelope is not None and event.envelope.semantic != "observation":
             self.last[canonical(session.serial)] = event
         if stream := self._streams.get(canonical(session.serial)):
-            stream.hurry()
+            stream.hurry(busy=not event.terminal)
         self.videos.hurry(session.serial)
         self._before_after.heard(session, event)
 

@@ -29,6 +29,8 @@ FASTEST_MS = 80.0
 """Between two pictures of a screen that moves: twelve a second."""
 SLOWEST_MS = 250.0
 """Between two looks at a screen that has not changed for a while."""
+BUSY_MS = 200.0
+"""Between two while an action is under way: each picture costs the phone what the action needs."""
 CALM = 8
 """Pictures in a row that were the same, after which a screen is looked at less often."""
 SHARE = 0.25
@@ -68,6 +70,7 @@ class PhoneStream:
         self._message: bytes | None = None
         self._seen = b""
         self._same = 0
+        self._busy = False
         self._number = 0
         self._tasks = Background()
         self._task: asyncio.Task[None] | None = None
@@ -96,10 +99,11 @@ class PhoneStream:
             self._task = None
             self.newest, self._message, self._seen = None, None, b""
 
-    def hurry(self) -> None:
-        """Something happens on the phone: look now."""
-        self._same = 0
-        self._wake.set()
+    def hurry(self, *, busy: bool = False) -> None:
+        """Something happens on the phone: look now, or at a modest pace while an action is under way."""
+        self._same, self._busy = 0, busy
+        if not busy:
+            self._wake.set()
 
     async def close(self) -> None:
         self._watchers.clear()
@@ -113,7 +117,7 @@ class PhoneStream:
                 try:
                     png = await (await self._open()).looks.eyes.screenshot()
                     await self._taken(png, group)
-                    rest = pause_ms(self._clock.monotonic_ms() - began, self._same)
+                    rest = pause_ms(self._clock.monotonic_ms() - began, self._same, busy=self._busy)
                 except HandrailError as error:
                     await self._tell_trouble(error)
                     rest = TROUBLE_MS
@@ -166,8 +170,10 @@ class PhoneStream:
         self._wake.clear()
 
 
-def pause_ms(took_ms: float, same: int) -> float:
+def pause_ms(took_ms: float, same: int, *, busy: bool = False) -> float:
     """How long to rest after a picture that took so long, when so many in a row were the same."""
+    if busy:
+        return max(BUSY_MS - took_ms, took_ms)
     wanted = SLOWEST_MS if same >= CALM else FASTEST_MS
     return max(wanted - took_ms, took_ms * SHARE)
 

@@ -302,6 +302,10 @@ def test_the_pace_follows_the_phone(took_ms: float, same: int, rest_ms: float) -
     assert pause_ms(took_ms, same) == rest_ms
 
 
+def test_while_an_action_is_under_way_pictures_leave_the_phone_half_of_its_time() -> None:
+    assert [pause_ms(took, 0, busy=True) for took in (50, 100, 400)] == [150, 100, 400]
+
+
 def test_a_frame_is_a_length_a_header_and_the_picture() -> None:
     message = pack({"device": "ä"}, b"picture")
     size = int.from_bytes(message[:4], "big")
