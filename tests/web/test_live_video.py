@@ -32,6 +32,15 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield opened
 
 
+def entered(desk: Stage, browser: Browser, script: str) -> Page:
+    """A page in which this ran before anything of ours."""
+    page = desk.log_in(browser)
+    page.locator(".desk-icon").first.wait_for()
+    page.add_init_script(script)
+    page.reload()
+    return page
+
+
 def opened(desk: Stage, page: Page, how: str) -> Locator:
     root = desk.open(page, "phone")
     root.locator(f".phone-canvas[data-how={how}]").wait_for()
@@ -92,9 +101,7 @@ def test_a_click_on_the_video_lands_where_the_phone_has_it(desk: Stage, browser:
 
 
 def test_a_browser_without_a_decoder_gets_pictures(desk: Stage, browser: Browser) -> None:
-    page = desk.log_in(browser, locale="en-GB")
-    page.add_init_script("delete window.VideoDecoder;")
-    page.reload()
+    page = entered(desk, browser, "delete window.VideoDecoder;")
     root = opened(desk, page, "pictures")
     desk.do(move(desk.world))
     expect(root.locator(".phone-pace")).to_have_text(re.compile(r"^live · \d+ frames/s · \d+ ms late$"))
@@ -103,9 +110,7 @@ def test_a_browser_without_a_decoder_gets_pictures(desk: Stage, browser: Browser
 
 
 def test_a_decoder_that_fails_again_and_again_is_given_up_for_pictures(desk: Stage, browser: Browser) -> None:
-    page = desk.log_in(browser)
-    page.add_init_script(BROKEN)
-    page.reload()
+    page = entered(desk, browser, BROKEN)
     opened(desk, page, "pictures")
     assert page.evaluate("window.decoders") == 3
     desk.until(lambda: _ended(desk.world))

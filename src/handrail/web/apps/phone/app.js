@@ -211,10 +211,10 @@ class Phone {
   async refresh() {
     if (this.isOffline) return;
     try {
-      const [device, asked] = [this.device, Date.now()];
+      const device = this.device;
       const state = await this.ctx.api(`/api/phone/${encodeURIComponent(device)}/state`);
       if (device !== this.device || this.closed) return;
-      this.screen.clock(state.now, asked);
+      this.screen.clock(state.now);
       this.show(state);
     } catch (error) {
       if (!this.closed && !this.isOffline) this.hold.unknown(error);

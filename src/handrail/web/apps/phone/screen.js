@@ -17,8 +17,6 @@ export class Screen {
     this.pace = el("span", { class: "phone-pace" });
     this.size = { w: 1080, h: 2400 };
     this.arrivals = [];
-    this.late = [];
-    this.ahead = 0;
     this.observer = new ResizeObserver(() => this.fit());
     this.observer.observe(this.stage);
     this.clear();
@@ -28,6 +26,8 @@ export class Screen {
   /** Numbers of pictures begin again. */
   restart() {
     this.shown = 0;
+    this.late = [];
+    this.ahead = -Infinity; // of the server's clock before this page's, in milliseconds
   }
 
   clear() {
@@ -36,7 +36,6 @@ export class Screen {
     this.cover.hidden = false;
     this.cover.replaceChildren(loading("Waiting for the first picture…"));
     this.arrivals = [];
-    this.late = [];
     this.frames = 0;
   }
 
@@ -52,7 +51,7 @@ export class Screen {
     this.shown = header.n;
     if (this.canvas.width !== width || this.canvas.height !== height) [this.canvas.width, this.canvas.height] = [width, height];
     this.canvas.getContext("2d").drawImage(picture, 0, 0);
-    this.late.push(Date.now() + this.ahead - Date.parse(header.ts));
+    this.late.push(Date.now() - Date.parse(header.ts));
     if (this.late.length > LATE_OF) this.late.shift();
     this.canvas.dataset.how = how;
     this.size = { w: header.w, h: header.h };
@@ -105,18 +104,15 @@ export class Screen {
     this.pace.title = `Shown by ${this.canvas.dataset.how ?? "pictures"}. The delay is from the desk's server to this page.`;
   }
 
-  /** The server's clock, told by an answer that took from `asked` until now. */
-  clock(told, asked) {
-    const now = Date.now();
-    if (now - asked > (this.trip ?? Infinity) * 1.5) return; // a slow answer knows less
-    this.trip = now - asked;
-    this.ahead = Date.parse(told) - (asked + now) / 2;
+  /** The server's clock, told by an answer that has just come: it was not later than this by then. */
+  clock(told) {
+    this.ahead = Math.max(this.ahead, Date.parse(told) - Date.now());
   }
 
   delay() {
-    if (!this.late.length || this.trip === undefined) return "";
+    if (!this.late.length || this.ahead === -Infinity) return "";
     const middle = [...this.late].sort((a, b) => a - b)[this.late.length >> 1];
-    this.canvas.dataset.late = Math.max(0, Math.round(middle));
+    this.canvas.dataset.late = Math.max(0, Math.round(middle + this.ahead));
     return ` · ${this.canvas.dataset.late} ms late`;
   }
 
