@@ -20,7 +20,7 @@ export function listenToKeys(shell, windows, taskbar) {
   });
 }
 
-const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], canvas, .app"));
+const isTyping = (target) => Boolean(target.closest?.("input, textarea, select, [contenteditable], canvas"));
 
 function withFocused(windows, shell, run) {
   const frame = windows.frame(shell.monitor.focused) ?? windows.visible.at(-1);

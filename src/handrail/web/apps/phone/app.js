@@ -113,8 +113,8 @@ class Phone {
   }
 
   foot() {
-    this.line = el("span", { class: "phone-app" });
-    return el("div", { class: "phone-foot", role: "status" }, this.line, this.screen.pace);
+    this.line = el("span", { class: "phone-app", role: "status" });
+    return el("div", { class: "phone-foot" }, this.line, this.screen.pace);
   }
 
   async choose(device) {
