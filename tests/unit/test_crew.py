@@ -43,6 +43,13 @@ def test_after_it():
     note("after")
 """
 
+LONG = """
+@pytest.mark.parametrize("number", range(2))
+def test_long(shared, number):
+    print("so long", flush=True)
+    __import__("signal").pause()
+"""
+
 
 def started(tmp_path: Path, *options: str) -> list[str]:
     (tmp_path / "test_some.py").write_text(TESTS)
@@ -82,15 +89,15 @@ def test_after_the_first_failure_nothing_more_is_handed_out(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_an_interrupt_ends_every_worker_and_what_it_began(tmp_path: Path) -> None:
-    more = "\ndef test_long(shared):\n    print('long', flush=True)\n    import signal\n    signal.pause()\n"
-    command = started(tmp_path, "--crew", "2", "-s", "-k", "long or 3")
-    (tmp_path / "test_some.py").write_text(TESTS + more)
+    command = started(tmp_path, "--crew", "2", "-s", "-k", "long")
+    (tmp_path / "test_some.py").write_text(TESTS + LONG)
     pytest_process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert pytest_process.stdout is not None
-    while "long" not in pytest_process.stdout.readline():
-        pass
+    said = ""
+    while said.count("so long") < 2:
+        said += pytest_process.stdout.read(1)
     pytest_process.send_signal(signal.SIGINT)
-    said = pytest_process.communicate(timeout=50)[0]
+    said += pytest_process.communicate(timeout=50)[0]
     assert "KeyboardInterrupt" in said
     words = [line.split()[0] for line in (tmp_path / "notes").read_text().splitlines()]
-    assert words.count("begin") == words.count("end") > 0
+    assert words.count("begin") == words.count("end") == 2
