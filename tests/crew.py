@@ -27,6 +27,8 @@ import pytest
 LARGEST = 20
 """Tests that are handed out together, at most. All of them are of one file."""
 END_S = 20
+NOW, AHEAD = "now", "ahead"
+"""Whether a worker has nothing left, or would like to know what comes after its last test."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,6 +63,10 @@ class Heap:
 
     def __len__(self) -> int:
         return sum(len(chunk) for chunks in self._folders.values() for chunk in chunks)
+
+    @property
+    def chunks(self) -> int:
+        return sum(map(len, self._folders.values()))
 
     def take(self, mine: Path | None, others: Counter[Path]) -> list[int]:
         """The next of one's own folder, else of one that nobody works in, else of the fullest."""
@@ -130,8 +136,10 @@ class Crew:
             return
         if kind == "more":
             others = Counter(one.folder for one in self._workers if one is not worker and one.folder)
-            numbers = [] if self._session.shouldfail else self._heap.take(worker.folder, others)
-            worker.folder = self._session.items[numbers[0]].path.parent if numbers else None
+            enough = self._session.shouldfail or (said == AHEAD and self._heap.chunks <= len(self._workers))
+            numbers = [] if enough else self._heap.take(worker.folder, others)
+            if numbers:
+                worker.folder = self._session.items[numbers[0]].path.parent
             worker.held += numbers
             worker.pipe.send(numbers)
         elif kind == "report":
@@ -193,10 +201,13 @@ def run_as_worker(session: pytest.Session, pipe: Connection, number: int) -> Non
 
 
 def _handed_out(pipe: Connection, waiting: deque[int]) -> Iterator[int]:
-    """One after the other. The next one is always known: what both need is not torn down between them."""
+    """One after the other. The next one is known, so that what both need is not torn down between them.
+
+    Near the end it is not: nobody holds a test back that another worker could run.
+    """
     while True:
         while len(waiting) < 2:
-            pipe.send(("more", None))
+            pipe.send(("more", AHEAD if waiting else NOW))
             numbers = pipe.recv()
             if not numbers:
                 break
