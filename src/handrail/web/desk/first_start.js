@@ -8,6 +8,7 @@ import { line } from "../apps/settings/about.js";
 import { startSimulated } from "../apps/settings/phones.js";
 
 const LOOK_EVERY = 15_000; // ms between two looks for phones, while this is to be seen
+const LEAST_WIDTH = 340; // a card, and the space around it
 
 export function firstStart(shell) {
   const ctx = { api, open: (app, options) => shell.openApp(app, { options }), toast: (text, tone) => shell.toast(text, tone) };
@@ -30,12 +31,24 @@ export function firstStart(shell) {
   const isEmpty = () => shell.state.monitors.length > 0 && shell.monitor.order.length + shell.monitor.panels.length === 0;
   const update = () => {
     const was = box.hidden;
-    box.hidden = !isEmpty();
+    box.hidden = !isEmpty() || !leavesIcons(box, shell.stage);
     if (was && !box.hidden) look();
   };
   shell.store.watch(update);
+  new MutationObserver(update).observe(document.getElementById("icons"), { childList: true, subtree: true });
+  window.addEventListener("resize", update);
   setInterval(() => box.hidden || document.hidden || Date.now() - looked < LOOK_EVERY || look(), 1_000);
   update();
+}
+
+/** Puts it beside the icons, below them on a narrow screen; false where they leave no room. */
+function leavesIcons(box, stage) {
+  const icons = [...document.querySelectorAll("#icons .desk-icon")].map((one) => one.getBoundingClientRect());
+  const { left, top, width, height } = stage.getBoundingClientRect();
+  const isNarrow = window.matchMedia("(max-width: 640px)").matches;
+  const right = Math.max(0, ...icons.map((one) => one.right - left)), low = Math.max(0, ...icons.map((one) => one.bottom - top));
+  Object.assign(box.style, isNarrow ? { left: "0", top: `${low}px` } : { left: `${right}px`, top: "0" });
+  return isNarrow ? height - low > LEAST_WIDTH / 2 : width - right > LEAST_WIDTH;
 }
 
 const words = (number, sign, title, text) => [el("span", { class: "start-number", "aria-hidden": "true" }, icon(sign)), el("h2", { text: `${number}. ${title}` }), el("p", { text })];
