@@ -3,8 +3,8 @@
 With pytest-xdist every worker collects for itself: in a fresh clone that was 20 s of processor time for each
 of them, which all compiled the same modules. Here a further worker costs next to nothing.
 
-A worker stays in its folder as long as there is something left to do, so that what is started once for a
-package, such as a browser, is started in few of them.
+A worker stays in its file and its folder as long as there is something left to do, so that what is made once
+for a module or a package, such as a browser, is made in few of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import signal
 import tempfile
 import traceback
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -51,35 +51,43 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 class Heap:
-    """What is still to be done, by folder."""
+    """What is still to be done, by file."""
 
     def __init__(self, items: list[pytest.Item], size: int) -> None:
-        self._folders: dict[Path, deque[list[int]]] = {}
+        self._files: dict[Path, deque[list[int]]] = {}
         self._items = items
         for path, found in groupby(range(len(items)), lambda number: items[number].path):
             numbers = list(found)
-            chunks = self._folders.setdefault(path.parent, deque())
+            chunks = self._files.setdefault(path, deque())
             chunks += [numbers[at : at + size] for at in range(0, len(numbers), size)]
 
     def __len__(self) -> int:
-        return sum(len(chunk) for chunks in self._folders.values() for chunk in chunks)
+        return sum(len(chunk) for chunks in self._files.values() for chunk in chunks)
 
     @property
     def chunks(self) -> int:
-        return sum(map(len, self._folders.values()))
+        return sum(map(len, self._files.values()))
 
-    def take(self, mine: Path | None, others: Counter[Path]) -> list[int]:
-        """The next of one's own folder, else of one that nobody works in, else of the fullest."""
-        left = [folder for folder, chunks in self._folders.items() if chunks]
+    def take(self, mine: Path | None, others: set[Path]) -> list[int]:
+        """The next of one's own file, else of one that nobody works in, else of the fullest.
+
+        Rather in one's own folder than in a new one, rather in a new one than where others are.
+        """
+        left = [file for file, chunks in self._files.items() if chunks]
         if not left:
             return []
-        free = next((folder for folder in left if not others[folder]), None)
-        fullest = max(left, key=lambda folder: len(self._folders[folder]))
-        return self._folders[mine if mine in left else free or fullest].popleft()
+        if mine in left:
+            return self._files[mine].popleft()
+        crowded = {file.parent for file in others}
+        free = [file for file in left if file not in others]
+        near = [file for file in free if mine is not None and file.parent == mine.parent]
+        alone = [file for file in free if file.parent not in crowded]
+        first = next(iter(near or alone or free), None)
+        return self._files[first or max(left, key=lambda file: len(self._files[file]))].popleft()
 
     def put_back(self, numbers: list[int]) -> None:
         for number in numbers:
-            self._folders[self._items[number].path.parent].append([number])
+            self._files[self._items[number].path].append([number])
 
 
 @dataclass
@@ -90,7 +98,7 @@ class Worker:
     pipe: Connection
     held: list[int] = field(default_factory=list)
     """What was handed out and has no result yet, oldest first."""
-    folder: Path | None = None
+    file: Path | None = None
 
 
 class Crew:
@@ -135,11 +143,11 @@ class Crew:
             self._ended(worker)
             return
         if kind == "more":
-            others = Counter(one.folder for one in self._workers if one is not worker and one.folder)
+            others = {one.file for one in self._workers if one is not worker and one.file}
             enough = self._session.shouldfail or (said == AHEAD and self._heap.chunks <= len(self._workers))
-            numbers = [] if enough else self._heap.take(worker.folder, others)
+            numbers = [] if enough else self._heap.take(worker.file, others)
             if numbers:
-                worker.folder = self._session.items[numbers[0]].path.parent
+                worker.file = self._session.items[numbers[0]].path
             worker.held += numbers
             worker.pipe.send(numbers)
         elif kind == "report":

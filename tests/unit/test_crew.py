@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.crew import Heap
 
 ROOT = Path(__file__).parents[2]
 TESTS = """
@@ -56,6 +59,27 @@ def started(tmp_path: Path, *options: str) -> list[str]:
     (tmp_path / "test_some.py").write_text(TESTS)
     base = ("-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-c", os.devnull)
     return [sys.executable, "-m", "pytest", "-p", "tests.crew", *base, *options, str(tmp_path)]
+
+
+@dataclass
+class Found:
+    path: Path
+
+
+def test_a_worker_stays_in_its_file_and_its_folder_and_helps_others_at_last() -> None:
+    items = [Found(Path(folder, name)) for folder in "ab" for name in ("one", "two") for _ in range(3)]
+    heap = Heap(items, 2)  # type: ignore[arg-type]
+    files: list[Path | None] = [None, None]
+    ways: list[list[str]] = [[], []]
+    while len(heap):
+        for worker, own in ((0, 1), (1, 0)):
+            if numbers := heap.take(files[worker], {one for one in files[own : own + 1] if one}):
+                files[worker] = items[numbers[0]].path
+                ways[worker] += [str(items[number].path) for number in numbers]
+    assert ways[0] == ["a/one"] * 3 + ["a/two"] * 3
+    assert ways[1] == ["b/one"] * 3 + ["b/two"] * 3
+    heap.put_back([0, 1])
+    assert [heap.take(Path("b/two"), {Path("a/one")}) for _ in range(3)] == [[0], [1], []]
 
 
 def test_every_test_is_run_once_and_a_worker_that_ends_fails_its_own(tmp_path: Path) -> None:
