@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,13 +118,19 @@ def test_after_the_first_failure_nothing_more_is_handed_out(tmp_path: Path) -> N
 def test_an_interrupt_ends_every_worker_and_what_it_began(tmp_path: Path) -> None:
     command = started(tmp_path, "--crew", "2", "-s", "-k", "long")
     (tmp_path / "test_some.py").write_text(TESTS + LONG)
-    pytest_process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    pytest_process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     assert pytest_process.stdout is not None
     said = ""
-    while said.count("so long") < 2:
-        said += pytest_process.stdout.read(1)
-    pytest_process.send_signal(signal.SIGINT)
-    said += pytest_process.communicate(timeout=50)[0]
+    try:
+        while said.count("so long") < 2:
+            said += pytest_process.stdout.read(1)
+        pytest_process.send_signal(signal.SIGINT)
+        said += pytest_process.communicate(timeout=50)[0]
+    finally:
+        with suppress(ProcessLookupError):  # none is left, unless this test fails
+            os.killpg(pytest_process.pid, signal.SIGKILL)
     assert "KeyboardInterrupt" in said
     words = [line.split()[0] for line in (tmp_path / "notes").read_text().splitlines()]
     assert words.count("begin") == words.count("end") == 2
