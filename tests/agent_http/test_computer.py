@@ -21,6 +21,7 @@ from handrail.agent.models import open_model
 from handrail.agent.run_data import RunProgress, RunResult, silent
 from handrail.agent.run_folder import RunFolder
 from handrail.agent.task import Task
+from handrail.errors import ModelRefused
 from handrail_sim.phone import Phone
 from tests.agent_http import anthropic_wire
 from tests.agent_http.asking import ENV
@@ -262,7 +263,7 @@ def test_a_place_outside_the_picture_is_refused(tmp_path: Path, maker: Maker) ->
 @both
 def test_a_refusal_ends_the_run_with_a_code(tmp_path: Path, maker: Maker) -> None:
     def then(w: World, server: Server, result: RunResult) -> None:
-        assert (result.outcome, result.code, result.exit_code) == ("refused", "MODEL_REFUSED", 4)
+        assert (result.outcome, result.code, result.exit_code) == ("refused", ModelRefused.code, 4)
         assert "I will not do that." in result.message
         assert len(server.got) == 1
         assert touched(w) == []

@@ -236,6 +236,7 @@ HERE: dict[str, Story] = {
 ELSEWHERE = {
     "GRPC_RPC_ERROR": "tests/unit/android/test_emulator.py",
     "MODEL_UNAVAILABLE": "tests/unit/agent/test_models_patience.py",
+    "MODEL_REFUSED": "tests/agent_http/test_computer.py",
     "POLICY_UNUSABLE": "tests/scenario/test_policy_changes.py",
     "PICTURE_UNREADABLE": "tests/unit/surface/test_picture.py",
     "BROWSER_COMMAND_ERROR": "tests/unit/cdp/test_connection.py",

@@ -38,7 +38,8 @@ def test_built_in_apps_and_the_users_own_are_listed_and_bad_folders_say_what_is_
     (tmp_path / ".hidden").mkdir()
     listed = listing(tmp_path, b"key")
     apps = {one["id"]: one for one in listed["apps"]}
-    assert {"phone", "approvals", "journal", "flows", "console", "notes"} == set(apps)
+    built_in = {"phone", "wall", "approvals", "journal", "flows", "console", "settings"}
+    assert {*built_in, "notes"} == set(apps)
     assert apps["phone"]["builtIn"] is True
     sealed = apps["notes"]["url"].removesuffix("/index.html")
     assert re.fullmatch(r"/apps/notes~[\w-]{43}", sealed)
