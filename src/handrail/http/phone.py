@@ -122,7 +122,6 @@ class Phones:
             self.last[canonical(session.serial)] = event
         if stream := self._streams.get(canonical(session.serial)):
             stream.hurry(busy=not event.terminal)
-        self.videos.hurry(session.serial)
         self._before_after.heard(session, event)
 
     def _live(self, serial: str) -> SmallPicture | None:

@@ -22,8 +22,8 @@ from handrail.surface.values import VideoUnit
 from handrail.waiting import Background, first
 
 GUARD_MS = 250.0
-"""Between two questions whether a window forbids pictures, while the screen moves. Android leaves such a
-window black in every recording; asking is for the words instead of it."""
+"""Between two questions whether a window forbids pictures, while the screen moves; a window that comes moves
+it. Android leaves such a window black in every recording; asking is for the words instead of it."""
 TURN_MS = 1_000.0
 """Between two questions how the screen is turned."""
 HIDDEN_MS = 500.0
@@ -84,10 +84,6 @@ class PhoneVideo:
             self._task.cancel()
             self._task = None
             self._kept.clear()
-
-    def hurry(self) -> None:
-        """Something happens on the phone: another window may come."""
-        self._moved.set()
 
     async def close(self) -> None:
         self._watchers.clear()
@@ -206,10 +202,6 @@ class PhoneVideos:
     def watchers(self, device: str) -> int:
         video = self._videos.get(canonical(device))
         return video.watchers if video else 0
-
-    def hurry(self, device: str) -> None:
-        if video := self._videos.get(canonical(device)):
-            video.hurry()
 
     async def close(self) -> None:
         for video in self._videos.values():
