@@ -2,7 +2,7 @@
 # needed to use it, the others also the tools of developers.
 PYTHON ?= python3
 BIN := .venv/bin
-CORES ?= 5  # many tests wait for a phone; two cores serve five workers
+CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -37,18 +37,13 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 # What reads the source and the pages. `make check` runs it, so `make test` need not.
 READING := tests/test_layers.py tests/test_shape.py tests/test_tasks.py tests/test_dead_code.py tests/test_action_names.py tests/docs
 
-# Handrail's tests, and beside them the simulator's, whose words follow at the end.
-define run_tests
-@said=$$(mktemp); (cd sim && ../$(BIN)/pytest -n 2 --dist worksteal $(2)) >$$said 2>&1 & beside=$$!; \
-own=0; sim=0; $(BIN)/pytest --crew $(CORES) $(2) $(1) $(ARGS) || own=$$?; \
-wait $$beside || sim=$$?; cat $$said; rm $$said; exit $$((own | sim))
-endef
-
 test: venv
-	$(call run_tests,$(addprefix --ignore=,$(READING)))
+	$(BIN)/pytest -n $(CORES) --dist worksteal $(addprefix --ignore=,$(READING)) $(ARGS)
+	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal
 
 test-slow: venv
-	$(call run_tests,,-m slow)
+	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
+	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal -m slow
 
 check: venv
 	$(BIN)/ruff format --check .

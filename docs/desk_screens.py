@@ -65,6 +65,37 @@ ORDER: dict[str, Any] = {
 }  # fmt: skip
 
 
+BAR = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 240 60'%3E"
+    "%3Cpath d='M0 50 60 30 120 38 240 6' fill='none' stroke='%236c7cff' stroke-width='3'/%3E%3C/svg%3E"
+)
+EVERYTHING: dict[str, Any] = {
+    "cols": 2,
+    "components": [
+        {"type": "text", "content": "Compare two offers", "variant": "heading"},
+        {"type": "badge", "label": "2 left", "variant": "warning"},
+        {"type": "text", "content": "The same phone, new and used.", "variant": "subheading"},
+        {"type": "badge", "label": "checked", "variant": "success"},
+        {"type": "text", "content": "Prices of the last year:", "color": "muted"},
+        {"type": "image", "src": BAR, "height": "60px", "fit": "contain"},
+        {"type": "input", "name": "limit", "formId": "f", "label": "At most", "variant": "number",
+         "defaultValue": "250"},
+        {"type": "select", "name": "state", "formId": "f", "label": "State",
+         "options": [{"value": "used", "label": "As good as new"}]},
+        {"type": "input", "name": "note", "formId": "f", "label": "Note for the shop", "rows": 2,
+         "placeholder": "Please ring twice"},
+        {"type": "progress", "value": 40, "label": "Reviews read", "showValue": True},
+        {"type": "text", "content": "SKU 4006381", "variant": "code"},
+        {"type": "text", "content": "Found 12 minutes ago", "variant": "caption"},
+        {"type": "button", "label": "Take the used one", "action": "used", "variant": "primary",
+         "submitForm": "f"},
+        {"type": "button", "label": "Neither", "action": "none", "variant": "danger"},
+    ],
+}  # fmt: skip
+OFFERS = {
+    "headers": ["Offer", "State", "Price"],
+    "rows": [["Corner", "new", "399"], ["Market", "used", "229"]],
+}
 FIELDS = {
     "name": "Ada Marrow",
     "street": "4 Ferry Lane",
@@ -198,6 +229,7 @@ def stories(page: Page, desk: Desk) -> None:
     photograph(page, "narrow")
     page.set_viewport_size(WIDE)
     taken_over(page, desk)
+    second_monitor(page, desk)
     many_windows(page, desk)
     page.context.set_offline(True)
     page.get_by_role("button", name="Try now").wait_for()
@@ -215,6 +247,19 @@ def taken_over(page: Page, desk: Desk) -> None:
     photograph(page, "taken-over")
     page.get_by_role("button", name="Hand back").click()
     waiting.join()
+
+
+def second_monitor(page: Page, desk: Desk) -> None:
+    """Another one, with a window of every component, and a table."""
+    page.get_by_role("button", name="New monitor").click()
+    page.get_by_role("button", name="Monitor 2").wait_for()
+    desk.window("offers", "Two offers", {"renderer": "component", "data": EVERYTHING}, 130, 30, 620, 640)
+    desk.window("table", "Offers", {"renderer": "table", "data": OFFERS}, 790, 60, 420, 260)
+    page.get_by_text("Compare two offers").wait_for()
+    photograph(page, "components")
+    desk.act({"type": "window.close", "windowId": "offers"})
+    desk.act({"type": "window.close", "windowId": "table"})
+    page.get_by_role("button", name="Monitor 1").click()
 
 
 def many_windows(page: Page, desk: Desk) -> None:

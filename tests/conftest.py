@@ -12,8 +12,6 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ["tests.crew"]
-
 # How quickly examples are made says how busy the machine is, not whether the code is right. A test that hangs
 # ends by `timeout` in pyproject.toml.
 settings.register_profile(

@@ -16,7 +16,7 @@ from websockets.exceptions import ConnectionClosed
 from handrail.http.auth import MOST_GUESSES
 from tests.unit.http.door import KEY, TOKEN, WINDOW, Door, door, frame_of
 
-OPEN = {"/", "/login", "/api/login", "/healthz", "/favicon.ico"}
+OPEN = {"/", "/approve", "/worker.js", "/login", "/api/login", "/healthz", "/favicon.ico"}
 NOT_LOGGED_IN = 4401
 
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handrail.cli.options import PEM, read_token
-from handrail.cli.output import own_command, phone_words
+from handrail.cli.output import own_command
+from handrail.device_names import DeviceNames
 from handrail.errors import DeviceBusy, InvalidAction
 from handrail.waiting import Background
 
@@ -223,8 +224,9 @@ def _tell(address: str, link: str, public: str | None, options: ServeOptions, ru
     click.echo(f"Another one:         {own_command('desk', 'link')}")
     if public:
         click.echo(f"Other devices:       https://{public}  (log them in by the QR code in Settings)")
+    names = DeviceNames(runtime.config.home)
     for serial, session in runtime.sessions.items():
-        click.echo(f"Phone:               {phone_words(serial)}, {session.facts.model}")
+        click.echo(f"Phone:               {serial} ({names.get(serial) or session.facts.model})")
     if options.with_mcp:
         click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
     click.echo("Ctrl-C stops it.")
