@@ -220,7 +220,7 @@ def test_the_desk_shows_a_browser_live_and_a_person_takes_it_over(doors: Doors) 
 
 def _by_hand(page: Page, link: str, doors: Doors) -> None:
     page.goto(link)
-    page.locator(".desk-icon", has_text="Phone").click()
+    page.locator(".desk-icon").get_by_text("Phone", exact=True).click()
     phone = page.locator(".app-phone")
     canvas = phone.locator(".phone-canvas[data-frames]")
     canvas.wait_for()

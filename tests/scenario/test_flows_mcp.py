@@ -25,7 +25,9 @@ AFRESH = [{"stop_app": "com.google.android.contacts"}, {"press_key": "home"}]
 """An earlier example leaves a half-filled form."""
 ASKS, TWO_PHONES = "shop_payment.yaml", "two_phones.yaml"
 ALONE = sorted(
-    path.name for path in FLOWS.iterdir() if path.name[0] != "_" and path.name not in (ASKS, TWO_PHONES)
+    path.name
+    for path in FLOWS.glob("[!_]*")
+    if path.suffix in (".yaml", ".json") and path.name not in (ASKS, TWO_PHONES)
 )
 
 

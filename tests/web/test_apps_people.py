@@ -332,6 +332,7 @@ def test_two_windows_of_one_page_share_the_pictures(desk: Stage, phone: Locator)
     phone.page.wait_for_function("() => document.querySelectorAll('.phone-canvas[data-frames]').length === 2")
     assert phones.watchers(serial) == 1
     desk.close("phone-2")
+    phone.page.wait_for_function("() => document.querySelectorAll('.phone-canvas').length === 1")
     before = frames(phone)
     desk.do(desk.world.session.tap("Display"))
     phone.page.wait_for_function(f"() => document.querySelector('.phone-canvas').dataset.frames > {before}")
