@@ -82,8 +82,7 @@ def test_a_picture_of_the_storage_is_shown(person: Person) -> None:
     stored(person, "pic.svg", svg)
     shortcut(person, type="file", target="pic.svg")
     person.button("Short").click()
-    image = person.page.locator(".window img.picture")
-    assert image.evaluate("e => e.decode().then(() => e.naturalWidth)") == 30
+    person.page.wait_for_function("() => document.querySelector('.window img.picture')?.naturalWidth === 30")
 
 
 def test_a_file_that_is_not_there_is_said(person: Person) -> None:
