@@ -160,6 +160,16 @@ def test_a_page_of_this_machine_is_shown_after_a_persons_yes(person: Person, els
     assert not [url for url in person.requests if url.startswith(f"{elsewhere}/other")]
 
 
+def test_a_page_that_a_shortcut_opens_is_in_the_same_sandbox(person: Person, elsewhere: str) -> None:
+    made = {"id": "s", "label": "Short", "icon": "", "type": "url", "target": elsewhere, "createdAt": 1}
+    person.server.act({"type": "desktop.createShortcut", "shortcut": made})
+    person.button("Short").click()
+    person.button("Show it").click()
+    frame = person.page.locator(".window iframe")
+    expect(frame.content_frame.get_by_text("A page from elsewhere")).to_be_visible()
+    assert frame.get_attribute("sandbox") == "allow-scripts allow-forms"
+
+
 def test_an_agents_sandbox_only_narrows(person: Person, elsewhere: str) -> None:
     words = "allow-same-origin allow-forms allow-top-navigation"
     person.show("a", {"renderer": "iframe", "data": {"url": elsewhere, "sandbox": words}})
