@@ -60,8 +60,7 @@ async def live(stages: Sequence[Stage], permit: Permit) -> HandrailError | None:
     first = stages[0]
     try:
         with first.run.phase("queue"):
-            if first.run.may_begin is not None:
-                await first.run.may_begin()
+            await first.run.may_begin(first.run)
             await first.turn.take()
         await _do(stages, permit)
         return None

@@ -81,10 +81,10 @@ class Run:
     announce: Callable[[Run, LifecycleEvent], None]
     settle: Settle
     started_ms: float
+    may_begin: Callable[[Run], Awaitable[None]]
+    """Waits in line behind a person who has the device. Raises `DeviceBusy`."""
     may_dispatch: Callable[[Run], Awaitable[None]]
     """Raises `DeviceBusy` when somebody else has the device."""
-    may_begin: Callable[[], Awaitable[None]] | None = None
-    """Waits in line behind a person who has the device. Raises `DeviceBusy`."""
     has_waited: bool = False
     waited_on: Look | None = None
     """What was seen last before it got in line."""

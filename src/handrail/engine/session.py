@@ -271,10 +271,10 @@ class Session(ShortForms):
             announce=self._record.announce,
             settle=settle or action.traits.waits,
             started_ms=clock.monotonic_ms(),
+            may_begin=self._may_begin,
             may_dispatch=self._may_dispatch,
             hand=hand,
         )
-        run.may_begin = partial(self._may_begin, run)
         run.announce(run, run.life.events[0])
         return run
 

@@ -102,6 +102,7 @@ class Office:
             announce=lambda *_: None,
             settle="none",
             started_ms=0.0,
+            may_begin=_nobody_else,
             may_dispatch=_nobody_else,
         )
 
