@@ -15,8 +15,8 @@ import yaml
 from click.testing import CliRunner, Result
 
 from handrail.cli.evaluate import evaluate
-from handrail.cli.evaluation.load import SHIPPED
 from handrail.errors import InvalidAction
+from handrail.evaluation.load import SHIPPED
 from tests.agent_http import openai_wire
 from tests.agent_http.server import serving
 from tests.scenario.world import play

@@ -21,8 +21,8 @@ from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.agent.model import AgentModel
-    from handrail.cli.evaluation.result import Evaluation, TaskResult
     from handrail.clock import Clock
+    from handrail.evaluation.result import Evaluation, TaskResult
 
 MOST_JOBS = 64
 RESULT = "result.json"
@@ -156,9 +156,9 @@ class EvaluationSuite:
 
 
 def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
-    from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
-    from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
-    from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.evaluation.load import load_tasks  # noqa: PLC0415
+    from handrail.evaluation.reference import Reference  # noqa: PLC0415
+    from handrail.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
     from handrail.simulator import need_simulator  # noqa: PLC0415
 
     if options.seeds > 1:
@@ -175,9 +175,9 @@ def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSu
 
 
 def _wob_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
-    from handrail.cli.evaluation.miniwob.kinds import TAGS, solver_of  # noqa: PLC0415
-    from handrail.cli.evaluation.miniwob.run import USUAL_JOBS, WobPlan, run_wob  # noqa: PLC0415
-    from handrail.cli.evaluation.miniwob.site import load_wob_tasks  # noqa: PLC0415
+    from handrail.evaluation.miniwob.kinds import TAGS, solver_of  # noqa: PLC0415
+    from handrail.evaluation.miniwob.run import USUAL_JOBS, WobPlan, run_wob  # noqa: PLC0415
+    from handrail.evaluation.miniwob.site import load_wob_tasks  # noqa: PLC0415
 
     tasks = load_wob_tasks(words, range(options.seed, options.seed + options.seeds), TAGS)
 
@@ -216,7 +216,8 @@ async def _main(suite: EvaluationSuite, options: EvaluateOptions) -> int:
 async def _measure(
     suite: EvaluationSuite, options: EvaluateOptions, opener: Opener, clock: Clock
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.result import Evaluation, EvaluationProgress  # noqa: PLC0415
+    from handrail.cli.evaluation_tables import EvaluationProgress  # noqa: PLC0415
+    from handrail.evaluation.result import Evaluation  # noqa: PLC0415
 
     tasks = suite.tasks
     jobs = min(options.jobs or suite.usual_jobs, len(tasks))
@@ -289,7 +290,7 @@ def _claim(out: Path | None) -> None:
 
 
 def _publish(ran: Evaluation, options: EvaluateOptions) -> None:
-    from handrail.cli.evaluation.result import print_tables  # noqa: PLC0415
+    from handrail.cli.evaluation_tables import print_tables  # noqa: PLC0415
 
     if options.out is not None:
         text = json.dumps(ran.to_dict(), ensure_ascii=False, indent=1)

@@ -6,9 +6,9 @@ import calendar
 import re
 from collections.abc import Generator
 
-from handrail.cli.evaluation.miniwob.kinds_press import NUMBER, needed, quoted, rank, submit, take_best_offer
-from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, Step, key, put, tap, wait, write
+from handrail.evaluation.miniwob.kinds_press import NUMBER, needed, quoted, rank, submit, take_best_offer
+from handrail.evaluation.miniwob.screen import SeenLine, SeenScreen
+from handrail.evaluation.miniwob.solver import Solution, Step, key, put, tap, wait, write
 
 _WORD = re.compile(r"[\w'’]+")
 

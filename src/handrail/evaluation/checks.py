@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handrail.cli.evaluation.task import (
+from handrail.evaluation.task import (
     Condition,
     Steps,
     TaskAnswer,

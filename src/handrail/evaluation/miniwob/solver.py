@@ -7,7 +7,7 @@ from typing import Any
 
 from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import screen_text
-from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
+from handrail.evaluation.miniwob.screen import SeenLine, SeenScreen
 from handrail.protocol.device import PressKey, SetValue, Swipe, Tap, TypeText
 from handrail.protocol.observe import Wait
 from handrail.protocol.target import Selector

@@ -15,11 +15,11 @@ from handrail.agent.model import AgentModel
 from handrail.agent.run_data import RunResult
 from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
-from handrail.cli.evaluation.miniwob.episode import Reward, WobStage, wob_stage
-from handrail.cli.evaluation.miniwob.site import WobTask, wob_site
-from handrail.cli.evaluation.result import TaskResult
 from handrail.clock import Clock
 from handrail.errors import HandrailError
+from handrail.evaluation.miniwob.episode import Reward, WobStage, wob_stage
+from handrail.evaluation.miniwob.site import WobTask, wob_site
+from handrail.evaluation.result import TaskResult
 from handrail.waiting import beside
 
 USUAL_JOBS = 2

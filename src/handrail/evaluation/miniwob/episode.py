@@ -18,12 +18,12 @@ from typing import Any
 from handrail.browser.launch import launch
 from handrail.browser.surface import BrowserSurface
 from handrail.cdp.connection import Connection
-from handrail.cli.evaluation.miniwob.site import PACKAGE, WobTask
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import BrowserCommandError, Timeout
+from handrail.evaluation.miniwob.site import PACKAGE, WobTask
 from handrail.runtime import Runtime
 
 POLL_MS = 50.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, key, put, scroll, tap, wait
+from handrail.evaluation.miniwob.screen import SeenLine, SeenScreen
+from handrail.evaluation.miniwob.solver import Solution, key, put, scroll, tap, wait
 
 _IN_ORDER = re.compile(r'button ([A-Z]+)|wait (\d+) seconds|"([^"]+)"')
 _SAME = {"x": "Close"}

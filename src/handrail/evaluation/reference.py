@@ -12,8 +12,8 @@ import yaml
 from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import screen_text
 from handrail.agent.models.scripted import read_script
-from handrail.cli.evaluation.task import filled
 from handrail.errors import InvalidAction
+from handrail.evaluation.task import filled
 
 OVER = "The reference has no more steps."
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handrail.cli.evaluation.miniwob import kinds_lists as lists
-from handrail.cli.evaluation.miniwob import kinds_press as press
-from handrail.cli.evaluation.miniwob import kinds_write as writing
-from handrail.cli.evaluation.miniwob.site import WobTask
-from handrail.cli.evaluation.miniwob.solver import Kind, Solver
+from handrail.evaluation.miniwob import kinds_lists as lists
+from handrail.evaluation.miniwob import kinds_press as press
+from handrail.evaluation.miniwob import kinds_write as writing
+from handrail.evaluation.miniwob.site import WobTask
+from handrail.evaluation.miniwob.solver import Kind, Solver
 
 
 @dataclass(frozen=True, slots=True)

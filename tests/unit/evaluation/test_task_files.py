@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from handrail.cli.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
-from handrail.cli.evaluation.load import SHIPPED, load_tasks
 from handrail.clock import ManualClock
+from handrail.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
+from handrail.evaluation.load import SHIPPED, load_tasks
 from handrail_sim.phone import Phone
 
 TASKS = {task.id: task for task in load_tasks()}

@@ -26,15 +26,15 @@ from handrail.agent.model import AgentModel
 from handrail.agent.run_data import RunResult
 from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
-from handrail.cli.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
-from handrail.cli.evaluation.result import TaskResult
-from handrail.cli.evaluation.task import EvalTask, Line
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
 from handrail.errors import HandrailError
+from handrail.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
+from handrail.evaluation.result import TaskResult
+from handrail.evaluation.task import EvalTask, Line
 from handrail.runtime import Runtime
 from handrail.simulator import simulated_phones
 

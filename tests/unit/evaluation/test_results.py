@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from handrail.agent.model import Prompt, PromptTurn
-from handrail.cli.evaluation.load import load_tasks, read_task
-from handrail.cli.evaluation.reference import Reference
-from handrail.cli.evaluation.result import Evaluation, TaskResult
-from handrail.cli.evaluation.task import draw, filled
 from handrail.errors import InvalidAction
+from handrail.evaluation.load import load_tasks, read_task
+from handrail.evaluation.reference import Reference
+from handrail.evaluation.result import Evaluation, TaskResult
+from handrail.evaluation.task import draw, filled
 
 TASK: dict[str, Any] = {
     "id": "a-task",

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from handrail.cli.evaluation.checks import TaskEvidence, differences, find, problems, without
-from handrail.cli.evaluation.task import Condition
+from handrail.evaluation.checks import TaskEvidence, differences, find, problems, without
+from handrail.evaluation.task import Condition
 
 STATE: dict[str, Any] = {
     "clipboard": "Lamp Oil",

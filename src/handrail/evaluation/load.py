@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from handrail.cli.evaluation.reference import replies_of
-from handrail.cli.evaluation.task import EvalTask, draw, filled
 from handrail.errors import InvalidAction
+from handrail.evaluation.reference import replies_of
+from handrail.evaluation.task import EvalTask, draw, filled
 from handrail.protocol.read import nearest
 
 SHIPPED = Path(__file__).with_name("tasks")

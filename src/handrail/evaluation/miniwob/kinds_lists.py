@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Generator
 
-from handrail.cli.evaluation.miniwob.kinds_press import needed, quoted, rank, submit
-from handrail.cli.evaluation.miniwob.screen import SeenLine, SeenScreen
-from handrail.cli.evaluation.miniwob.solver import Solution, Step, press, scroll, tap, write
+from handrail.evaluation.miniwob.kinds_press import needed, quoted, rank, submit
+from handrail.evaluation.miniwob.screen import SeenLine, SeenScreen
+from handrail.evaluation.miniwob.solver import Solution, Step, press, scroll, tap, write
 
 _LEAF = re.compile(r"\d+|[<>«»]|next|prev(ious)?", re.IGNORECASE)
 _NAME = re.compile(r"\b[A-Z][a-z]+\b")
