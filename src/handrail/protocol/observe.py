@@ -387,7 +387,10 @@ class Finish(Act):
     traits = Traits(
         effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
         says="{message}", shorthand="message", tools=("agent",),
-        model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
+        model=ModelView(
+            "End the task, done or impossible, and say what was achieved.",
+            fields={"answer": "what the task asks for, nothing else"}, gives_reason=False,
+        ),
     )  # fmt: skip
     example = {"type": "finish", "message": "Task finished.", "status": "done"}
     type: Literal["finish"] = "finish"
@@ -395,3 +398,5 @@ class Finish(Act):
     """What was achieved."""
     status: Literal["done", "infeasible", "failed"] = "done"
     """How it ended; infeasible is what nobody could do here."""
+    answer: Text | None = None
+    """What was asked for and nothing else, such as 12500, 07:05 or 2026-03-04; a list has a line for each."""
