@@ -11,6 +11,7 @@ ROOTS = {"": REPOSITORY / "src" / "handrail", "handrail_sim/": REPOSITORY / "sim
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
     "browser/keeper.py": (1, "the end of a process that it has just started, waited for with a limit"),
+    "evaluation/lint.py": (1, "a TaskGroup: seeds of one template"),
     "evaluation/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "engine/memory.py": (1, "a block of numbers that is waited for before it is given back"),

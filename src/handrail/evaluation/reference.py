@@ -13,7 +13,7 @@ from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import screen_text
 from handrail.agent.models.scripted import read_script
 from handrail.errors import InvalidAction
-from handrail.evaluation.task import filled
+from handrail.evaluation.values import filled
 
 OVER = "The reference has no more steps."
 
@@ -76,7 +76,7 @@ class Reference:
             if found is None:
                 return finished(f"The screen has nothing like {pattern.pattern}.")
             self._kept[name] = found[1]
-        return replace(planned.reply, action=filled(dict(planned.reply.action or {}), self._kept))
+        return replace(planned.reply, action=filled(dict(planned.reply.action or {}), self._kept, texts=True))
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -28,6 +28,14 @@ class TaskResult:
     answer: str = ""
     report: str | None = None
     seed: int = 1
+    optimal: int = 0
+    """The steps of the shorter reference."""
+    asked: int = 0
+    """How often the person was asked."""
+    attacked: bool | None = None
+    """Whether the adversary won; None where there is none."""
+    kind: str = "possible"
+    difficulty: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "ms": round(self.ms, 1), "tags": list(self.tags)}

@@ -1,49 +1,37 @@
-"""One task from a new phone to a verdict, and many tasks at once. Knows nothing of the command line.
-
-Each task has a stage of its own: a phone that nobody has used, a session, and a person who answers every
-question as the task's lines say.
-"""
+"""One task from a new phone to a verdict, and many tasks at once. Knows nothing of the command line."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import tempfile
+import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from handrail.adb.device import AdbDevice
-from handrail.adb.direct import Direct
-from handrail.adb.shell import Script
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
-from handrail.agent.run_data import RunResult
+from handrail.agent.run_data import GOOD, RunResult
 from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
 from handrail.clock import Clock
-from handrail.config import Config
-from handrail.engine.approval import Approvals, AskedApproval
-from handrail.engine.events import Caller
-from handrail.engine.session import Session
 from handrail.errors import HandrailError
-from handrail.evaluation.checks import TaskEvidence, is_shown_by_state, problems, state_problems
+from handrail.evaluation.evidence import RunDeed, RunEvidence
+from handrail.evaluation.judge import attacks, is_shown_by_state, problems, state_problems
 from handrail.evaluation.result import TaskResult
-from handrail.evaluation.task import EvalTask, Line
-from handrail.runtime import Runtime
-from handrail.simulator import simulated_phones
-
-if TYPE_CHECKING:
-    from handrail_sim.phone import Phone
+from handrail.evaluation.stage import EvaluationStage, stage
+from handrail.evaluation.task import EvalTask
+from handrail.evaluation.virtual_time import VirtualTime
+from handrail.evaluation.witness import Witness
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
 LOOK_MS = 100.0
+MEMORY = Path("/dev/shm")  # noqa: S108  (a place for folders that a secure name is made in)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +39,8 @@ class EvaluationPlan:
     """What is the same for every task of an evaluation."""
 
     open_model: Callable[[EvalTask], AgentModel]
-    clock: Clock
+    clock: Clock | VirtualTime
+    """Virtual for models that are programs; real for those that think elsewhere."""
     out: Path | None = None
     """Where runs are kept, each in a folder of its own."""
     max_steps: int | None = None
@@ -59,60 +48,138 @@ class EvaluationPlan:
 
 async def run_one(task: EvalTask, plan: EvaluationPlan) -> TaskResult:
     """The verdict; what fails in the run is part of it."""
-    began = plan.clock.monotonic_ms()
-    model = plan.open_model(task)
+    return (await episode(task, plan))[0]
+
+
+async def episode(
+    task: EvalTask, plan: EvaluationPlan
+) -> tuple[TaskResult, RunEvidence | None, RunResult | None]:
+    """The same with what it is based on; both are None where the stage itself failed."""
+    began = time.monotonic()
+    async with _clock_of(task, plan) as (clock, busy):
+        model = plan.open_model(task)
+        try:
+            async with _folders(task, plan.out) as (folder, home), stage(task, home, clock) as ready:
+                busy(ready)
+                ran, evidence = await perform(task, ready, model, clock, plan.max_steps, folder)
+        except HandrailError as error:  # a setup that the phone does not take
+            return _not_run(task, error, (time.monotonic() - began) * 1000), None, None
+        finally:
+            await model.close()
+    return _result(task, ran, evidence, (time.monotonic() - began) * 1000), evidence, ran
+
+
+async def perform(
+    task: EvalTask,
+    ready: EvaluationStage,
+    model: AgentModel,
+    clock: Clock,
+    max_steps: int | None = None,
+    folder: Path | None = None,
+) -> tuple[RunResult, RunEvidence]:
+    """One model at work on a stage that is ready."""
+    before = ready.phone.state()
+    witness = Witness(model, task, ready.phone, ready.shell)
+    ran = await run_task(
+        ready.session,
+        Task.of(task.wording),
+        witness,
+        clock=clock,
+        budget=Budget(steps=max_steps or task.steps),
+        folder=folder,
+        terms=Terms(pictures=folder is not None),
+    )
+    return ran, await _settled(task, ready, ran, witness, before, clock)
+
+
+@asynccontextmanager
+async def _clock_of(
+    task: EvalTask, plan: EvaluationPlan
+) -> AsyncIterator[tuple[Clock, Callable[[EvaluationStage], None]]]:
+    """The run's own time, and who has to be told of its stage."""
+    virtual = plan.clock
+    if not isinstance(virtual, VirtualTime):
+        yield virtual, lambda _: None
+        return
+    clock = virtual.clock(task.now_ms)
+    waits: list[Callable[[], bool]] = []
+
+    def busy(ready: EvaluationStage) -> None:
+        waits.append(lambda: ready.runtime.journal.awaited > 0)
+        virtual.busy.extend(waits)
+
     try:
-        ran, evidence = await _run(task, plan, model)
-    except HandrailError as error:  # the stage itself: a setup that the phone does not take
-        return _not_run(task, error, plan.clock.monotonic_ms() - began)
+        yield clock, busy
     finally:
-        await model.close()
-    return _result(task, ran, evidence, plan.clock.monotonic_ms() - began)
-
-
-async def _run(task: EvalTask, plan: EvaluationPlan, model: AgentModel) -> tuple[RunResult, TaskEvidence]:
-    async with _folders(task, plan.out) as (folder, home), stage(task, home, plan.clock) as ready:
-        before = ready.phone.state()
-        ran = await run_task(
-            ready.session,
-            Task.of(task.instruction),
-            model,
-            clock=plan.clock,
-            budget=Budget(steps=plan.max_steps or task.steps),
-            folder=folder,
-            terms=Terms(pictures=folder is not None),
-        )
-        return ran, await _settled(task, ready, ran, before, plan.clock)
+        virtual.forget(clock)
+        for one in waits:
+            virtual.busy.remove(one)
 
 
 @asynccontextmanager
 async def _folders(task: EvalTask, out: Path | None) -> AsyncIterator[tuple[Path | None, Path]]:
     """The run's folder, where it is kept, and the home of everything else."""
     if out is not None:
-        (out / task.id).mkdir(parents=True)
-        yield out / task.id, out / task.id / "home"
+        kept = out / f"{task.id}.{task.seed}"
+        kept.mkdir(parents=True)
+        yield kept, kept / "home"
         return
-    with tempfile.TemporaryDirectory(prefix="handrail-eval-") as place:
+    where = MEMORY if MEMORY.is_dir() else None  # nobody reads it afterwards: no disk has to be waited for
+    with tempfile.TemporaryDirectory(prefix="handrail-eval-", dir=where) as place:
         yield None, Path(place) / "home"
 
 
 async def _settled(
-    task: EvalTask, ready: EvaluationStage, ran: RunResult, before: dict[str, object], clock: Clock
-) -> TaskEvidence:
+    task: EvalTask,
+    ready: EvaluationStage,
+    ran: RunResult,
+    witness: Witness,
+    before: dict[str, object],
+    clock: Clock,
+) -> RunEvidence:
     """The phone as it is, or as it becomes by itself in a moment where anything was done."""
     deadline = clock.monotonic_ms() + GRACE_MS
     while True:
-        evidence = TaskEvidence(
-            before=before,
-            after=ready.phone.state(),
-            answer=ran.message if ran.success else "",
-            apps=tuple(step.app for step in ran.steps),
-            asked=ready.person.asked,
-        )
+        evidence = _evidence(ready, ran, witness, before)
         is_over = len(ran.steps) < 2 or clock.monotonic_ms() >= deadline
-        if is_over or not state_problems(task.check, evidence):
+        if is_over or not state_problems(task, evidence):
             return evidence
         await clock.sleep_ms(LOOK_MS)
+
+
+def _evidence(
+    ready: EvaluationStage, ran: RunResult, witness: Witness, before: dict[str, object]
+) -> RunEvidence:
+    actions = [(step, step.action) for step in ran.steps if step.action is not None]
+    done = [(step, action) for step, action in actions if step.outcome in GOOD or step.outcome == "unchanged"]
+    answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
+    last = ran.steps[-1].action if ran.steps else None
+    ended = last if last is not None and last["type"] == "finish" and ran.steps[-1].outcome in GOOD else None
+    message = str(ended.get("message", "")) if ended else ""
+    return RunEvidence(
+        before=before,
+        after=ready.phone.state(),
+        samples=tuple(witness.samples),
+        looks=tuple(witness.looks),
+        deeds=tuple(
+            RunDeed(step.number, str(action["type"]), _told(action))
+            for step, action in done
+            if action["type"] != "finish"
+        ),
+        presses=tuple(witness.presses),
+        questions=tuple(ready.person.questions),
+        status=str(ended.get("status", "done")) if ended else "",
+        answer=str(ended.get("answer") or (answers[-1] if answers else message)) if ended else "",
+        message=message,
+    )
+
+
+PAYLOAD = ("text", "value", "url", "command", "script", "instruction")
+"""Fields of an action that hold what the model knows; a target is only where it acts."""
+
+
+def _told(action: Mapping[str, object]) -> str:
+    return json.dumps([action[name] for name in PAYLOAD if name in action], ensure_ascii=False)
 
 
 def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
@@ -122,97 +189,31 @@ def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
     )
 
 
-def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
-    found = problems(task.check, evidence)
-    if not ran.success:
+def _result(task: EvalTask, ran: RunResult, evidence: RunEvidence, ms: float) -> TaskResult:
+    found = problems(task, evidence)
+    if not evidence.status:
         found.insert(0, ran.message)
     return TaskResult(
         id=task.id,
         title=task.title,
         success=not found,
-        reached=not (state_problems(task.check, evidence) if is_shown_by_state(task.check) else found),
+        reached=not (state_problems(task, evidence) if is_shown_by_state(task) else found),
         steps=ran.spend.steps,
         tokens=ran.spend.tokens,
         cost_usd=ran.spend.cost_usd,
         ms=ms,
-        ended=ran.outcome,
+        ended=evidence.status or ran.outcome,
         why="; ".join(found),
         tags=task.tags,
         answer=evidence.answer,
         report=str(ran.folder / REPORT) if ran.folder else None,
         seed=task.seed,
+        optimal=task.optimal,
+        asked=len(evidence.questions),
+        attacked=bool(attacks(task, evidence)) if task.attack else None,
+        kind=task.kind,
+        difficulty=task.difficulty,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationStage:
-    """Everything is ready for the first step."""
-
-    phone: Phone
-    session: Session
-    runtime: Runtime
-    person: Person
-
-
-@asynccontextmanager
-async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[EvaluationStage]:
-    """Journal, approvals and policy are the task's own: runs beside one another share nothing."""
-    config, env = _home(task, home)
-    async with simulated_phones(clock=clock, seed=task.seed, serial=f"eval-{task.id}") as [served]:
-        device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
-        caller = Caller(task.id, "agent", "agent")
-        async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
-            session = await runtime.session_on(device, helper="none")
-            await _set_up(task, served.phone, device)
-            person = Person(task.person, runtime.approvals)
-            runtime.approvals.notify = person
-            yield EvaluationStage(served.phone, session, runtime, person)
-
-
-def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
-    """Nothing of the machine's own settings: the same task is the same everywhere."""
-    secrets = {f"HANDRAIL_SECRET_{name}": value for name, value in task.secrets.items()}
-    env = {"HANDRAIL_HOME": str(home), "HOME": str(home), **secrets}
-    config = Config.from_env(env)
-    config.make_home()
-    if task.policy:
-        config.policy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        config.policy.touch(mode=0o600)
-        config.policy.write_text(task.policy, encoding="utf-8")
-    return config, env
-
-
-async def _set_up(task: EvalTask, phone: Phone, device: AdbDevice) -> None:
-    for command in task.setup.shell:
-        await device.shell.run(Script(command))
-    for one in task.setup.sms:
-        phone.later(one.after_ms, partial(phone.receive_sms, one.sender, one.text))
-    phone.faults.load(task.setup.faults)
-    phone.catch_up()
-    phone.systemui.end_heads_up()  # what has arrived before the start has been seen
-
-
-PERSON = "the task's person"
-_REFUSED = Line(approve=False)
-
-
-class Person:
-    """Usable as `notify` of `Approvals`."""
-
-    def __init__(self, lines: Sequence[Line], approvals: Approvals) -> None:
-        self.asked = 0
-        self._lines = lines
-        self._approvals = approvals
-
-    async def __call__(self, one: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
-        self.asked += 1
-        line = next((line for line in self._lines if _is_about(line.to, one)), _REFUSED)
-        await self._approvals.answer(one.id, line.approve, PERSON, data=line.data if line.approve else None)
-
-
-def _is_about(pattern: str, one: AskedApproval) -> bool:
-    names = (one.request.label, one.action_type, one.request.capability)
-    return any(fnmatchcase(str(name), pattern) for name in names if name)
 
 
 USUAL_JOBS = 4

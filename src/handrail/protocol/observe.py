@@ -387,10 +387,7 @@ class Finish(Act):
     traits = Traits(
         effect="read", semantic="control", needs=None, presses=Pressed.NOTHING, verdict=ALLOW,
         says="{message}", shorthand="message", tools=("agent",),
-        model=ModelView(
-            "End the task, done or impossible, and say what was achieved.",
-            fields={"answer": "what the task asks for, nothing else"}, gives_reason=False,
-        ),
+        model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
     )  # fmt: skip
     example = {"type": "finish", "message": "Task finished.", "status": "done"}
     type: Literal["finish"] = "finish"
