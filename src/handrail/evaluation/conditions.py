@@ -11,7 +11,7 @@ from handrail.evaluation.strict_part import StrictPart
 TESTS = ("equals", "contains", "has", "lacks", "count", "between", "exists")
 
 
-class StateIs(StrictPart):
+class PhoneStateIs(StrictPart):
     """A value of `sim state` by its path, and one test of it. `notes.notes` is in the state of that app."""
 
     state: str
@@ -28,7 +28,7 @@ class StateIs(StrictPart):
     exists: bool | None = None
 
     @model_validator(mode="after")
-    def _one_test(self) -> StateIs:
+    def _one_test(self) -> PhoneStateIs:
         if len(self.tests) != 1:
             raise ValueError(f"give one of {', '.join(TESTS)}, not {' and '.join(self.tests) or 'none'}")
         return self
@@ -145,7 +145,7 @@ class EitherHolds(StrictPart):
 
 
 KINDS: dict[str, type[StrictPart]] = {
-    "state": StateIs,
+    "state": PhoneStateIs,
     "answer": AnswerIs,
     "status": StatusIs,
     "seen": WasSeen,
@@ -165,7 +165,7 @@ def _kind(given: Any) -> str | None:
 
 
 Condition = Annotated[
-    Annotated[StateIs, Tag("state")]
+    Annotated[PhoneStateIs, Tag("state")]
     | Annotated[AnswerIs, Tag("answer")]
     | Annotated[StatusIs, Tag("status")]
     | Annotated[WasSeen, Tag("seen")]

@@ -34,7 +34,7 @@ class PersonQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEvidence:
+class TaskEvidence:
     """Of one run."""
 
     before: dict[str, Any]

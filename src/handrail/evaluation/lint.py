@@ -9,8 +9,9 @@ import asyncio
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from handrail.agent.model import AgentModel
@@ -23,7 +24,7 @@ from handrail.evaluation.baselines import (
     reference,
     second_reference,
 )
-from handrail.evaluation.conditions import AnswerIs, EitherHolds, StateIs, WasSeen
+from handrail.evaluation.conditions import AnswerIs, EitherHolds, PhoneStateIs, WasSeen
 from handrail.evaluation.memory import known_by_heart
 from handrail.evaluation.mutations import vacuous
 from handrail.evaluation.run import EvaluationPlan, episode
@@ -148,9 +149,8 @@ class LintTrial:
     async def _shortcuts(self, task: EvalTask) -> None:
         easy = task.model_copy(update={"person": (PersonLine(approve=True),)})
         for actions in shortcuts(task):
-            result, _, _ = await self._run(
-                easy, lambda _, actions=actions: FixedActions("shortcut", *actions)
-            )  # type: ignore[misc]
+            taken = partial(_taken, actions)
+            result, _, _ = await self._run(easy, taken)
             if result.success:
                 self._say(task, f"a shortcut passes: {told(actions)}")
 
@@ -170,6 +170,10 @@ class LintTrial:
     def _say(self, task: EvalTask, why: str) -> None:
         world = f", world {task.world_name}" if task.world_name else ""
         self.report.found.append(f"seed {task.seed}{world}: {why}")
+
+
+def _taken(actions: Sequence[Mapping[str, Any]], _: EvalTask) -> AgentModel:
+    return FixedActions("shortcut", *actions)
 
 
 def _of_words(template: TaskTemplate, seeds: Sequence[int]) -> list[str]:
@@ -218,13 +222,10 @@ def _by_seed(found: str) -> int:
 
 def _flat(conditions: Sequence[Any]) -> list[Any]:
     """Those inside of `either`, too."""
-    return [
-        inner
-        for one in conditions
-        for inner in (
-            _flat([two for way in one.either for two in way]) if isinstance(one, EitherHolds) else [one]
-        )
-    ]
+    made: list[Any] = []
+    for one in conditions:
+        made += _flat([two for way in one.either for two in way]) if isinstance(one, EitherHolds) else [one]
+    return made
 
 
 def _end(task: EvalTask) -> str:
@@ -232,7 +233,7 @@ def _end(task: EvalTask) -> str:
     wanted = [
         one.model_dump(exclude_unset=True)
         for one in _flat(task.check)
-        if isinstance(one, StateIs | AnswerIs | WasSeen)
+        if isinstance(one, PhoneStateIs | AnswerIs | WasSeen)
     ]
     about = task.instruction if task.kind == "impossible" else ""
     return json.dumps([task.status, wanted, about], sort_keys=True, default=str)

@@ -15,18 +15,18 @@ from handrail.evaluation.conditions import (
     EitherHolds,
     NeverHolds,
     PersonWasAsked,
-    StateIs,
+    PhoneStateIs,
     WasPressed,
     WasSeen,
     WasVisited,
 )
-from handrail.evaluation.evidence import PersonQuestion, RunEvidence
+from handrail.evaluation.evidence import PersonQuestion, TaskEvidence
 from handrail.evaluation.judge import KEPT, problem, problems
 from handrail.evaluation.state_paths import find, without
 from handrail.evaluation.task import EvalTask
 
 
-def vacuous(task: EvalTask, evidence: RunEvidence) -> list[str]:
+def vacuous(task: EvalTask, evidence: TaskEvidence) -> list[str]:
     """What could be left out of the check without anybody noticing."""
     found = [
         f"no change of the end breaks {str(one.model_dump(exclude_unset=True, by_alias=True))[:120]}"
@@ -38,9 +38,9 @@ def vacuous(task: EvalTask, evidence: RunEvidence) -> list[str]:
     return found
 
 
-def _changed(condition: Condition, task: EvalTask, evidence: RunEvidence) -> Iterator[RunEvidence]:
+def _changed(condition: Condition, task: EvalTask, evidence: TaskEvidence) -> Iterator[TaskEvidence]:
     match condition:
-        case StateIs():
+        case PhoneStateIs():
             yield replace(evidence, after=evidence.before)
             for value in _others(find(evidence.after, state_path(condition.state)), condition):
                 yield replace(evidence, after=_with(evidence.after, state_path(condition.state), value))
@@ -68,10 +68,10 @@ def _changed(condition: Condition, task: EvalTask, evidence: RunEvidence) -> Ite
             yield replace(evidence, status="", message="", answer="")
 
 
-def _so_that(never: Condition, evidence: RunEvidence) -> Iterator[RunEvidence]:
+def _so_that(never: Condition, evidence: TaskEvidence) -> Iterator[TaskEvidence]:
     """The forbidden thing has happened."""
     match never:
-        case StateIs():
+        case PhoneStateIs():
             path = state_path(never.state)
             [test] = never.tests
             wanted = getattr(never, test)
@@ -84,7 +84,7 @@ def _so_that(never: Condition, evidence: RunEvidence) -> Iterator[RunEvidence]:
             yield replace(evidence, questions=evidence.questions * 20, status="done")
 
 
-def _others(found: list[Any], condition: StateIs) -> Iterator[Any]:
+def _others(found: list[Any], condition: PhoneStateIs) -> Iterator[Any]:
     for value in found or [None]:
         yield from _another(value)
     if condition.tests == ["lacks"]:

@@ -20,13 +20,13 @@ from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.errors import HandrailError
-from handrail.evaluation.evidence import RunDeed, RunEvidence
+from handrail.evaluation.evidence import RunDeed, TaskEvidence
 from handrail.evaluation.judge import attacks, is_shown_by_state, problems, state_problems
 from handrail.evaluation.result import TaskResult
 from handrail.evaluation.stage import EvaluationStage, stage
 from handrail.evaluation.task import EvalTask
 from handrail.evaluation.virtual_time import VirtualTime
-from handrail.evaluation.witness import Witness
+from handrail.evaluation.witness import StepWitness
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -53,7 +53,7 @@ async def run_one(task: EvalTask, plan: EvaluationPlan) -> TaskResult:
 
 async def episode(
     task: EvalTask, plan: EvaluationPlan
-) -> tuple[TaskResult, RunEvidence | None, RunResult | None]:
+) -> tuple[TaskResult, TaskEvidence | None, RunResult | None]:
     """The same with what it is based on; both are None where the stage itself failed."""
     began = time.monotonic()
     async with _clock_of(task, plan) as (clock, busy):
@@ -76,10 +76,10 @@ async def perform(
     clock: Clock,
     max_steps: int | None = None,
     folder: Path | None = None,
-) -> tuple[RunResult, RunEvidence]:
+) -> tuple[RunResult, TaskEvidence]:
     """One model at work on a stage that is ready."""
     before = ready.phone.state()
-    witness = Witness(model, task, ready.phone, ready.shell)
+    witness = StepWitness(model, task, ready.phone, ready.shell)
     ran = await run_task(
         ready.session,
         Task.of(task.wording),
@@ -133,10 +133,10 @@ async def _settled(
     task: EvalTask,
     ready: EvaluationStage,
     ran: RunResult,
-    witness: Witness,
+    witness: StepWitness,
     before: dict[str, object],
     clock: Clock,
-) -> RunEvidence:
+) -> TaskEvidence:
     """The phone as it is, or as it becomes by itself in a moment where anything was done."""
     deadline = clock.monotonic_ms() + GRACE_MS
     while True:
@@ -148,15 +148,15 @@ async def _settled(
 
 
 def _evidence(
-    ready: EvaluationStage, ran: RunResult, witness: Witness, before: dict[str, object]
-) -> RunEvidence:
+    ready: EvaluationStage, ran: RunResult, witness: StepWitness, before: dict[str, object]
+) -> TaskEvidence:
     actions = [(step, step.action) for step in ran.steps if step.action is not None]
     done = [(step, action) for step, action in actions if step.outcome in GOOD or step.outcome == "unchanged"]
     answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
     last = ran.steps[-1].action if ran.steps else None
     ended = last if last is not None and last["type"] == "finish" and ran.steps[-1].outcome in GOOD else None
     message = str(ended.get("message", "")) if ended else ""
-    return RunEvidence(
+    return TaskEvidence(
         before=before,
         after=ready.phone.state(),
         samples=tuple(witness.samples),
@@ -189,7 +189,7 @@ def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
     )
 
 
-def _result(task: EvalTask, ran: RunResult, evidence: RunEvidence, ms: float) -> TaskResult:
+def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
     found = problems(task, evidence)
     if not evidence.status:
         found.insert(0, ran.message)

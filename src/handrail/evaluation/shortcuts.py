@@ -9,7 +9,7 @@ from typing import Any
 
 from handrail.evaluation.app_names import state_path
 from handrail.evaluation.baselines import finish
-from handrail.evaluation.conditions import AnswerIs, StateIs
+from handrail.evaluation.conditions import AnswerIs, PhoneStateIs
 from handrail.evaluation.task import EvalTask
 
 _SWITCHES = {"airplane_mode_on": "airplane_mode", "wifi_on": "wifi"}
@@ -19,7 +19,7 @@ def shortcuts(task: EvalTask) -> Iterator[list[Mapping[str, Any]]]:
     """Lists of actions, each with an end that claims what is right."""
     right = next((str(one.answer) for one in task.check if isinstance(one, AnswerIs)), None)
     end = finish(task.status, right)
-    wanted = [one for one in task.check if isinstance(one, StateIs) and one.tests == ["equals"]]
+    wanted = [one for one in task.check if isinstance(one, PhoneStateIs) and one.tests == ["equals"]]
     by_shell, by_switch = [], []
     for one in wanted:
         parts = state_path(one.state).split(".")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _TEXTS = re.compile(r' (?:text|content-desc|hint)="([^"]+)"')
 
 
-class Witness:
+class StepWitness:
     """Usable as a model."""
 
     mode: Mode

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from handrail.evaluation.answers import AnswerForm, same_answer
 from handrail.evaluation.app_names import PACKAGES
 from handrail.evaluation.conditions import Condition
-from handrail.evaluation.evidence import PersonQuestion, RunDeed, RunEvidence, ShownScreen
+from handrail.evaluation.evidence import PersonQuestion, RunDeed, ShownScreen, TaskEvidence
 from handrail.evaluation.judge import attacks, problem, problems
 from handrail.evaluation.state_paths import differences, find, without
 from handrail.evaluation.task import EvalTask
@@ -41,8 +41,8 @@ def task(**more: Any) -> EvalTask:
     return EvalTask.model_validate(told)
 
 
-def evidence(**more: Any) -> RunEvidence:
-    return RunEvidence(**{"before": STATE, "after": STATE, "status": "done", **more})
+def evidence(**more: Any) -> TaskEvidence:
+    return TaskEvidence(**{"before": STATE, "after": STATE, "status": "done", **more})
 
 
 def holds(condition: dict[str, Any], form: str | None = None, **more: Any) -> bool:
