@@ -276,3 +276,27 @@ def test_random_taps_solve_next_to_nothing() -> None:
     ran = measured("--model", "random", "--max-steps", "8")
     assert ran["summary"]["success"] == 0
     assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20
+
+
+@pytest.mark.parametrize(
+    ("end", "is_right"),
+    [
+        ([{"finish": {"answer": "$right"}}], True),
+        (
+            [{"give_answer": "$right"}, {"finish": "I have answered."}],
+            True,
+        ),  # AndroidWorld: answer, then status
+        ([{"finish": "$right"}], True),  # OpenPocket has words only: they are the answer alone
+        ([{"finish": "It closes at $right, I think"}], False),
+        ([{"finish": {"answer": "$right", "status": "infeasible"}}], False),
+        ([{"finish": {"answer": "14:00\n$right"}}], False),
+    ],
+)
+def test_an_answer_counts_in_every_dialects_place_and_only_alone(
+    tmp_path: Path, end: list[dict[str, Any]], is_right: bool
+) -> None:
+    task = load_tasks(["browser-hours"])[0]
+    told = json.loads(json.dumps(end).replace("$right", task.values["close"]))
+    model = script(tmp_path, *task.reference[:-1], *told)  # type: ignore[arg-type]
+    [one] = measured("--tasks", "browser-hours", "--model", model)["tasks"]
+    assert one["success"] is is_right, one["why"]
