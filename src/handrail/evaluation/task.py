@@ -15,8 +15,9 @@ LONGEST_BUDGET = 300
 LONG = 30
 """Steps of a solution from which on a task is a long one."""
 ENDING = (
-    "Do it on the screen, as a person would. End with finish: status done when it is done; status infeasible when it can't be done on this phone, "
-    "after you have looked where it would be. When it is not clear what is meant, ask the person."
+    "Do it on the screen, as a person would. End with finish: status done when it is done; status infeasible "
+    "when it can't be done on this phone, after you have looked where it would be. When it is not clear what "
+    "is meant, ask the person."
 )
 """Told with every task in the same words, so that it gives nothing away."""
 

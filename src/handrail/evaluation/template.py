@@ -24,6 +24,8 @@ OVERRIDES = (
     *("kind", "values", "world", "setup", "events", "person", "policy", "secrets"),
     *("changes", "check", "attack", "reference", "second", "budget"),
 )
+TWINS = 12
+"""So many seeds are tried for a task that is not the same by chance."""
 Extra = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -74,8 +76,16 @@ class TaskTemplate:
         for steps in (task.reference, task.second):
             if steps:
                 replies_of(steps)  # what is wrong with a step is said now
-        twin = partial(self.task, seed + len(self.worlds), name)
-        return task.model_copy(update={"kinds": _kinds(task, self.raw), "twin": twin})
+        return task.model_copy(
+            update={"kinds": _kinds(task, self.raw), "twin": partial(self._twin, task, name)}
+        )
+
+    def _twin(self, task: EvalTask, world: str) -> EvalTask:
+        """The same world with the next seed that asks for something else, or has another right end."""
+        seeds = [task.seed + len(self.worlds) * count for count in range(1, TWINS)]
+        others = [self.task(seed, world) for seed in seeds]
+        said = next((one for one in others if one.wording != task.wording), None)
+        return said or next((one for one in others if one.check != task.check), others[0])
 
     def _world(self, name: str) -> Mapping[str, Any]:
         special = (self.raw.get("worlds") or {}).get(name) or {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from typing import Any
 
 from handrail.evaluation.virtual_time import VirtualTime, virtual_time
@@ -35,24 +35,28 @@ def test_two_runs_do_not_share_their_time() -> None:
     assert played(story) == (90_000, 5)
 
 
+async def turns(count: int = 200) -> None:
+    """Enough for a clock that may go on to have gone on."""
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 def test_time_stands_still_while_a_thread_works_and_while_somebody_says_so() -> None:
-    async def story(virtual: VirtualTime) -> list[str]:
-        clock, order = virtual.clock(0), []
-        said = [True]
+    async def story(virtual: VirtualTime) -> list[float]:
+        clock, gate, said = virtual.clock(0), threading.Event(), [False]
         virtual.busy.append(lambda: said[0])
+        thread = asyncio.create_task(asyncio.to_thread(gate.wait))
+        await asyncio.sleep(0)
+        sleeper = asyncio.create_task(clock.sleep_ms(7))
+        await turns()
+        during_thread = clock.monotonic_ms()
+        said[0] = True
+        gate.set()
+        await thread
+        await turns()
+        while_said = clock.monotonic_ms()
+        said[0] = False
+        await sleeper
+        return [during_thread, while_said, clock.monotonic_ms()]
 
-        async def deadline() -> None:
-            await clock.sleep_ms(1)
-            order.append("deadline")
-
-        async def work() -> None:
-            await asyncio.to_thread(time.sleep, 0.05)
-            order.append("thread")
-            await asyncio.sleep(0.05)
-            order.append("said")
-            said[0] = False
-
-        await asyncio.gather(deadline(), work())
-        return order
-
-    assert played(story) == ["thread", "said", "deadline"]
+    assert played(story) == [0, 0, 7]
