@@ -43,7 +43,9 @@ class InventedPeople:
         self._random = random
         self._first = random.sample(FIRST, len(FIRST))
         self._last = random.sample(LAST, len(LAST))
-        self._tails = random.sample(range(100, 1000), len(FIRST))
+        self._tails = random.sample(
+            range(310, 1000), len(FIRST)
+        )  # below are those of every phone's first people
 
     def next(self) -> Person:
         """`name`, `first`, `last`, `phone`, `email`, `company`."""

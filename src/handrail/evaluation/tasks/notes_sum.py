@@ -33,7 +33,7 @@ def values(v: Mapping[str, Any]) -> dict[str, Any]:
     """A list of things with prices; more of them with an odd seed."""
     random = Random(f"notes-sum {v['seed']}")  # noqa: S311
     things = random.sample(["Rope", "Paint", "Hinges", "Sand", "Glue", "Seeds", "Bulbs"], 4 + v["seed"] % 2)
-    prices = [random.randint(2, 60) for _ in things]
+    prices = [random.randint(12, 480) for _ in things]
     lines = [f"{thing}: £{price}" for thing, price in zip(things, prices, strict=True)]
     return {"body": "\n".join(lines), "total": sum(prices), "last": lines[-1]}
 
