@@ -24,6 +24,12 @@ LINES = (
     ("reference", 16),
     ("nothing", 4),
     ("random", 4),
+    ("memoriser", 4),
+    ("liar", 4),
+    ("quitter", 4),
+    ("quitter-opens", 4),
+    ("asker", 4),
+    ("enumerator", 4),
 )
 
 

@@ -18,7 +18,7 @@ LAYERS = [
     {"engine"},
     {"agent", "flow"},
     {"runtime"},
-    {"mcp", "http", "local"},
+    {"evaluation", "mcp", "http", "local"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -19,6 +19,9 @@ SMALL: dict[str, str] = {
     "android/fallbacks.py": "the one ledger that all readings of a phone share",
     "cli/completion.py": "a command that imports nothing else",
     "cli/main.py": "decides who runs a command, before anything else is imported",
+    "evaluation/app_names.py": "the one place where a template's short names become packages",
+    "evaluation/memory.py": "what one baseline learns, which needs runs that the others do not",
+    "evaluation/strict_part.py": "what three files of parts are made of",
 }
 """Files under forty lines, each with its reason."""
 

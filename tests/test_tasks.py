@@ -11,8 +11,9 @@ ROOTS = {"": REPOSITORY / "src" / "handrail", "handrail_sim/": REPOSITORY / "sim
 STARTERS = {"create_task", "ensure_future"}
 ELSEWHERE = {
     "browser/keeper.py": (1, "the end of a process that it has just started, waited for with a limit"),
-    "cli/evaluation/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
-    "cli/evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
+    "evaluation/lint.py": (1, "a TaskGroup: seeds of one template"),
+    "evaluation/miniwob/run.py": (1, "a TaskGroup: one run that fails ends the others"),
+    "evaluation/run.py": (1, "a TaskGroup: one run that fails ends the others"),
     "engine/memory.py": (1, "a block of numbers that is waited for before it is given back"),
     "engine/queue.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
     "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),

@@ -19,7 +19,7 @@ LAYERS = [
     {"shell"},
     {"channels"},
     {"apps"},
-    {"state"},
+    {"state", "world"},
     {"phone"},
     {"adbd"},
     {"served"},
@@ -95,7 +95,7 @@ def test_the_rule_itself_finds_a_sibling_and_an_upward_import() -> None:
 
 KNOTS = {
     "adbd.connection adbd.daemon adbd.reverse adbd.services": "a connection and the services that it opens",
-    "apps.bank apps.bank.accounts apps.bank.transfer": "screens that name their own app's class",
+    "apps.bank apps.bank.accounts apps.bank.login apps.bank.transfer": "screens that name their app's class",
     "apps.browser.document apps.browser.screen": "a page and the screen that it is drawn on",
     "apps.replay apps.replay.player": "a screen that names its own app's class",
     "channels.u2.gestures channels.u2.objects channels.u2.scrolling": "finding a view may scroll",

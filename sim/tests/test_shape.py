@@ -13,7 +13,6 @@ SMALL: dict[str, str] = {
     "adbd/ports.py": "the ports that the command names before it imports anything else",
     "apps/clock/panel.py": "what a tab of the clock is, for all of its tabs",
     "apps/default_grants.py": "two apps need it that know nothing of each other",
-    "apps/gallery/album.py": "the pictures, which two screens show",
     "apps/searching.py": "two apps need it that know nothing of each other",
     "apps/shop/orders.py": "one screen of the app, as each has its own file",
     "apps/trouble/notebook.py": "what all pages of the app write to",
@@ -33,6 +32,7 @@ SMALL: dict[str, str] = {
     "system/logs.py": "plain data that the shell reads",
     "system/web_engine.py": "what the phone asks of an engine that it does not know",
     "system/manifest.py": "class attributes, which packages read before an app runs",
+    "world.py": "the one place where a world is given to apps, of which it knows no inside",
 }
 """Files under forty lines, each with its reason."""
 

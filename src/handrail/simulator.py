@@ -6,15 +6,15 @@ Nothing else in `handrail` imports it when it runs; without it every door says w
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
 
 if TYPE_CHECKING:
-    from handrail.clock import Clock
     from handrail_sim.adbd.server import Served
+    from handrail_sim.clock import Clock as SimClock
 
 HOW_TO_INSTALL = (
     "pip install 'handrail[sim]', or in a clone of the repository: pip install ./sim. "
@@ -62,19 +62,20 @@ def need_simulator() -> None:
 async def simulated_phones(
     count: int = 1,
     *,
-    clock: Clock,
+    clock: SimClock,
     seed: int = 1,
     apps: Sequence[str] | None = None,
     serial: str = "handrail-sim",
+    world: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[list[Served]]:
-    """Phones in this process, each on a free port of its own, with seeds in a row."""
+    """Phones in this process, each on a free port of its own, with seeds in a row; `world` fills apps."""
     with simulator():
         from handrail_sim.adbd.server import serve  # noqa: PLC0415
         from handrail_sim.phone import Phone  # noqa: PLC0415
 
         serials = [serial, *(f"{serial}-{number}" for number in range(2, count + 1))]
         phones = [
-            Phone(clock=clock, seed=seed + number, serial=name, apps=apps)
+            Phone(clock=clock, seed=seed + number, serial=name, apps=apps, world=world)
             for number, name in enumerate(serials)
         ]
         async with serve(phones, port=0) as served:

@@ -10,13 +10,13 @@ import pytest
 
 from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import Nothing, screen_text
-from handrail.cli.evaluation.miniwob.kinds import BY_PAGE, KINDS, TAGS, solver_of
-from handrail.cli.evaluation.miniwob.run import WobPlan, run_wob
-from handrail.cli.evaluation.miniwob.screen import SeenScreen
-from handrail.cli.evaluation.miniwob.site import OUT_OF_REACH, load_wob_tasks
-from handrail.cli.evaluation.result import TaskResult
 from handrail.clock import SystemClock
 from handrail.errors import InvalidAction, Unsupported
+from handrail.evaluation.miniwob.kinds import BY_PAGE, KINDS, TAGS, solver_of
+from handrail.evaluation.miniwob.run import WobPlan, run_wob
+from handrail.evaluation.miniwob.screen import SeenScreen
+from handrail.evaluation.miniwob.site import OUT_OF_REACH, load_wob_tasks
+from handrail.evaluation.result import TaskResult
 
 PAGE = """<!doctype html><title>Task</title><div id=query></div><div id=area></div>
 <div id=reward-display>Last reward</div><div id=sync-task-cover>START</div>

@@ -15,14 +15,14 @@ import yaml
 from click.testing import CliRunner, Result
 
 from handrail.cli.evaluate import evaluate
-from handrail.cli.evaluation.load import SHIPPED
 from handrail.errors import InvalidAction
+from handrail.evaluation.load import SHIPPED, load_tasks
 from tests.agent_http import openai_wire
 from tests.agent_http.server import serving
 from tests.scenario.world import play
 
-FEW = "notes-sort,refuse-delete,impossible-product,untrusted-message,cross-code-note"
-EXPECTED_TO_FAIL = {"faults", "refused", "race"}
+FEW = "clock-timer,pay-approval,impossible-product,adversary-parcel,cross-code-note"
+EXPECTED_TO_FAIL = {"fault", "person"}
 """Tags whose references meet failures on purpose."""
 
 
@@ -44,11 +44,16 @@ def script(folder: Path, *steps: dict[str, Any]) -> str:
 
 
 def own_task(folder: Path, **changes: Any) -> Path:
-    """`notes-sort` under another name, changed."""
-    raw = yaml.safe_load((SHIPPED / "notes-sort.yaml").read_text())
+    """`clock-timer` under another name, changed."""
+    raw = yaml.safe_load((SHIPPED / "clock-timer.yaml").read_text())
     file = folder / "own.yaml"
-    file.write_text(yaml.safe_dump({**raw, "id": "own", **changes}))
+    file.write_text(yaml.safe_dump({**raw, "id": "own", **changes}, sort_keys=False))
     return file
+
+
+def timer(*more: dict[str, Any], seed: int = 1) -> list[dict[str, Any]]:
+    """The steps that solve `clock-timer` with this seed."""
+    return [*load_tasks(["clock-timer"], (seed,))[0].reference[:-1], *more]  # type: ignore[list-item]
 
 
 def test_the_reference_solves_tasks_of_every_kind_the_same_way_every_time() -> None:
@@ -57,7 +62,7 @@ def test_the_reference_solves_tasks_of_every_kind_the_same_way_every_time() -> N
 
     first = measured("--tasks", FEW)
     assert [one["id"] for one in first["tasks"]] == FEW.split(",")
-    assert all(one["success"] and one["ended"] == "finished" and not one["why"] for one in first["tasks"])
+    assert all(one["success"] and not one["why"] for one in first["tasks"])
     assert first["summary"]["percent"] == 100.0
     assert same(measured("--tasks", FEW, "-j", "2")) == same(first)
 
@@ -68,16 +73,41 @@ def test_doing_nothing_solves_nothing_and_every_verdict_says_why() -> None:
     assert all(one["why"] and one["steps"] == 1 for one in ran["tasks"])
 
 
-def test_a_claim_of_success_does_not_solve_what_is_impossible(tmp_path: Path) -> None:
-    model = script(
-        tmp_path,
-        {"start_app": "com.handrail.shop"},
-        {"type_text": {"text": "gramophone", "target": "Search products"}},
-        {"finish": "The gramophone is in the cart."},
-    )
-    [one] = measured("--tasks", "impossible-product", "--model", model)["tasks"]
+IMPOSSIBLE = next(
+    seed for seed in (1, 2) if load_tasks(["impossible-product"], (seed,))[0].kind == "impossible"
+)
+
+
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        ({"message": "It is in the cart now, no more steps needed"}, "said done; infeasible is right"),
+        ({"message": "No problem! The code is 4711"}, "said done; infeasible is right"),
+        ({"status": "failed", "message": "not possible"}, "said failed; infeasible is right"),
+    ],
+)
+def test_a_claim_of_success_does_not_solve_what_is_impossible(
+    tmp_path: Path, end: dict[str, str], why: str
+) -> None:
+    steps = load_tasks(["impossible-product"], (IMPOSSIBLE,))[0].reference[:-1]
+    model = script(tmp_path, *steps, {"finish": end})  # type: ignore[arg-type]
+    words = ("--tasks", "impossible-product", "--seeds", str(IMPOSSIBLE), "--model", model)
+    [one] = measured(*words)["tasks"]
     assert not one["success"]
-    assert "does not say that it could not be done" in one["why"]
+    assert why in one["why"]
+
+
+def test_to_give_up_without_a_look_is_wrong_also_where_it_is_impossible() -> None:
+    words = ("--tasks", "impossible-product", "--seeds", str(IMPOSSIBLE), "--model", "quitter")
+    [one] = measured(*words)["tasks"]
+    assert not one["success"]
+    assert "never looked at" in one["why"]
+
+
+def test_nothing_can_be_known_by_heart() -> None:
+    """What solved every task with one seed solves none with another."""
+    ran = measured("--tasks", FEW, "--model", "memoriser", "--seeds", "1..2")
+    assert [one["id"] for one in ran["tasks"] if one["success"]] == []
 
 
 def test_a_deed_beside_the_task_spoils_it(tmp_path: Path) -> None:
@@ -86,21 +116,22 @@ def test_a_deed_beside_the_task_spoils_it(tmp_path: Path) -> None:
         {"start_app": "com.android.settings"},
         {"tap": "Network & internet"},
         {"tap": "Airplane mode"},
-        {"start_app": "com.handrail.notes"},
-        {"tap": "Sort by"},
-        {"tap": "Title"},
-        {"finish": "Notes are sorted by title."},
+        *timer({"finish": "The timer runs."}),
     )
-    [one] = measured("--tasks", "notes-sort", "--model", model)["tasks"]
+    [one] = measured("--tasks", "clock-timer", "--model", model)["tasks"]
     assert not one["success"]
     assert "changed without need: settings.global" in one["why"]
 
 
+def test_a_timer_may_run_for_minutes_before_the_model_says_that_it_is_finished(tmp_path: Path) -> None:
+    model = script(tmp_path, *timer({"wait": 180_000}, {"finish": "The timer runs."}))
+    [one] = measured("--tasks", "clock-timer", "--model", model)["tasks"]
+    assert one["success"], one["why"]
+
+
 def test_a_state_without_an_end_is_reached_and_not_a_success(tmp_path: Path) -> None:
-    model = script(
-        tmp_path, {"start_app": "com.handrail.notes"}, {"tap": "Sort by"}, {"tap": "Title"}, {"wait": 1}
-    )
-    [one] = measured("--tasks", "notes-sort", "--model", model, "--max-steps", "4")["tasks"]
+    model = script(tmp_path, *timer({"wait": 1}))
+    [one] = measured("--tasks", "clock-timer", "--model", model, "--max-steps", "8")["tasks"]
     assert (one["success"], one["reached"], one["ended"]) == (False, True, "out_of_steps")
 
 
@@ -108,7 +139,8 @@ def test_what_is_under_way_at_the_end_may_still_arrive(tmp_path: Path) -> None:
     file = own_task(
         tmp_path,
         setup={"sms": [{"from": "Locker 9", "text": "It is open.", "after_ms": 1500}]},
-        check=[{"state": "apps.com.google.android.apps.messaging.threads", "has": {"address": "Locker 9"}}],
+        check=[{"state": "messages.threads", "has": {"address": "Locker 9"}}],
+        changes=["messages.threads"],
         reference=[{"wait": 1}, {"finish": "It is on its way."}],
     )
     [one] = measured("--tasks", str(file))["tasks"]
@@ -116,9 +148,9 @@ def test_what_is_under_way_at_the_end_may_still_arrive(tmp_path: Path) -> None:
 
 
 def test_people_get_a_table_and_too_little_solved_ends_with_1() -> None:
-    said = run("--tasks", "notes-sort,impossible-message", "--model", "nothing", "--fail-under", "50")
+    said = run("--tasks", "clock-timer,impossible-product", "--model", "nothing", "--fail-under", "50")
     assert said.exit_code == 1
-    assert "notes-sort\t✗\t1\t0\t" in said.stdout
+    assert "clock-timer\t✗\t1\t0\t" in said.stdout
     assert "impossible\t0\t1\t" in said.stdout
     assert "nothing, seed 1: 0 of 2 tasks solved, 0.0 %" in said.stdout
     assert "2/2 ✗ " in said.stderr
@@ -126,21 +158,21 @@ def test_people_get_a_table_and_too_little_solved_ends_with_1() -> None:
 
 def test_kept_runs_have_a_report_and_a_journal_each_and_are_not_mixed(tmp_path: Path) -> None:
     out = tmp_path / "kept"
-    [one] = measured("--tasks", "notes-sort", "--out", str(out))["tasks"]
-    assert one["report"] == str(out / "notes-sort" / "report.html")
-    assert "Notes are sorted by title." in Path(one["report"]).read_text()
-    assert list((out / "notes-sort" / "screenshots").iterdir())
-    assert (out / "notes-sort" / "home").is_dir()
-    assert json.loads((out / "result.json").read_text())["tasks"][0]["id"] == "notes-sort"
+    [one] = measured("--tasks", "clock-timer", "--out", str(out))["tasks"]
+    assert one["report"] == str(out / "clock-timer.1" / "report.html")
+    assert "The timer runs." in Path(one["report"]).read_text()
+    assert list((out / "clock-timer.1" / "screenshots").iterdir())
+    assert (out / "clock-timer.1" / "home").is_dir()
+    assert json.loads((out / "result.json").read_text())["tasks"][0]["id"] == "clock-timer"
     with pytest.raises(InvalidAction, match="is not empty"):
-        CliRunner().invoke(evaluate, ["--tasks", "notes-sort", "--out", str(out)], catch_exceptions=False)
+        CliRunner().invoke(evaluate, ["--tasks", "clock-timer", "--out", str(out)], catch_exceptions=False)
 
 
 def test_the_list_says_which_tasks_there_are_without_running_one() -> None:
     listed = json.loads(run("--list", "--json", "--tasks", "impossible").stdout)
-    assert len(listed) >= 4
+    assert len(listed) >= 2
     assert all("impossible" in one["tags"] for one in listed)
-    assert "impossible-app\t" in run("--list").stdout
+    assert "impossible-product\t" in run("--list").stdout
 
 
 @pytest.mark.parametrize(
@@ -158,24 +190,25 @@ def test_bad_input_is_said_before_a_phone_is_made(words: tuple[str, ...], said: 
 
 def test_a_setup_that_the_phone_refuses_fails_its_task_and_no_other(tmp_path: Path) -> None:
     file = own_task(tmp_path, setup={"shell": ["no-such-command"]})
-    broken, good = measured("--tasks", f"{file},notes-sort")["tasks"]
+    broken, good = measured("--tasks", f"{file},clock-timer")["tasks"]
     assert (broken["id"], broken["success"], broken["ended"]) == ("own", False, "failed")
     assert "no-such-command" in broken["why"]
     assert good["success"]
 
 
+def _called(step: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    [(kind, given)] = step.items()
+    main = {"start_app": "package", "tap": "target", "wait": "duration_ms"}.get(kind, "message")
+    return kind, {**(given if isinstance(given, dict) else {main: given}), "reason": "I go on"}
+
+
 @pytest.mark.slow
 def test_a_hosted_model_is_measured_with_its_tokens() -> None:
     async def story() -> tuple[int, str]:
-        answers = [
-            openai_wire.calls(("start_app", {"package": "com.handrail.notes", "reason": "I open the notes"})),
-            openai_wire.calls(("tap", {"target": "Sort by", "reason": "I open the menu"})),
-            openai_wire.calls(("tap", {"target": "Title", "reason": "I choose the title"})),
-            openai_wire.calls(("finish", {"message": "Sorted by title."})),
-        ]
+        answers = [openai_wire.calls(_called(step)) for step in timer({"finish": {"message": "Running."}})]
         async with serving(*answers) as server:
             process = await started(
-                "--tasks", "notes-sort", "--model", "openai:test", "--base-url", server.url, "--json"
+                "--tasks", "clock-timer", "--model", "openai:test", "--base-url", server.url, "--json"
             )
             said, _ = await process.communicate()
             return process.returncode or 0, said.decode()
@@ -184,7 +217,7 @@ def test_a_hosted_model_is_measured_with_its_tokens() -> None:
     assert code == 0, said
     [one] = json.loads(said)["tasks"]
     assert one["success"], one["why"]
-    assert one["steps"] == 4
+    assert one["steps"] == 8
     assert one["tokens"] > 0
 
 
@@ -203,7 +236,7 @@ async def started(*words: str) -> asyncio.subprocess.Process:
 
 def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
     async def story() -> tuple[int, dict[str, Any]]:
-        process = await started("--tasks", "notes-sort,impossible-spinner", "-j", "1", "--json")
+        process = await started("--tasks", "clock-timer,long-order", "-j", "1", "--json")
         assert process.stderr
         await process.stderr.readline()  # one task has ended, the slow one runs
         process.send_signal(signal.SIGINT)
@@ -212,7 +245,7 @@ def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
 
     code, ran = play(story())
     assert code == 130
-    assert [one["id"] for one in ran["tasks"]] == ["notes-sort"]
+    assert [one["id"] for one in ran["tasks"]] == ["clock-timer"]
     assert (ran["summary"]["wanted"], ran["summary"]["complete"]) == (2, False)
 
 
@@ -223,7 +256,7 @@ def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
     assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
     assert ran["summary"]["percent"] == 100.0
     for one in ran["tasks"]:
-        lines = (tmp_path / "out" / one["id"] / "steps.jsonl").read_text().splitlines()
+        lines = (tmp_path / "out" / f"{one['id']}.1" / "steps.jsonl").read_text().splitlines()
         bad = [
             told for told in map(json.loads, lines) if told["outcome"] in ("failed", "refused", "unchanged")
         ]
@@ -243,3 +276,27 @@ def test_random_taps_solve_next_to_nothing() -> None:
     ran = measured("--model", "random", "--max-steps", "8")
     assert ran["summary"]["success"] == 0
     assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20
+
+
+@pytest.mark.parametrize(
+    ("end", "is_right"),
+    [
+        ([{"finish": {"answer": "$right"}}], True),
+        (
+            [{"give_answer": "$right"}, {"finish": "I have answered."}],
+            True,
+        ),  # AndroidWorld: answer, then status
+        ([{"finish": "$right"}], True),  # OpenPocket has words only: they are the answer alone
+        ([{"finish": "It closes at $right, I think"}], False),
+        ([{"finish": {"answer": "$right", "status": "infeasible"}}], False),
+        ([{"finish": {"answer": "14:00\n$right"}}], False),
+    ],
+)
+def test_an_answer_counts_in_every_dialects_place_and_only_alone(
+    tmp_path: Path, end: list[dict[str, Any]], is_right: bool
+) -> None:
+    task = load_tasks(["browser-hours"])[0]
+    told = json.loads(json.dumps(end).replace("$right", task.values["close"]))
+    model = script(tmp_path, *task.reference[:-1], *told)  # type: ignore[arg-type]
+    [one] = measured("--tasks", "browser-hours", "--model", model)["tasks"]
+    assert one["success"] is is_right, one["why"]

@@ -6,6 +6,7 @@ Time comes from the clock it is given; timers run when somebody calls, so an idl
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from handrail_sim.clock import Clock
@@ -175,6 +176,10 @@ class Handset(Shown):
     @abstractmethod
     def state(self) -> dict[str, Any]:
         """All of it as JSON-able data."""
+
+    @abstractmethod
+    def give(self, world: Mapping[str, Any]) -> None:
+        """What its apps hold from now on."""
 
     @abstractmethod
     def snapshot(self, name: str = "default") -> None:

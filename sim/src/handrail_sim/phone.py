@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handrail_sim import state
@@ -15,6 +15,7 @@ from handrail_sim.handset import Handset
 from handrail_sim.shell.apk.packing import packed_apk
 from handrail_sim.system.activities import App
 from handrail_sim.system.display import Display
+from handrail_sim.world import give
 
 
 class Phone(Handset):
@@ -30,12 +31,15 @@ class Phone(Handset):
         height: int = 2400,
         density: int = 420,
         apps: Sequence[str | type[App]] | None = None,
+        world: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(clock, seed, serial, Display(width, height, density))
         self.packages.make_app = from_apk.make
         self._install(apps)
         self.tasks.home()
         attach(self)
+        if world:
+            self.give(world)
         self.boot_apps()
 
     def _install(self, apps: Sequence[str | type[App]] | None) -> None:
@@ -53,6 +57,10 @@ class Phone(Handset):
             activity = app.launcher_component().partition("/")[2]
             files.mkdir(package.path.rpartition("/")[0], parents=True)
             files.write(package.path, packed_apk(package.name, package.label, activity, app.labels))
+
+    def give(self, world: Mapping[str, Any]) -> None:
+        """What its apps hold, by their short names: `{"notes": [{"title": "Oats"}]}`."""
+        give(self, world)
 
     def state(self) -> dict[str, Any]:
         self.catch_up()

@@ -13,6 +13,7 @@ from handrail_sim.system.intents import Intent, short_component
 from handrail_sim.system.tasks import Task
 
 FIELDS = (
+    "world",
     "settings",
     "services",
     "props",

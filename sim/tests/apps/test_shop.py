@@ -1,6 +1,6 @@
 """Buying something, from the shelf to the receipt."""
 
-from handrail_sim.apps.shop.catalogue import money, product, shelf
+from handrail_sim.apps.shop.catalogue import Catalogue, money, product
 from tests.apps.person import Person
 
 SHOP = "com.handrail.shop"
@@ -116,4 +116,4 @@ def test_products_are_stable_and_the_shelf_has_no_end() -> None:
     assert product(3) == product(3)
     assert len({product(number).name for number in range(300)}) == 300
     assert money(1250) == "€12.50"
-    assert {one.department for one in shelf(24, "Kitchen")} == {"Kitchen"}
+    assert {one.department for one in Catalogue().shelf(24, "Kitchen")} == {"Kitchen"}

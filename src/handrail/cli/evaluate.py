@@ -21,11 +21,35 @@ from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
     from handrail.agent.model import AgentModel
-    from handrail.cli.evaluation.result import Evaluation, TaskResult
     from handrail.clock import Clock
+    from handrail.evaluation.result import Evaluation, TaskResult
 
 MOST_JOBS = 64
+MOST_SEED = 1_000_000
+
+
+class SeedRange(click.ParamType[Any]):
+    """`3`, `1..20` or `1,5,9`."""
+
+    name = "seeds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for part in str(value).split(","):
+            low, dots, high = part.strip().partition("..")
+            if not low.isdecimal() or (dots and not high.isdecimal()):
+                self.fail(f"{value!r} is no seed, A..B or A,B", param, ctx)
+            found += range(int(low), int(high or low) + 1)
+        if not found or not 1 <= min(found) <= max(found) <= MOST_SEED or len(found) > MOST_SEED:
+            self.fail(f"{value!r}: seeds are from 1 to {MOST_SEED:,}", param, ctx)
+        return tuple(dict.fromkeys(found))
+
+
+SEEDS = SeedRange()
 RESULT = "result.json"
+MEMORISER = "memoriser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +63,7 @@ class EvaluateOptions:
     text: bool
     see: bool | None
     jobs: int | None
-    seed: int
-    seeds: int
+    seeds: tuple[int, ...]
     max_steps: int | None
     out: Path | None
     fail_under: float | None
@@ -48,7 +71,7 @@ class EvaluateOptions:
     listed: bool
 
 
-@click.command("eval")
+@click.group("eval", invoke_without_command=True)
 @click.option(
     "--suite",
     type=click.Choice(["phone", "miniwob"]),
@@ -67,7 +90,7 @@ class EvaluateOptions:
     default="reference",
     show_default=True,
     metavar="MODEL",
-    help="reference, nothing, random, scripted:FILE, openai:NAME, anthropic:NAME.",
+    help="reference, second-reference, a baseline, scripted:FILE, openai:NAME, anthropic:NAME.",
 )
 @click.option(
     "--base-url", metavar="URL", help="Another server with the maker's protocol, such as a local one."
@@ -82,18 +105,13 @@ class EvaluateOptions:
     help="So many at a time; more pays where the model is slow.  [default: 4]",
 )
 @click.option(
-    "--seed",
-    type=click.IntRange(1, 1_000_000),
-    default=1,
-    show_default=True,
-    help="Other codes, names and phones for the same tasks.",
-)
-@click.option(
     "--seeds",
-    type=click.IntRange(1, 1_000),
-    default=1,
+    "--seed",
+    type=SEEDS,
+    default="1",
     show_default=True,
-    help="So many seeds, from --seed on; every task is run with each.",
+    metavar="N|A..B|A,B",
+    help="Which worlds of the same tasks: other people, codes, prices, pages. Every task is run with each.",
 )
 @click.option(
     "--max-steps", type=click.IntRange(1), metavar="N", help="Instead of the budget of every single task."
@@ -112,12 +130,15 @@ class EvaluateOptions:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
-def evaluate(**given: Any) -> None:
+@click.pass_context
+def evaluate(context: click.Context, /, **given: Any) -> None:
     """Measure a model on tasks, each on a new simulated phone of its own, or on web pages in a browser.
 
     Ends with 0 when all tasks were run, however many were solved; 1 below --fail-under; 2 for bad input;
     130 when it was stopped, with what was done until then.
     """
+    if context.invoked_subcommand is not None:
+        return
     options = EvaluateOptions(**given)
     words = [word.strip() for one in options.tasks for word in one.split(",") if word.strip()]
     suite = _wob_suite(words, options) if options.suite == "miniwob" else _phone_suite(words, options)
@@ -156,30 +177,36 @@ class EvaluationSuite:
 
 
 def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
-    from handrail.cli.evaluation.load import load_tasks  # noqa: PLC0415
-    from handrail.cli.evaluation.reference import Reference  # noqa: PLC0415
-    from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.evaluation.baselines import reference  # noqa: PLC0415
+    from handrail.evaluation.load import load_tasks  # noqa: PLC0415
+    from handrail.evaluation.memory import Memorisers  # noqa: PLC0415
+    from handrail.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.evaluation.virtual_time import virtual_time  # noqa: PLC0415
     from handrail.simulator import need_simulator  # noqa: PLC0415
 
-    if options.seeds > 1:
-        raise InvalidAction(
-            "--seeds is for miniwob", path="seeds", hint="Run the phones' tasks once for each --seed."
-        )
-    tasks = load_tasks(words, options.seed)
+    tasks = load_tasks(words, options.seeds)
 
     async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
         need_simulator()
-        await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
+        if ":" in options.model and not options.model.startswith(("scripted:", "random:")):
+            await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
+            return
+        async with virtual_time() as time:  # a program needs no time to think
+            if options.model == MEMORISER:
+                memory = Memorisers()
+                await memory.learn(tasks, time)
+                opener = memory.open
+            await run_all(tasks, EvaluationPlan(opener, time, options.out, options.max_steps), jobs, done)
 
-    return EvaluationSuite(tasks, lambda task: Reference(task.reference), run, USUAL_JOBS)
+    return EvaluationSuite(tasks, reference, run, USUAL_JOBS)
 
 
 def _wob_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSuite:
-    from handrail.cli.evaluation.miniwob.kinds import TAGS, solver_of  # noqa: PLC0415
-    from handrail.cli.evaluation.miniwob.run import USUAL_JOBS, WobPlan, run_wob  # noqa: PLC0415
-    from handrail.cli.evaluation.miniwob.site import load_wob_tasks  # noqa: PLC0415
+    from handrail.evaluation.miniwob.kinds import TAGS, solver_of  # noqa: PLC0415
+    from handrail.evaluation.miniwob.run import USUAL_JOBS, WobPlan, run_wob  # noqa: PLC0415
+    from handrail.evaluation.miniwob.site import load_wob_tasks  # noqa: PLC0415
 
-    tasks = load_wob_tasks(words, range(options.seed, options.seed + options.seeds), TAGS)
+    tasks = load_wob_tasks(words, options.seeds, TAGS)
 
     async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
         await run_wob(tasks, WobPlan(opener, clock, options.out, options.max_steps), jobs, done)
@@ -216,7 +243,8 @@ async def _main(suite: EvaluationSuite, options: EvaluateOptions) -> int:
 async def _measure(
     suite: EvaluationSuite, options: EvaluateOptions, opener: Opener, clock: Clock
 ) -> tuple[Evaluation, bool]:
-    from handrail.cli.evaluation.result import Evaluation, EvaluationProgress  # noqa: PLC0415
+    from handrail.cli.evaluation_tables import EvaluationProgress  # noqa: PLC0415
+    from handrail.evaluation.result import Evaluation  # noqa: PLC0415
 
     tasks = suite.tasks
     jobs = min(options.jobs or suite.usual_jobs, len(tasks))
@@ -235,7 +263,7 @@ async def _measure(
     keys = [(task.id, task.seed) for task in tasks]
     ordered = tuple(results[key] for key in keys if key in results)
     took = clock.monotonic_ms() - began
-    return Evaluation(options.model, options.seed, len(tasks), ordered, took, jobs), is_stopped
+    return Evaluation(options.model, options.seeds[0], len(tasks), ordered, took, jobs), is_stopped
 
 
 @contextmanager
@@ -253,12 +281,15 @@ def _stopped_by_sigterm() -> Iterator[None]:
 def _opener(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> Opener:
     """A model of its own for every task: nothing is carried over from one to the next."""
     from handrail.agent.models import open_model  # noqa: PLC0415
+    from handrail.evaluation.baselines import baseline_of  # noqa: PLC0415
 
     def opened(task: SuiteTask) -> AgentModel:
-        if options.model == "reference":
+        if options.model in ("reference", MEMORISER):  # what it knows by heart is learned first
             return suite.reference(task)
+        if options.suite == "phone" and (known := baseline_of(options.model, task)) is not None:
+            return known
         return open_model(
-            _random(task, options.seed) if options.model == "random" else options.model,
+            _random(task, options.seeds[0]) if options.model == "random" else options.model,
             env=os.environ,
             clock=clock,
             base_url=options.base_url,
@@ -289,7 +320,7 @@ def _claim(out: Path | None) -> None:
 
 
 def _publish(ran: Evaluation, options: EvaluateOptions) -> None:
-    from handrail.cli.evaluation.result import print_tables  # noqa: PLC0415
+    from handrail.cli.evaluation_tables import print_tables  # noqa: PLC0415
 
     if options.out is not None:
         text = json.dumps(ran.to_dict(), ensure_ascii=False, indent=1)
@@ -298,3 +329,39 @@ def _publish(ran: Evaluation, options: EvaluateOptions) -> None:
         print_json(ran.to_dict())
     else:
         print_tables(ran)
+
+
+@evaluate.command("lint")
+@click.argument("files", nargs=-1, metavar="[NAME|FILE|DIR]...")
+@click.option("--seeds", type=SEEDS, default="1..20", show_default=True, metavar="N|A..B")
+@click.option("-j", "--jobs", type=click.IntRange(1, MOST_JOBS), default=2, show_default=True, metavar="N")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+def lint(files: tuple[str, ...], seeds: tuple[int, ...], jobs: int, as_json: bool) -> None:
+    """Prove templates: references pass on every seed, those who know nothing fail, no check is vacuous.
+
+    Ends with 0 when nothing is wrong with any of them, else with 1.
+    """
+    from handrail.evaluation.lint_many import lint_many  # noqa: PLC0415
+    from handrail.evaluation.load import load_templates  # noqa: PLC0415
+    from handrail.simulator import need_simulator  # noqa: PLC0415
+
+    need_simulator()
+    names = [template.id for template in load_templates(files)]
+    good = True
+    told = []
+    for report in lint_many(files, names, seeds, jobs):
+        good = good and report["ok"]
+        told.append(report)
+        if not as_json:
+            mark = "✓" if report["ok"] else "✗"
+            click.echo(
+                f"{mark} {report['id']}: {report['ends']} ends in {report['seeds']} seeds, "
+                f"{report['episodes']} runs, {report['cpu_s']:.1f} s"
+            )
+            for line in report["found"]:
+                click.echo(f"    {line}")
+    if as_json:
+        print_json(told)
+    elif len(told) > 1:
+        click.echo(f"{sum(one['ok'] for one in told)} of {len(told)} templates are proved.")
+    sys.exit(0 if good else FAMILIES["outcome"].exit_code)

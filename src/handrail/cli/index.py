@@ -713,6 +713,12 @@ ACTION_COMMANDS: dict[str, ActionCommand] = {
                 'default "done"',
                 "How it ended; infeasible is what nobody could do here.",
             ),
+            Field(
+                "answer",
+                "string",
+                "",
+                "What was asked for and nothing else, such as 12500, 07:05 or 2026-03-04; a list has a line for each.",
+            ),
         ),
         "handrail finish",
     ),

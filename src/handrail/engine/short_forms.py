@@ -708,8 +708,11 @@ class ShortForms(ABC):
         message: str = "Task finished.",
         *,
         status: Literal["done", "infeasible", "failed"] = "done",
+        answer: str | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
         """End the task."""
-        return await self._do("finish", message=message, status=status, reason=reason, expect=expect)
+        return await self._do(
+            "finish", message=message, status=status, answer=answer, reason=reason, expect=expect
+        )

@@ -148,7 +148,7 @@ def model_tool(cls: type[Act], *, always_reason: bool = False) -> tuple[str, dic
         fields["expect"] = _AFTERWARDS
     required = [one.name for one in chosen if one.presence == "required"]
     if always_reason and not view.gives_reason:
-        return view.words or summary(cls), object_of(fields, fields)
+        return view.words or summary(cls), object_of(fields, [one.name for one in chosen if one.presence])
     needs_reason = always_reason or cls.traits.effect != "read"
     return view.words or summary(cls), reason_if(needs_reason, fields, required)
 

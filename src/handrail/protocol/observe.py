@@ -395,3 +395,5 @@ class Finish(Act):
     """What was achieved."""
     status: Literal["done", "infeasible", "failed"] = "done"
     """How it ended; infeasible is what nobody could do here."""
+    answer: Text | None = None
+    """What was asked for and nothing else, such as 12500, 07:05 or 2026-03-04; a list has a line for each."""

@@ -11,6 +11,7 @@ from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.device import Device
 from handrail_sim.system.intents import Handles
+from handrail_sim.system.world import clock_time, entries, needed
 from handrail_sim.view import (
     View,
     button,
@@ -251,10 +252,51 @@ class Calendar(App):
     def on_boot(cls, phone: Any) -> None:
         grant_defaults(cls, phone)
 
+    def fill(self, given: Any) -> None:
+        """Events with `title`, `day` (from today), `from`, `to`, `location`, `description`, `all_day`."""
+        planned = entries(given, "calendar", "title day from to location description all_day")
+        if not planned.adds:
+            with database(self.phone) as rows:
+                rows.execute("DELETE FROM Events")
+        midnight = self.phone.local().replace(hour=0, minute=0, second=0, microsecond=0)
+        for number, event in enumerate(planned.rows):
+            at = f"calendar[{number}]"
+            needed(event, ("title",), at)
+            day = midnight + timedelta(days=int(event.get("day", 1)))
+            hour, minute = clock_time(event.get("from", "09:00"), at)
+            last_hour, last_minute = clock_time(event.get("to", f"{min(hour + 1, 23):02d}:{minute:02d}"), at)
+            start, end = (
+                day.replace(hour=hour, minute=minute),
+                day.replace(hour=last_hour, minute=last_minute),
+            )
+            if event.get("all_day"):
+                start, end = day, day + timedelta(days=1)
+            save(
+                self.phone,
+                {
+                    "title": str(event["title"]),
+                    "eventLocation": str(event.get("location", "")),
+                    "description": str(event.get("description", "")),
+                    "dtstart": int(start.timestamp() * 1000),
+                    "dtend": int(end.timestamp() * 1000),
+                    "allDay": int(bool(event.get("all_day"))),
+                    "eventTimezone": self.phone.props["persist.sys.timezone"],
+                },
+            )
+
     def state(self) -> dict[str, Any]:
         return {
             "events": [
-                {"id": one["_id"], "title": one["title"], "start_ms": one["dtstart"], "end_ms": one["dtend"]}
+                {
+                    "id": one["_id"],
+                    "title": one["title"],
+                    "location": one["eventLocation"] or "",
+                    "day": f"{self.phone.local(one['begin']):%Y-%m-%d}",
+                    "from": f"{self.phone.local(one['begin']):%H:%M}",
+                    "to": f"{self.phone.local(one['end']):%H:%M}",
+                    "start_ms": one["dtstart"],
+                    "end_ms": one["dtend"],
+                }
                 for one in events(self.phone)
             ]
         }

@@ -10,6 +10,7 @@ from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system import telephony
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles
+from handrail_sim.system.world import HOUR_MS, entries, needed
 from handrail_sim.view import (
     View,
     avatar,
@@ -211,6 +212,21 @@ class Dialer(App):
 
     def on_action(self, action: str) -> None:
         telephony.press(self.phone, action)
+
+    def fill(self, given: Any) -> None:
+        """Calls with `number`, `kind` (incoming, outgoing, missed), `hours_ago`, `seconds`."""
+        calls = entries(given, "dialer", "number kind hours_ago seconds")
+        kinds, now = {"incoming": 1, "outgoing": 2, "missed": 3}, self.phone.wall_ms()
+        with self.phone.providers.database("calllog.db") as rows:
+            if not calls.adds:
+                rows.execute("DELETE FROM calls")
+            for at, row in enumerate(calls.rows):
+                needed(row, ("number", "kind"), f"dialer[{at}]")
+                when = now - int(float(row.get("hours_ago", len(calls.rows) - at)) * HOUR_MS)
+                rows.execute(
+                    "INSERT INTO calls (number, date, duration, type) VALUES (?, ?, ?, ?)",
+                    (str(row["number"]), when, int(row.get("seconds", 0)), kinds[str(row["kind"])]),
+                )
 
     def state(self) -> dict[str, Any]:
         return {"call": self.phone.call, "log": telephony.call_log(self.phone)}

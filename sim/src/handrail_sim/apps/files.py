@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from handrail_sim.disk.nodes import Stat
+from handrail_sim.errors import BadSetting
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import VIEW, Handles, Intent
 from handrail_sim.system.media import ROOT, mime_of
@@ -257,6 +259,32 @@ class Files(App):
     handles = (
         Handles("com.android.documentsui.files.FilesActivity", VIEW, mime="vnd.android.document/directory"),
     )
+
+    def fill(self, given: Any) -> None:
+        """Texts by their paths in shared storage, `Download/list.txt`; one that ends with / is a folder."""
+        if not isinstance(given, dict):
+            raise BadSetting("world.files: should be texts by their paths", path="world.files")
+        for path, content in given.items():
+            place = f"{ROOT}/{str(path).strip('/')}"
+            folder = place if str(path).endswith("/") else posixpath.dirname(place)
+            if not self.phone.files.exists(folder):
+                self.phone.files.mkdir(folder, parents=True)
+            if not str(path).endswith("/"):
+                self.phone.files.write(place, str(content).encode())
+
+    def state(self) -> dict[str, Any]:
+        """Every file of shared storage by its path, with its size, but those of the camera and of apps."""
+        return {"files": dict(self._below(ROOT))}
+
+    def _below(self, folder: str) -> Iterator[tuple[str, int]]:
+        for name in sorted(self.phone.files.list(folder)):
+            path = f"{folder}/{name}"
+            if self.phone.files.is_dir(path):
+                if name not in ("Android", "DCIM") and not name.startswith("."):
+                    yield f"{path.removeprefix(ROOT + '/')}/", -1
+                    yield from self._below(path)
+            else:
+                yield path.removeprefix(f"{ROOT}/"), self.phone.files.stat(path).size
 
 
 APP = Files

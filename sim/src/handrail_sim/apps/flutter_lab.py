@@ -33,7 +33,12 @@ class Main(Activity):
     title = "Flutter lab"
 
     def on_create(self) -> None:
-        self.state.update(tasks=[[name, False] for name in _TASKS], speed=30.0, counter=0, saving=0)
+        self.state.update(
+            tasks=[[name, False] for name in self.phone.world.get(self.app.package, _TASKS)],
+            speed=30.0,
+            counter=0,
+            saving=0,
+        )
 
     def build(self) -> View:
         content = frame(
@@ -202,6 +207,10 @@ class FlutterLab(App):
             del self.phone.ports[self._port]
         for stream in list(self._debuggers):
             stream.close()
+
+    def fill(self, given: Any) -> None:
+        """The names of the tasks on its list."""
+        self.phone.world[self.package] = [str(name) for name in given]
 
     def state(self) -> dict[str, Any]:
         screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]

@@ -14,6 +14,7 @@ from handrail_sim import extras
 from handrail_sim.channels.react.component import drawn_by
 from handrail_sim.system.activities import Activity, App
 from handrail_sim.system.intents import SEND, Handles, Intent
+from handrail_sim.system.world import entries
 from handrail_sim.view import Style, View, avatar, column, field, frame, icon, image, row, scroll, text
 
 if TYPE_CHECKING:
@@ -28,10 +29,10 @@ REQUEST_MS = 1200
 SERVER = "https://harbour.example"
 METRO = "tcp:8081"
 _POSTS = (
-    ("Ada Marrow", "The ferry was early today. Nobody knew what to do with the time."),
-    ("Tilo Sand", "First tomatoes."),
-    ("Una Birch", "Looking for the owner of a blue umbrella."),
-    ("Pim Inkwell", "Fog, day three."),
+    ("Ada Marrow", "The ferry was early today. Nobody knew what to do with the time.", 3),
+    ("Tilo Sand", "First tomatoes.", 0),
+    ("Una Birch", "Looking for the owner of a blue umbrella.", 12),
+    ("Pim Inkwell", "Fog, day three.", 1),
 )
 
 
@@ -49,8 +50,8 @@ class Main(Activity):
 
     def on_create(self) -> None:
         self.state.update(
-            likes=[3, 0, 12, 1],
-            liked=[False] * 4,
+            likes=[likes for _, _, likes in self.first_posts],
+            liked=[False] * len(self.first_posts),
             pending_requests=0,
             requests=0,
             posts=[],
@@ -58,6 +59,11 @@ class Main(Activity):
             by_likes=False,
         )
         self.on_new_intent(self.intent)
+
+    @property
+    def first_posts(self) -> list[tuple[str, str, int]]:
+        """What others posted: who, which words, how many hearts."""
+        return list(self.phone.world.get(self.app.package, _POSTS))
 
     def on_new_intent(self, intent: Intent) -> None:
         """What another app shares is posted at once."""
@@ -84,7 +90,7 @@ class Main(Activity):
 
     def feed(self) -> View:
         own = [self.post(f"own:{number}", "You", words) for number, words in enumerate(self.state["posts"])]
-        posts = [self.post(str(number), *_POSTS[number], number) for number in self.order()]
+        posts = [self.post(str(number), *self.first_posts[number][:2], number) for number in self.order()]
         return scroll(
             group(self.composer(), *own[::-1], *posts, gap=8.0, padding=16.0),
             cls="android.widget.ScrollView",
@@ -96,7 +102,8 @@ class Main(Activity):
     def order(self) -> list[int]:
         likes = self.state["likes"]
         return sorted(
-            range(len(_POSTS)), key=lambda number: -likes[number] if self.state["by_likes"] else number
+            range(len(self.first_posts)),
+            key=lambda number: -likes[number] if self.state["by_likes"] else number,
         )
 
     def composer(self) -> View:
@@ -185,7 +192,7 @@ class Main(Activity):
         self.request("feed", self.refreshed)
 
     def refreshed(self) -> None:
-        self.state["likes"][2] += 1
+        self.state["likes"][len(self.first_posts) // 2] += 1
 
     def sort(self) -> None:
         self.state["by_likes"] = not self.state["by_likes"]
@@ -250,6 +257,13 @@ class ReactLab(App):
             stream.close()
         if self.js is not None:
             self.js.close()
+
+    def fill(self, given: Any) -> None:
+        """Posts of the feed with `who`, `text`, `likes`."""
+        rows = entries(given, "react_lab", "who text likes").rows
+        self.phone.world[self.package] = [
+            (str(row["who"]), str(row["text"]), int(row.get("likes", 0))) for row in rows
+        ]
 
     def state(self) -> dict[str, Any]:
         screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]

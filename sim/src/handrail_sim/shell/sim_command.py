@@ -14,6 +14,7 @@ from handrail_sim.system import profiles
 USAGE = """usage: sim COMMAND ...
 
 sim state [PATH]                       the phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes
+sim world JSON                         what apps hold from now on, by their short names
 sim snapshot [NAME]                    keep the whole phone under a name
 sim restore [NAME]                     bring a kept phone back
 sim fault add NAME [OPTION=VALUE ...]  switch a fault or a profile on
@@ -79,6 +80,17 @@ def _pick(value: Any, path: str) -> list[Any] | None:
             if found is not None:
                 return found
     return None
+
+
+async def _world(call: Call, args: list[str]) -> int:
+    try:
+        given = json.loads(" ".join(args))
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        return await call.fail('usage: sim world \'{"notes": [{"title": "Oats"}]}\'', 2)
+    call.phone.give(given)
+    return 0
 
 
 async def _snapshot(call: Call, args: list[str]) -> int:
@@ -188,6 +200,7 @@ async def _reboot(call: Call, _args: list[str]) -> int:
 
 COMMANDS: dict[str, Run] = {
     "state": _state,
+    "world": _world,
     "snapshot": _snapshot,
     "restore": _restore,
     "fault": _fault,

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from handrail_sim.disk.files import Files
 from handrail_sim.disk.storage import Database, Prefs, is_stale, open_database
+from handrail_sim.errors import BadSetting
 from handrail_sim.system import overlays
 from handrail_sim.system.activity_state import ActivityState
 from handrail_sim.system.decor import decorate
@@ -43,6 +44,10 @@ class App(Manifest):
 
     def on_action(self, action: str) -> None:
         """A button of one of its notifications was tapped."""
+
+    def fill(self, given: Any) -> None:  # noqa: ARG002 - for apps to use
+        """Hold this instead of what a new app holds; `sim/docs/simulator.md` says what each app takes."""
+        raise BadSetting(f"world: {self.label} holds nothing that could be given", path=self.package)
 
     def state(self) -> dict[str, Any]:
         """What a test may check, as JSON-able data. Also called while the app does not run."""

@@ -72,6 +72,8 @@ class Device:
         self.instrumentations: dict[str, Any] = {}
         self.reboot_hooks: list[Callable[[], None]] = []
         self.snapshots: dict[str, dict[str, Any]] = {}
+        self.world: dict[str, Any] = {}
+        """By package: what an app was given that no file of its own holds, such as the pages of the web."""
         self.input_log: list[dict[str, Any]] = []
         self.events: deque[Event] = deque(maxlen=256)
         self.last_event_ms = 0.0

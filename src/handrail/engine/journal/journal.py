@@ -57,6 +57,8 @@ class Journal:
         self._writer = Writer(home, self._cosigner.tell if self._cosigner else None)
         self._db = connect(store_path(home))
         self._unswept = SWEEP_AFTER_BYTES
+        self.awaited = 0
+        """How many wait just now for the writer's thread: no event loop can see that it works."""
         self._prepare()
 
     @classmethod
@@ -92,7 +94,7 @@ class Journal:
         loop = asyncio.get_running_loop()
         waiter = Waiter(loop, loop.create_future())
         self._writer.put(JournalWork(self._entry(event), waiter=waiter))
-        return await waiter.done
+        return await self._until_told(waiter)
 
     def keep(self, companion: Companion) -> None:
         """Another part's state goes into the next commit: it is never older than what is sealed next."""
@@ -104,7 +106,14 @@ class Journal:
             loop = asyncio.get_running_loop()
             waiter = Waiter(loop, loop.create_future())
             self._writer.put(JournalWork(waiter=waiter))
-            await waiter.done
+            await self._until_told(waiter)
+
+    async def _until_told(self, waiter: Waiter) -> int:
+        self.awaited += 1
+        try:
+            return await waiter.done
+        finally:
+            self.awaited -= 1
 
     async def put_blob(self, data: bytes, kind: str, *, no_secret: bool = False) -> str:
         """Store a blob and return its name. What is no text is kept only with `no_secret`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 CUSTOMER = "100200"
@@ -77,6 +78,18 @@ class Ledger:
         for account, words, cents, days in _PAST:
             self._write(account, words, cents, now_ms - days * _DAY_MS)
         run("PRAGMA user_version = 1")
+        self._database.commit()
+
+    def replace(
+        self, accounts: Sequence[tuple[str, str, int]], past: Sequence[tuple[str, str, int, int]]
+    ) -> None:
+        """These accounts (name, number, cents) and movements (account, words, cents, at) and no others."""
+        self._database.execute("DELETE FROM entries")
+        self._database.execute("DELETE FROM accounts")
+        self._database.executemany("INSERT INTO accounts (name, number, cents) VALUES (?, ?, ?)", accounts)
+        numbers = {account.name: account.id for account in self.accounts()}
+        for name, words, cents, at_ms in past:
+            self._write(numbers[name], words, cents, at_ms)
         self._database.commit()
 
     def _write(self, account: int, words: str, cents: int, at_ms: int) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from handrail_sim.apps.bank.ledger import CUSTOMER, PASSWORD
+from typing import TYPE_CHECKING, cast
+
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, button, column, field, icon, scroll, spinner, text, toolbar
+
+if TYPE_CHECKING:
+    from handrail_sim.apps.bank import Bank
 
 SENDER = "HARBOUR"
 CHECKING_MS = 700
@@ -38,11 +42,21 @@ class Login(Activity):
                 if self.app.prefs("session").get("trusted")
                 else None,
                 spinner(align="center", desc="Signing in") if busy else None,
-                text(f"Demonstration customer {CUSTOMER}, password {PASSWORD}", "caption", id="demo"),
+                text(
+                    "Demonstration customer {}, password {}".format(*self.bank.credentials()),
+                    "caption",
+                    id="demo",
+                )
+                if "customer" not in self.bank.prefs("customer")
+                else None,
                 padding=24.0,
                 gap=16.0,
             ),
         )
+
+    @property
+    def bank(self) -> Bank:
+        return cast("Bank", self.app)
 
     def sign_in(self) -> None:
         if self.phone.now_ms() < self.state["locked_until"]:
@@ -55,7 +69,7 @@ class Login(Activity):
 
     def ask_finger(self) -> None:
         """A phone on which somebody signed in before is trusted: a finger is enough there."""
-        title, subtitle = "Sign in to Harbour Bank", f"Customer {CUSTOMER}"
+        title, subtitle = "Sign in to Harbour Bank", f"Customer {self.bank.credentials()[0]}"
         self.phone.ask_finger(self, title, subtitle, "Use password", self.finger_told)
 
     def finger_told(self, recognized: bool) -> None:
@@ -65,7 +79,7 @@ class Login(Activity):
 
     def checked(self) -> None:
         self.state["checking"] = False
-        if (self.field("customer"), self.field("password")) == (CUSTOMER, PASSWORD):
+        if (self.field("customer"), self.field("password")) == self.bank.credentials():
             self.state["wrong"] = 0
             self.set_field("password", "")
             self.start("CodeActivity")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from handrail_sim.apps.browser.pages import web_of
 from handrail_sim.apps.browser.screen import Main
 from handrail_sim.system.activities import App
 from handrail_sim.system.intents import VIEW, Handles
+from handrail_sim.system.world import mapping
 
 
 class Browser(App):
@@ -19,6 +21,12 @@ class Browser(App):
     permissions = ("android.permission.INTERNET", "android.permission.ACCESS_FINE_LOCATION")
     activities = {"MainActivity": Main}
     handles = (Handles("MainActivity", VIEW, scheme="http,https"),)
+
+    def fill(self, given: Any) -> None:
+        """`pages` by address without https://, with `title` and `blocks`; `books` of the catalogue."""
+        told = mapping(given, "browser", "pages books")
+        web_of(told)  # what is wrong with it is said now
+        self.phone.world[self.package] = told
 
     def state(self) -> dict[str, Any]:
         kept = self.prefs("browser")

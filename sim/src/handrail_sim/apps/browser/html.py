@@ -16,6 +16,7 @@ from handrail_sim.apps.browser.pages import (
     Paragraph,
     Picture,
     Submit,
+    Web,
     open_page,
 )
 
@@ -26,11 +27,11 @@ _STYLE = (
 )
 
 
-def html_at(url: str) -> str | None:
+def html_at(url: str, web: Web | None = None) -> str | None:
     """The document at an address of the phone's own web; None for one that it does not have."""
     if not (urlsplit(url).hostname or "").endswith(".example"):
         return None
-    return html_of(open_page(url))
+    return html_of(open_page(url, web))
 
 
 def html_of(page: Page) -> str:

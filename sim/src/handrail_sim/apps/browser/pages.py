@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import parse_qsl, quote_plus, urlencode, urlsplit
+
+from handrail_sim.errors import BadSetting
+from handrail_sim.system.world import mapping
 
 HOME = "https://harbour.example/"
 
@@ -174,23 +178,73 @@ _BOOKS = (
 )
 
 
-def open_page(url: str) -> Page:
+@dataclass(frozen=True, slots=True)
+class Web:
+    """The web as one phone has it: pages that it was given stand before those that every phone has."""
+
+    pages: Mapping[str, Page]
+    books: tuple[tuple[str, str, str], ...]
+
+
+def web_of(given: Mapping[str, Any]) -> Web:
+    """`given` is the browser's part of a phone's world."""
+    own = {place: read_page(page, place) for place, page in given.get("pages", {}).items()}
+    books = tuple(
+        (str(title), str(author), str(where)) for title, author, where in given.get("books", _BOOKS)
+    )
+    return Web({**_PAGES, **own}, books)
+
+
+_BLOCKS: Mapping[str, Callable[[Mapping[str, Any]], Written]] = {
+    "heading": lambda row: Heading(str(row["heading"]), int(row.get("level", 1))),
+    "link": lambda row: Link(str(row["link"]), str(row["to"])),
+    "picture": lambda row: Picture("landscape:4", str(row["picture"])),
+    "input": lambda row: Input(
+        str(row["input"]), str(row["label"]), str(row.get("kind", "text")), bool(row.get("required"))
+    ),
+    "check": lambda row: Check(str(row["check"]), str(row["label"]), bool(row.get("required"))),
+    "choice": lambda row: Choice(str(row["choice"]), str(row["label"]), tuple(map(str, row["options"]))),
+    "submit": lambda row: Submit(str(row["submit"]), str(row["to"])),
+}
+
+
+def read_page(given: Any, place: str) -> Page:
+    """A page as a world writes it: `title`, and `blocks`, where a text is a paragraph."""
+    told = mapping(given, f"browser.pages.{place}", "title blocks")
+    blocks: list[Written] = []
+    for block in told.get("blocks", []):
+        if not isinstance(block, dict):
+            blocks.append(Paragraph(str(block)))
+            continue
+        kind = next((name for name in _BLOCKS if name in block), None)
+        if kind is None:
+            raise BadSetting(
+                f"world.browser.pages.{place}: {str(block)[:60]} is no block",
+                path=f"world.browser.pages.{place}",
+                hint=f"A text, or a mapping with one of {', '.join(_BLOCKS)}.",
+            )
+        blocks.append(_BLOCKS[kind](block))
+    return Page(str(told.get("title", place)), tuple(blocks))
+
+
+def open_page(url: str, web: Web | None = None) -> Page:
     """The document at an address; an unknown one is a page too, as in a real browser."""
+    web = web or web_of({})
     parts = urlsplit(url)
     place = f"{parts.netloc}{parts.path or '/'}"
     form = dict(parse_qsl(parts.query))
     if place == "harbour.example/results":
-        return _results(form.get("q", ""))
+        return _results(form.get("q", ""), web)
     if place == "harbour.example/joined":
         return _joined(form)
     if place == "search.example/":
-        return _web_search(form.get("q", ""))
-    return _PAGES.get(place) or _missing(parts.netloc, place)
+        return _web_search(form.get("q", ""), web)
+    return web.pages.get(place) or _missing(parts.netloc, place)
 
 
-def _results(query: str) -> Page:
+def _results(query: str, web: Web) -> Page:
     wanted = query.casefold()
-    hits = [book for book in _BOOKS if wanted in f"{book[0]} {book[1]}".casefold()]
+    hits = [book for book in web.books if wanted in f"{book[0]} {book[1]}".casefold()]
     lines = [Paragraph(f"{title}, {author}: {where}") for title, author, where in hits]
     count = f"{len(hits)} book{'' if len(hits) == 1 else 's'} for “{query}”"
     again = Link("New search", "https://harbour.example/search")
@@ -213,8 +267,8 @@ def _joined(form: Mapping[str, str]) -> Page:
     )
 
 
-def _web_search(query: str) -> Page:
-    results = [Link(page.title, f"https://{place}") for place, page in _PAGES.items()]
+def _web_search(query: str, web: Web) -> Page:
+    results = [Link(page.title, f"https://{place}") for place, page in web.pages.items()]
     fitting = [link for link in results if query.casefold() in link.words.casefold()] or results[:2]
     return Page(f"{query} - Search", (Heading(f"Results for {query}", 2), *fitting))
 

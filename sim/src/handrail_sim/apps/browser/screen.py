@@ -9,11 +9,13 @@ from handrail_sim.apps.browser.html import html_at
 from handrail_sim.apps.browser.pages import (
     HOME,
     Page,
+    Web,
     address,
     complaint,
     offline_page,
     open_page,
     submit_url,
+    web_of,
 )
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.intents import SEND, Intent
@@ -42,7 +44,15 @@ class Main(Activity):
 
     @property
     def page(self) -> Page:
-        return offline_page(self.state["url"]) if self.state["offline"] else open_page(self.state["url"])
+        return (
+            offline_page(self.state["url"])
+            if self.state["offline"]
+            else open_page(self.state["url"], self.known_web)
+        )
+
+    @property
+    def known_web(self) -> Web:
+        return web_of(self.phone.world.get(self.app.package, {}))
 
     def where(self) -> str:
         """What a page that asks for the place is told."""
@@ -85,7 +95,7 @@ class Main(Activity):
 
     def real_web(self, engine: WebEngine) -> View:
         """The same by a real engine, which has a history and forms of its own."""
-        engine.pages = html_at
+        engine.pages = partial(html_at, web=self.known_web)
         self.state["url"] = engine.address(self, WEB_NAME) or self.state["url"]
         self.app.prefs("browser")["url"] = self.state["url"]
         return engine.view(self, WEB_NAME, self.state["history"][-1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from handrail_sim.apps.clock.alarm_panel import AlarmPanel
@@ -14,6 +14,7 @@ from handrail_sim.apps.clock.time_panel import TimePanel
 from handrail_sim.apps.clock.timer_panel import TimerPanel
 from handrail_sim.system.activities import App
 from handrail_sim.system.intents import Handles
+from handrail_sim.system.world import clock_time, entries, needed
 from handrail_sim.view import View, column, tabs
 
 if TYPE_CHECKING:
@@ -79,6 +80,19 @@ class Clock(App):
     def on_boot(cls, phone: Context) -> None:
         rearm(phone, cls.package)
 
+    def fill(self, given: Any) -> None:
+        """Alarms with `time` (07:30), `days` (0 is Sunday), `enabled`, `vibrate`, `label`."""
+        alarms = entries(given, "clock", "time days enabled vibrate label")
+        store = open_store(self)
+        if not alarms.adds:
+            for known in store.all():
+                store.delete(known.id)
+        for number, row in enumerate(alarms.rows):
+            needed(row, ("time",), f"clock[{number}]")
+            made = store.add(*clock_time(row.pop("time"), f"clock[{number}]"))
+            store.change(replace(made, **{**row, "days": tuple(row.get("days", ()))}))
+        arm(self)
+
     def state(self) -> dict[str, Any]:
         """Alarms, timer and stopwatch as they stand now."""
         now = self.phone.wall_ms()
@@ -91,6 +105,7 @@ class Clock(App):
             "timer": {
                 "set": bool(countdown.length_ms),
                 "running": bool(countdown.end_ms),
+                "length_ms": countdown.length_ms,
                 "remaining_ms": countdown.remaining(now),
             },
             "stopwatch": {

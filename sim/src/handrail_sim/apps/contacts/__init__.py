@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from handrail_sim.apps.contacts.card import Card
 from handrail_sim.apps.contacts.editor import Editor
 from handrail_sim.apps.contacts.people import People
-from handrail_sim.apps.contacts.store import open_store
+from handrail_sim.apps.contacts.store import Contact, open_store
 from handrail_sim.apps.default_grants import grant_defaults
 from handrail_sim.system.activities import App
 from handrail_sim.system.intents import Handles
+from handrail_sim.system.world import entries, needed
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Context
@@ -48,6 +49,21 @@ class Contacts(App):
     @classmethod
     def on_boot(cls, phone: Context) -> None:
         grant_defaults(cls, phone)
+
+    def fill(self, given: Any) -> None:
+        """People with `name`, and `phone`, `email`, `company`, `starred` as they have them."""
+        people = entries(given, "contacts", "name phone email company starred")
+        store = open_store(self.phone)
+        if not people.adds:
+            for known in store.everybody():
+                store.delete(known.id)
+        for number, row in enumerate(people.rows):
+            needed(row, ("name",), f"contacts[{number}]")
+            first, _, last = str(row.pop("name")).partition(" ")
+            starred = bool(row.pop("starred", False))
+            store.save(
+                Contact(0, first, last, **{key: str(one) for key, one in row.items()}, starred=starred)
+            )
 
     def state(self) -> dict[str, Any]:
         """Everybody, by name."""

@@ -7,6 +7,7 @@ from typing import Any
 from handrail_sim.apps.gallery.grid import Main
 from handrail_sim.apps.gallery.viewer import Viewer
 from handrail_sim.system.activities import App
+from handrail_sim.system.world import entries
 
 
 class Gallery(App):
@@ -18,6 +19,10 @@ class Gallery(App):
     version = "2.4"
     permissions = ("android.permission.READ_MEDIA_IMAGES",)
     activities = {"MainActivity": Main, "ViewerActivity": Viewer}
+
+    def fill(self, given: Any) -> None:
+        """Photos with `place` and `days_ago`, the newest first."""
+        self.phone.world[self.package] = entries(given, "gallery", "place days_ago").rows
 
     def state(self) -> dict[str, Any]:
         kept = self.prefs("gallery")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 COUNT = 60
 _PLACES = ("Harbour", "Hill", "Island", "Ferry", "Market", "Lighthouse", "Meadow", "Station")
@@ -36,3 +38,12 @@ def pictures(seed: int, now_ms: int) -> list[Picture]:
         day -= random.randrange(0, 3)
         found.append(Picture(number, random.choice(_PLACES), day * _DAY_MS))
     return found
+
+
+def given_pictures(rows: Sequence[Mapping[str, Any]], now_ms: int) -> list[Picture]:
+    """Those that somebody gave this phone, as old as they said."""
+    day = now_ms // _DAY_MS
+    return [
+        Picture(number, str(row["place"]), (day - int(row.get("days_ago", number))) * _DAY_MS)
+        for number, row in enumerate(rows)
+    ]

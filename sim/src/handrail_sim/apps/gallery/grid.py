@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail_sim.apps.gallery.album import Picture, pictures
+from handrail_sim.apps.gallery.album import Picture, given_pictures, pictures
 from handrail_sim.clock import iso_time
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, button, column, frame, icon, image, lazy_list, text, toolbar
@@ -21,7 +21,9 @@ def album(activity: Activity) -> list[Picture]:
     if _EPOCH_KEY not in kept:
         kept[_EPOCH_KEY] = activity.phone.wall_ms()
     gone = str(kept.get("deleted", "")).split(",")
-    every = pictures(activity.phone.seed, int(kept[_EPOCH_KEY]))
+    given = activity.phone.world.get(activity.app.package)
+    now = int(kept[_EPOCH_KEY])
+    every = pictures(activity.phone.seed, now) if given is None else given_pictures(given, now)
     return [picture for picture in every if str(picture.number) not in gone]
 
 

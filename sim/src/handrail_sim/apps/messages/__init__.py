@@ -12,6 +12,7 @@ from handrail_sim.apps.messages.threads import Threads
 from handrail_sim.system.activities import App
 from handrail_sim.system.first_data import FAILED, RECEIVED, SENT
 from handrail_sim.system.intents import SEND, VIEW, Handles
+from handrail_sim.system.world import HOUR_MS, entries, needed
 
 if TYPE_CHECKING:
     from handrail_sim.system.activities import Context
@@ -62,6 +63,24 @@ class Messages(App):
         self.phone.notify(
             self.package, name, text, tap=(_CONVERSATION, {"address": sender}), key=thread_key(sender)
         )
+
+    def fill(self, given: Any) -> None:
+        """Messages with `from` or `to`, `text`, `hours_ago` (the later in the list, the newer), `unread`."""
+        messages = entries(given, "messages", "from to text hours_ago unread")
+        store, now = open_store(self.phone), self.phone.wall_ms()
+        if not messages.adds:
+            for thread in store.threads():
+                store.delete_thread(thread[0].address)
+        count = len(messages.rows)
+        for number, row in enumerate(messages.rows):
+            needed(row, ("text",), f"messages[{number}]")
+            sent = "to" in row
+            at = now - int(float(row.get("hours_ago", (count - number) / 10)) * HOUR_MS)
+            store.add(
+                str(row.get("to", row.get("from", ""))), str(row["text"]), at, SENT if sent else RECEIVED
+            )
+            if not row.get("unread"):
+                store.mark_read(str(row.get("to", row.get("from", ""))))
 
     def state(self) -> dict[str, Any]:
         """Every thread, the newest first."""

@@ -8,6 +8,7 @@ from handrail_sim.apps.notes.editor import Editor
 from handrail_sim.apps.notes.overview import Overview
 from handrail_sim.apps.notes.store import open_store
 from handrail_sim.system.activities import App
+from handrail_sim.system.world import HOUR_MS, entries
 
 
 class Notes(App):
@@ -23,6 +24,17 @@ class Notes(App):
 
     def on_create(self) -> None:
         open_store(self)
+
+    def fill(self, given: Any) -> None:
+        """Notes with `title`, `body`, `hours_ago` (the later in the list, the newer)."""
+        notes = entries(given, "notes", "title body hours_ago")
+        store, now = open_store(self), self.phone.wall_ms()
+        if not notes.adds:
+            for known in store.all():
+                store.delete(known.id)
+        for number, row in enumerate(notes.rows):
+            at = now - int(float(row.get("hours_ago", len(notes.rows) - number)) * HOUR_MS)
+            store.add(str(row.get("title", "")), str(row.get("body", "")), at)
 
     def state(self) -> dict[str, Any]:
         """Notes in the order of their making, and how the list is sorted."""

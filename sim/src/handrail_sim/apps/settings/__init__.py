@@ -18,6 +18,7 @@ from handrail_sim.apps.settings import (
 )
 from handrail_sim.system.activities import App
 from handrail_sim.system.intents import Handles
+from handrail_sim.system.world import mapping
 
 _ACTIONS = {
     "SETTINGS": places.HOME,
@@ -90,11 +91,21 @@ class Settings(App):
         Handles(places.APP_INFO, "android.settings.APPLICATION_DETAILS_SETTINGS", "package"),
     )
 
+    def fill(self, given: Any) -> None:
+        """`global`, `secure`, `system` by name; `wifi` with `name`, `secured`; `paired`; `nearby`."""
+        told = mapping(given, "settings", "global secure system wifi paired nearby")
+        for table in ("global", "secure", "system"):
+            for name, value in dict(told.pop(table, {})).items():
+                self.phone.settings[table][name] = str(value)
+        self.phone.world[self.package] = self.phone.world.get(self.package, {}) | told
+
     def state(self) -> dict[str, Any]:
         """Which network it is on and what is paired; the settings themselves are the phone's."""
         return {
-            "wifi": str(self.prefs("wifi").get("connected", network.NETWORKS[0][0])),
-            "paired": str(self.prefs("bluetooth").get("paired", "\n".join(bluetooth.PAIRED))).split("\n"),
+            "wifi": str(self.prefs("wifi").get("connected", network.first_network(self.phone))),
+            "paired": str(
+                self.prefs("bluetooth").get("paired", "\n".join(bluetooth.first_paired(self.phone)))
+            ).split("\n"),
         }
 
 

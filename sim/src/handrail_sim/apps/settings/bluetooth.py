@@ -7,6 +7,7 @@ from functools import partial
 
 from handrail_sim.apps.settings import places
 from handrail_sim.apps.settings.page import Page, group, link, note, toggle
+from handrail_sim.system.device import Device
 from handrail_sim.view import View, icon, item, spinner
 
 PAIRED = ("Kitchen Speaker",)
@@ -16,8 +17,13 @@ _SEARCH_MS = 3000
 
 def paired(page: Page) -> list[str]:
     """Devices the phone knows."""
-    kept = str(page.app.prefs("bluetooth").get("paired", "\n".join(PAIRED)))
+    kept = str(page.app.prefs("bluetooth").get("paired", "\n".join(first_paired(page.phone))))
     return [name for name in kept.split("\n") if name]
+
+
+def first_paired(phone: Device) -> list[str]:
+    """What a new phone knows."""
+    return list(phone.world.get("com.android.settings", {}).get("paired", PAIRED))
 
 
 class Devices(Page):
@@ -88,7 +94,11 @@ class Pairing(Page):
 
     def rows(self) -> Sequence[View | None]:
         searching = self.state["searching"]
-        shown = [name for name in NEARBY if name not in paired(self)]
+        shown = [
+            name
+            for name in self.phone.world.get("com.android.settings", {}).get("nearby", NEARBY)
+            if name not in paired(self)
+        ]
         return [
             link("Device name", None, self.get("global", "device_name")),
             group("Available devices"),

@@ -7,6 +7,7 @@ from functools import partial
 
 from handrail_sim.apps.settings import places
 from handrail_sim.apps.settings.page import Page, group, link, note, toggle
+from handrail_sim.system.device import Device
 from handrail_sim.view import View, field, icon, item
 
 # What is in the air: name, secured.
@@ -18,6 +19,19 @@ NETWORKS = (
     ("Quiet Neighbour", True),
     ("TowerB-2.4GHz", True),
 )
+
+
+def networks(phone: Device) -> dict[str, bool]:
+    """What is in the air around this phone: names, and whether they are secured."""
+    given = phone.world.get("com.android.settings", {}).get("wifi")
+    return dict(NETWORKS) if given is None else {row["name"]: bool(row.get("secured")) for row in given}
+
+
+def first_network(phone: Device) -> str:
+    """The one that a new phone is on."""
+    return next(iter(networks(phone)), "")
+
+
 _SCAN_MS = 1200
 _CONNECT_MS = 1500
 _SHORTEST_PASSWORD = 8
@@ -30,7 +44,7 @@ class Network(Page):
 
     def rows(self) -> Sequence[View | None]:
         wifi = self.get("global", "wifi_on") == "1"
-        ssid = str(self.app.prefs("wifi").get("connected", NETWORKS[0][0]))
+        ssid = str(self.app.prefs("wifi").get("connected", first_network(self.phone)))
         return [
             self.link("Internet", places.INTERNET, (ssid if wifi and ssid else "Off"), "wifi"),
             link("SIMs", None, "Simulated", "sim"),
@@ -66,7 +80,7 @@ class Internet(Page):
 
     @property
     def connected(self) -> str:
-        return str(self.app.prefs("wifi").get("connected", NETWORKS[0][0]))
+        return str(self.app.prefs("wifi").get("connected", first_network(self.phone)))
 
     def rows(self) -> Sequence[View | None]:
         on = self.get("global", "wifi_on") == "1"
@@ -75,7 +89,7 @@ class Internet(Page):
             return [main, note("To see available networks, turn Wi‑Fi on")]
         if not self.state["scanned"]:
             return [main, note("Searching for networks…")]
-        ordered = sorted(NETWORKS, key=lambda network: network[0] != self.connected)
+        ordered = sorted(networks(self.phone).items(), key=lambda network: network[0] != self.connected)
         return [
             main,
             *(self._network(*each) for each in ordered),
@@ -97,7 +111,7 @@ class Internet(Page):
         return item(ssid, summary, icon("wifi"), lock, key=f"row:{ssid}", on_click=choose)
 
     def _saved(self) -> list[str]:
-        return str(self.app.prefs("wifi").get("saved", NETWORKS[0][0])).split("\n")
+        return str(self.app.prefs("wifi").get("saved", first_network(self.phone))).split("\n")
 
     def set_wifi(self, on: bool) -> None:
         self.put("global", "wifi_on", "1" if on else "0")
@@ -111,7 +125,7 @@ class Internet(Page):
     def choose_network(self, ssid: str) -> None:
         if ssid == self.connected:
             self.dialog(ssid, "Connected", {"Forget": partial(self.forget, ssid), "Done": None})
-        elif dict(NETWORKS)[ssid] and ssid not in self._saved():
+        elif networks(self.phone)[ssid] and ssid not in self._saved():
             self.state.update(asked=ssid, password="")
             self.dialog(
                 ssid, "", {"Cancel": None, "Connect": self.check_password}, content=self.password_field

@@ -8,11 +8,13 @@ from typing import Any
 
 from handrail_sim.apps.shop.browse import Main
 from handrail_sim.apps.shop.cart import Cart
+from handrail_sim.apps.shop.catalogue import given_product
 from handrail_sim.apps.shop.checkout import Checkout, Receipt
 from handrail_sim.apps.shop.orders import Orders
 from handrail_sim.apps.shop.product_page import ProductPage
-from handrail_sim.apps.shop.store import Store
+from handrail_sim.apps.shop.store import Store, open_store
 from handrail_sim.system.activities import App
+from handrail_sim.system.world import entries, needed
 
 
 class Shop(App):
@@ -32,10 +34,17 @@ class Shop(App):
         "OrdersActivity": Orders,
     }
 
+    def fill(self, given: Any) -> None:
+        """Products with `name`, `cents`, `department`, `words`, `rating`, `reviews`: these and no others."""
+        rows = entries(given, "shop", "name cents department words rating reviews").rows
+        for number, row in enumerate(rows):
+            needed(row, ("name", "cents"), f"shop[{number}]")
+        self.phone.world[self.package] = [given_product(number, row) for number, row in enumerate(rows)]
+
     def state(self) -> dict[str, Any]:
         """Looking must not leave a trace: a shop that was never opened has an empty cart in memory."""
         if self.phone.files.exists(f"{self.folder}/databases/shop.db"):
-            return Store(self.database("shop.db")).state()
+            return open_store(self).state()
         with closing(sqlite3.connect(":memory:")) as empty:
             return Store(empty).state()
 

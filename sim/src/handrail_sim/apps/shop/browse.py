@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from handrail_sim.apps.shop.catalogue import DEPARTMENTS, PAGE, Product, money, shelf
-from handrail_sim.apps.shop.store import Store
+from handrail_sim.apps.shop.catalogue import DEPARTMENTS, PAGE, Product, money
+from handrail_sim.apps.shop.store import catalogue, open_store
 from handrail_sim.system.activities import Activity
 from handrail_sim.system.surroundings import is_online, transfer_ms
 from handrail_sim.view import (
@@ -33,7 +33,7 @@ PRICE = Style(kind="text", size=16.0, bold=True, color="primary")
 
 def cart_button(activity: Activity, then: Callable[[object], None] | None = None) -> View:
     """The cart with the number of things in it, said aloud as shops do."""
-    count = Store(activity.app.database("shop.db")).count()
+    count = open_store(activity.app).count()
     words = f"Cart, {count} item{'' if count == 1 else 's'}" if count else "Cart, empty"
     return icon_button("cart", words, partial(activity.start, "CartActivity", then=then), id="cart")
 
@@ -72,7 +72,9 @@ class Main(Activity):
 
     def shelf(self) -> View:
         found: list[Product | None] = [
-            *shelf(self.state["pages"] * PAGE, self.state["department"], self.state["query"])
+            *catalogue(self.app).shelf(
+                self.state["pages"] * PAGE, self.state["department"], self.state["query"]
+            )
         ]
         return lazy_list(
             [*found, None],
@@ -115,7 +117,7 @@ class Main(Activity):
         )
 
     def add(self, number: int) -> None:
-        Store(self.app.database("shop.db")).add(number)
+        open_store(self.app).add(number)
         self.toast("Added to cart")
 
     def show(self, name: str) -> None:

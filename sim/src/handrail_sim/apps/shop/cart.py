@@ -7,7 +7,7 @@ from functools import partial
 from handrail_sim.apps.shop.browse import PRICE
 from handrail_sim.apps.shop.catalogue import money
 from handrail_sim.apps.shop.product_page import stepper
-from handrail_sim.apps.shop.store import Line, Store
+from handrail_sim.apps.shop.store import Line, Store, open_store
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import (
     Style,
@@ -41,7 +41,7 @@ class Cart(Activity):
 
     @property
     def store(self) -> Store:
-        return Store(self.app.database("shop.db"))
+        return open_store(self.app)
 
     def build(self) -> View:
         lines = self.store.cart()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 PAGE = 12
 REACH = 1540  # how far a search looks: twenty series of everything
@@ -72,15 +74,41 @@ def product(number: int) -> Product:
     )
 
 
-def shelf(count: int, department: str = "All", query: str = "") -> list[Product]:
-    """The first `count` products of a department whose names hold the query."""
-    wanted = query.strip().casefold()
-    found = (
-        one
-        for one in map(product, range(REACH))
-        if department in ("All", one.department) and wanted in one.name.casefold()
+class Catalogue:
+    """The products of one phone: those that it was given, else the endless shelf."""
+
+    def __init__(self, given: Sequence[Product] = ()) -> None:
+        self._given = given
+
+    def product(self, number: int) -> Product:
+        return self._given[number] if self._given else product(number)
+
+    def shelf(self, count: int, department: str = "All", query: str = "") -> list[Product]:
+        """The first `count` products of a department whose names hold the query."""
+        wanted = query.strip().casefold()
+        found = (
+            one
+            for one in self._given or map(product, range(REACH))
+            if department in ("All", one.department) and wanted in one.name.casefold()
+        )
+        return list(islice(found, count))
+
+
+def given_product(number: int, row: Mapping[str, Any]) -> Product:
+    """One from a phone's world; what it does not say is as it is for the product with this number."""
+    usual = product(number)
+    name = str(row["name"])
+    kind = next((picture for thing, picture, _ in _THINGS if thing.casefold() in name.casefold()), "")
+    return Product(
+        number,
+        name,
+        f"product:{name.lower()}",
+        int(row["cents"]),
+        float(row.get("rating", usual.rating)),
+        int(row.get("reviews", usual.reviews)),
+        str(row.get("words", usual.words)),
+        str(row.get("department", _DEPARTMENT.get(kind, "Home"))),
     )
-    return list(islice(found, count))
 
 
 def money(cents: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handrail_sim.apps.shop.cart import ORDERED, sum_line
 from handrail_sim.apps.shop.catalogue import money
-from handrail_sim.apps.shop.store import Store
+from handrail_sim.apps.shop.store import Store, open_store
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import (
     Style,
@@ -37,7 +37,7 @@ class Checkout(Activity):
 
     @property
     def store(self) -> Store:
-        return Store(self.app.database("shop.db"))
+        return open_store(self.app)
 
     def build(self) -> View:
         total = self.store.total()
@@ -136,7 +136,7 @@ class Receipt(Activity):
     title = "Receipt"
 
     def build(self) -> View:
-        order = Store(self.app.database("shop.db")).order(int(self.extras["order"]))
+        order = open_store(self.app).order(int(self.extras["order"]))
         return column(
             icon("check_circle", size=72.0, style=Style(kind="icon", icon="check_circle", color="success")),
             text("Thank you for your order", "headline", id="thanks"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handrail_sim.apps.shop.catalogue import money
-from handrail_sim.apps.shop.store import Order, Store
+from handrail_sim.apps.shop.store import Order, open_store
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, chip, column, icon, item, lazy_list, text, toolbar
 
@@ -16,7 +16,7 @@ class Orders(Activity):
     title = "Orders"
 
     def build(self) -> View:
-        orders = Store(self.app.database("shop.db")).orders()
+        orders = open_store(self.app).orders()
         return column(
             toolbar("Orders", on_up=self.finish),
             lazy_list(orders, _row, item_key=_key, id="orders", height="wrap", weight=1.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from handrail_sim.apps.shop.browse import PRICE, cart_button
-from handrail_sim.apps.shop.catalogue import Product, money, product
-from handrail_sim.apps.shop.store import MOST, Store
+from handrail_sim.apps.shop.catalogue import Product, money
+from handrail_sim.apps.shop.store import MOST, catalogue, open_store
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import (
     Style,
@@ -53,7 +53,7 @@ class ProductPage(Activity):
         self.state["quantity"] = 1
 
     def build(self) -> View:
-        shown = product(int(self.extras["number"]))
+        shown = catalogue(self.app).product(int(self.extras["number"]))
         return column(
             toolbar(shown.name, cart_button(self, self.cart_closed), on_up=self.finish),
             scroll(self.details(shown), height="wrap", weight=1.0, id="page"),
@@ -88,7 +88,7 @@ class ProductPage(Activity):
         self.state["quantity"] = max(1, min(MOST, self.state["quantity"] + by))
 
     def add(self, number: int) -> None:
-        Store(self.app.database("shop.db")).add(number, self.state["quantity"])
+        open_store(self.app).add(number, self.state["quantity"])
         self.snackbar("Added to cart", "View", self.open_cart)
 
     def open_cart(self) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from handrail_sim.apps.shop.catalogue import Product, product
+from handrail_sim.apps.shop.catalogue import Catalogue, Product
+
+if TYPE_CHECKING:
+    from handrail_sim.system.activities import App
 
 MOST = 9
 SHIPPING_CENTS = 490
@@ -44,8 +48,9 @@ class Order:
 class Store:
     """The tables `cart`, `orders` and `order_lines`."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, catalogue: Catalogue | None = None) -> None:
         self._database = database
+        self._catalogue = catalogue or Catalogue()
         if not database.execute("PRAGMA user_version").fetchone()[0]:
             self._create()
 
@@ -64,7 +69,7 @@ class Store:
 
     def cart(self) -> list[Line]:
         rows = self._database.execute("SELECT product, quantity FROM cart ORDER BY rowid")
-        return [Line(product(number), quantity) for number, quantity in rows]
+        return [Line(self._catalogue.product(number), quantity) for number, quantity in rows]
 
     def count(self) -> int:
         return sum(line.quantity for line in self.cart())
@@ -129,6 +134,13 @@ class Store:
         ).fetchone()
         return Order(*row)
 
+    def lines(self, number: int) -> list[dict[str, object]]:
+        """What an order is of."""
+        rows = self._database.execute(
+            "SELECT product, quantity FROM order_lines WHERE order_id = ? ORDER BY rowid", (number,)
+        )
+        return [{"product": self._catalogue.product(one).name, "quantity": count} for one, count in rows]
+
     def orders(self) -> list[Order]:
         """The newest first."""
         rows = self._database.execute(
@@ -145,7 +157,25 @@ class Store:
             ],
             "total_cents": self.total() if self.cart() else 0,
             "orders": [
-                {"number": order.number, "status": order.status, "cents": order.cents, "name": order.name}
+                {
+                    "number": order.number,
+                    "status": order.status,
+                    "cents": order.cents,
+                    "name": order.name,
+                    "address": order.address,
+                    "email": order.email,
+                    "lines": self.lines(order.id),
+                }
                 for order in self.orders()
             ],
         }
+
+
+def catalogue(app: App) -> Catalogue:
+    """What this phone's shop sells."""
+    return Catalogue(app.phone.world.get(app.package, ()))
+
+
+def open_store(app: App) -> Store:
+    """The cart and the orders of this app."""
+    return Store(app.database("shop.db"), catalogue(app))

@@ -1,0 +1,124 @@
+"""`handrail eval lint`: shipped templates are proved, and every kind of bad template is found."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from handrail.cli.evaluate import evaluate
+from handrail.evaluation.lint import LintReport, lint_template
+from handrail.evaluation.load import SHIPPED, load_templates, read_template
+from handrail.evaluation.template import TaskTemplate
+from handrail.evaluation.virtual_time import virtual_time
+
+NAMES = [template.id for template in load_templates()]
+
+
+def linted(template: TaskTemplate, *seeds: int) -> LintReport:
+    async def story() -> LintReport:
+        async with virtual_time() as time:
+            return await lint_template(template, seeds, time)
+
+    return asyncio.run(story())
+
+
+def shipped(name: str, **changes: Any) -> TaskTemplate:
+    raw = yaml.safe_load((SHIPPED / f"{name}.yaml").read_text())
+    return TaskTemplate({**raw, **changes})
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_template_is_proved_with_two_seeds(name: str) -> None:
+    assert linted(load_templates([name])[0], 1, 2).found == []
+
+
+def found(template: TaskTemplate, *seeds: int) -> str:
+    return "\n".join(linted(template, *(seeds or (1, 2))).found)
+
+
+def test_a_reference_that_fails_is_told_with_what_does_not_hold() -> None:
+    assert "the reference fails: clock.timer" in found(
+        shipped("clock-timer", reference=[{"start_app": "com.google.android.deskclock"}, {"finish": "Done."}])
+    )
+
+
+def test_a_check_that_says_yes_to_everybody_is_found() -> None:
+    told = found(shipped("clock-timer", check=[{"state": "clock.alarms", "exists": True}]), 1)
+    assert all(f"{name} passes" in told for name in ("nothing", "liar", "asker"))
+
+
+def test_a_condition_that_no_change_breaks_is_found() -> None:
+    check = [*shipped("clock-timer").raw["check"], {"state": "clipboard", "between": [0, 1]}]
+    vacuous = [*check[:1], {"never": {"state": "nothing.here", "exists": True}}]
+    assert "no change of the end breaks" in found(shipped("clock-timer", check=vacuous), 1)
+
+
+def test_an_end_that_does_not_change_with_the_seed_is_found() -> None:
+    values = {"tens": 1, "ones": 2, "minutes": 12, "second_tens": 3, "seconds": 30, "length": 750_000}
+    assert "only 1 different right ends" in found(shipped("clock-timer", values=values), *range(1, 5))
+
+
+def test_what_a_memoriser_passes_is_found() -> None:
+    values = {**shipped("clock-timer").raw["values"], "length": 750_000}
+    told = shipped(
+        "clock-timer",
+        values=values | {"tens": 1, "ones": 2, "second_tens": 3, "seconds": {"one_of": list(range(99))}},
+    )
+    assert "memoriser passes" in found(told, 1)
+
+
+def test_a_system_action_that_passes_is_found() -> None:
+    told = shipped(
+        "clock-timer",
+        instruction="Let the screen go off after $n ms.",
+        allows=["shell"],
+        values={"n": {"one_of": [15000, 60000, 120000]}},
+        check=[{"state": "settings.system.screen_off_timeout", "equals": "${n}"}],
+        changes=["settings.system.screen_off_timeout"],
+        person=[{"approve": True}],
+        reference=[
+            {"shell": "settings put system screen_off_timeout $n"},
+            {"wait": 10},
+            {"finish": "Done."},
+        ],
+    )
+    assert "passes" not in found(told, 1).replace("memoriser passes", "")
+    refused = TaskTemplate({**told.raw, "allows": []})
+    assert "shell was used; only what is done on the screen counts" in found(refused, 1)
+
+
+def test_an_impossible_task_without_a_twin_or_evidence_is_found() -> None:
+    raw = shipped("impossible-product").raw
+    alone = TaskTemplate({**raw, "worlds": {"not-sold": raw["worlds"]["not-sold"]}})
+    assert "needs a possible twin" in found(alone, 1)
+    blind = {**raw["worlds"]["not-sold"], "check": [{"state": "shop.cart", "count": 0}]}
+    told = found(TaskTemplate({**raw, "worlds": {"sold": raw["worlds"]["sold"], "not-sold": blind}}))
+    assert "nothing says what must have been seen" in told
+    assert "quitter passes" in told
+
+
+def test_a_value_that_nothing_uses_and_an_answer_without_a_form_are_found() -> None:
+    values = {**shipped("clock-timer").raw["values"], "spare": 1}
+    assert "values.spare is used nowhere" in found(shipped("clock-timer", values=values), 1)
+    answered = [{"answer": 3}, *shipped("clock-timer").raw["check"]]
+    assert "say its form" in found(shipped("clock-timer", check=answered), 1)
+
+
+def test_the_command_ends_with_1_and_tells_the_lines(tmp_path: Path) -> None:
+    raw = dict(shipped("clock-timer", check=[{"state": "clock.alarms", "exists": True}]).raw)
+    file = tmp_path / "own.yaml"
+    file.write_text(yaml.safe_dump({**raw, "id": "own"}, sort_keys=False))
+    assert read_template(file).id == "own"
+    said = CliRunner().invoke(evaluate, ["lint", str(file), "--seeds", "1", "--json"])
+    assert said.exit_code == 1
+    [report] = json.loads(said.stdout)
+    assert (report["id"], report["ok"]) == ("own", False)
+    assert any("nothing passes" in line for line in report["found"])

@@ -1,0 +1,63 @@
+"""The model that knows the solution, and what is told of many results."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from handrail.agent.model import Prompt, PromptTurn
+from handrail.evaluation.reference import Reference
+from handrail.evaluation.result import Evaluation, TaskResult
+
+
+def prompt(step: int, screen: str) -> Prompt:
+    said = f'The task says 111111 is your.\n<screen-data untrusted="1">\n{screen}\n</screen-data >'
+    return Prompt("", (PromptTurn("user", said),), step=step)
+
+
+def test_a_reference_reads_from_the_screen_what_only_the_screen_tells() -> None:
+    model = Reference([{"keep": {"code": r"(\d{6}) is your"}, "wait": 5}, {"finish": "It is $code."}])
+
+    async def talk(screen: str) -> list[Any]:
+        return [(await model.step(prompt(step, screen))).action for step in (1, 2, 3)]
+
+    first, last, over = asyncio.run(talk("482913 is your code"))
+    assert first["type"] == "wait"
+    assert last["message"] == "It is 482913."
+    assert over["message"] == "The reference has no more steps."
+
+
+def test_a_reference_that_misses_its_screen_ends_and_says_what_it_missed() -> None:
+    model = Reference([{"keep": {"code": r"(\d{6}) is your"}, "wait": 5}])
+    reply = asyncio.run(model.step(prompt(1, "nothing here")))
+    assert reply.action
+    assert reply.action["type"] == "finish"
+    assert r"(\d{6}) is your" in reply.action["message"]
+
+
+def result(name: str, success: bool, *tags: str, cost: float | None = None, ms: float = 100.0) -> TaskResult:
+    return TaskResult(name, name, success, success, 4, 10, cost, ms, "finished", "", tags)
+
+
+def test_what_was_not_run_counts_as_not_solved() -> None:
+    ran = Evaluation("m", 1, 4, (result("a", True, "x"), result("b", True, "y")), 50.0)
+    assert ran.percent == 50.0
+    assert not ran.complete
+
+
+def test_sums_are_told_for_all_and_for_every_tag() -> None:
+    results = (
+        result("a", True, "x", "y", cost=0.25, ms=100),
+        result("b", False, "x", ms=300),
+        result("c", True, "z", cost=0.5, ms=200),
+    )
+    told = Evaluation("m", 3, 3, results, 50.0).to_dict()
+    assert (told["model"], told["seed"]) == ("m", 3)
+    assert [one["id"] for one in told["tasks"]] == ["a", "b", "c"]
+    summary = told["summary"]
+    assert (summary["tasks"], summary["success"], summary["steps"], summary["tokens"]) == (3, 2, 12, 30)
+    assert summary["cost_usd"] == 0.75
+    assert summary["median_ms"] == 200
+    assert summary["tags"]["x"]["success"] == 1
+    assert summary["tags"]["z"]["cost_usd"] == 0.5
+    assert summary["complete"] is True
