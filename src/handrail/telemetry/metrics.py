@@ -104,7 +104,7 @@ class Meters:
 
     def add(self, name: str, facts: Attributes, value: float = 1.0) -> None:
         """Of the facts, what this metric is told apart by."""
-        metric = METRICS[name]
+        metric, value = METRICS[name], float(value)
         labels = tuple((one, facts[one]) for one in metric.attributes if one in facts)
         with self._lock:
             tally = self._series.get((name, labels))

@@ -99,20 +99,21 @@ def _ns(ms: float) -> int:
     return max(0, round(ms * NS))
 
 
+WORKS: dict[str, str] = {"agent": "invoke_agent", "flow": "flow", "model": "chat"}
+"""The names of their spans."""
+
+
 def span_of_work(work: TracedWork) -> Span:
     """An agent's run, a flow or a call of a model."""
-    told: dict[str, Any] = {"error.type": work.code}
-    name: str = work.kind
+    name = WORKS.get(work.kind, OTHER)
+    told: dict[str, Any] = {"error.type": work.code, "gen_ai.operation.name": name}
     match work.kind:
         case "agent":
-            name = "invoke_agent"
-            told |= {"gen_ai.operation.name": name, "handrail.agent.outcome": work.outcome}
+            told["handrail.agent.outcome"] = work.outcome
         case "flow":
-            told |= {"handrail.flow.outcome": work.outcome}
+            told["handrail.flow.outcome"] = work.outcome
         case "model":
-            name = "chat"
             told |= {
-                "gen_ai.operation.name": name,
                 "gen_ai.provider.name": work.maker,
                 "gen_ai.usage.input_tokens": work.input_tokens,
                 "gen_ai.usage.output_tokens": work.output_tokens,
