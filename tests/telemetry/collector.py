@@ -1,6 +1,6 @@
 """A collector as far as a client can tell: real sockets, OTLP over HTTP, read by OpenTelemetry's own classes.
 
-It keeps every byte that came in. It can also behave badly: say nothing, say it slowly, hang up, or never stop.
+It keeps every byte that came in. It can behave badly, too: say nothing, say it slowly, hang up, never stop.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any
 
-from google.protobuf.message import Message
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-M = TypeVar("M", bound=Message)
 Value = str | int | float | bool
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -115,7 +113,9 @@ class Collector:
     @property
     def metrics(self) -> list[Metric]:
         parsed = [
-            _whole(ExportMetricsServiceRequest, one.body) for one in self.requests if one.path == "/v1/metrics"
+            _whole(ExportMetricsServiceRequest, one.body)
+            for one in self.requests
+            if one.path == "/v1/metrics"
         ]
         return [
             metric
@@ -161,12 +161,12 @@ def attributes(pairs: object) -> dict[str, Value]:
     return found
 
 
-def _whole(kind: type[M], body: bytes) -> M:
+def _whole(kind: Any, body: bytes) -> Any:
     """Every byte is a field that the schema knows, and nothing is lost when it is written again."""
     message = kind()
     message.ParseFromString(body)
     written = message.SerializeToString(deterministic=True)
-    message.DiscardUnknownFields()  # type: ignore[attr-defined]
+    message.DiscardUnknownFields()
     assert message.SerializeToString(deterministic=True) == written
     return message
 

@@ -1,4 +1,4 @@
-"""A word that is put into every field there is, and a judge that looks for it in raw bytes, however written."""
+"""A word that is put into every field there is, and a judge that finds it in raw bytes, however written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def forms(word: str) -> list[bytes]:
 
 
 def _base64(data: bytes) -> list[bytes]:
-    """At each of its three places in a longer text; without the letters that depend on what stands beside it."""
+    """At each of its three places in a longer text, without the letters that depend on their neighbours."""
     found = []
     for before in range(3):
         written = base64.b64encode(b"\0" * before + data)

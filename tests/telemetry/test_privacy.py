@@ -109,7 +109,8 @@ async def _every_kind_of_end(w: World) -> None:
 async def _flow(w: World, folder: Path) -> None:
     file = folder / f"{MARKER}.yaml"
     file.write_text(
-        f"name: {MARKER}\ntags: [{MARKER}]\nenv:\n  WORD: {MARKER}\nsteps:\n- press_key: home\n- tap: {MARKER}\n"
+        f"name: {MARKER}\ntags: [{MARKER}]\nenv:\n  WORD: {MARKER}\n"
+        f"steps:\n- press_key: home\n- tap: {MARKER}\n"
     )
     record = await FlowRunner({MARKER: w.session}, w.runtime.clock, reason=MARKER).run(load(file))
     assert record.outcome == "failed"
@@ -170,7 +171,7 @@ def test_no_run_on_a_phone_sends_a_marker(tmp_path: Path) -> None:
 
 def _marked(model: type[BaseModel], **more: Any) -> Any:
     """Every field is the marker, whatever it should be."""
-    return model.model_construct(**{name: MARKER for name in model.model_fields} | more)
+    return model.model_construct(**dict.fromkeys(model.model_fields, MARKER) | more)
 
 
 def _marked_envelope(kind: str, code: str | None = MARKER) -> Any:
@@ -207,9 +208,7 @@ class Speaker:
 
 
 def _event(kind: str) -> Event:
-    return Event(
-        f"{MARKER}_1_{kind}", kind, MARKER, "accepted", 5, actor=MARKER, by=MARKER, said=MARKER
-    )
+    return Event(f"{MARKER}_1_{kind}", kind, MARKER, "accepted", 5, actor=MARKER, by=MARKER, said=MARKER)
 
 
 def _work(kind: Any, **more: Any) -> TracedWork:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,13 +54,11 @@ def test_a_tap_is_one_span_whose_phases_are_its_children_and_fill_it(tmp_path: P
         attributes(one.attributes)["handrail.phase"]: one.end_time_unix_nano - one.start_time_unix_nano
         for one in phases
     }
-    assert lasted == {
-        name: round(ms * 1e6) for name, ms in timings.items() if ms > 0 and name != "total"
-    }
+    assert lasted == {name: round(ms * 1e6) for name, ms in timings.items() if ms > 0 and name != "total"}
     assert {one.trace_id for one in phases} == {tap.trace_id}
     starts = sorted((one.start_time_unix_nano, one.end_time_unix_nano) for one in phases)
     assert starts[0][0] == tap.start_time_unix_nano
-    assert all(end == start for (_, end), (start, _) in zip(starts, starts[1:], strict=False))
+    assert all(end == start for (_, end), (start, _) in pairwise(starts))
 
 
 def test_a_failed_action_has_its_code_and_is_counted(tmp_path: Path) -> None:

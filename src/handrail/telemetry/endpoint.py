@@ -60,7 +60,8 @@ def read_place(env: Mapping[str, str]) -> CollectorPlace | None:
     headers = tuple(_headers(env.get(HEADERS, "")))
     try:
         place = urlsplit(text)
-        port = place.port or (443 if place.scheme == "https" else 80)
+        usual = 443 if place.scheme == "https" else 80
+        port = usual if place.port is None else place.port
     except ValueError:
         _bad(ENDPOINT, "an address such as http://127.0.0.1:4318")
     if place.scheme not in ("http", "https") or not place.hostname or port not in PORTS:

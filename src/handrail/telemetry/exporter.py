@@ -73,9 +73,11 @@ class Exporter:
         self._thread.join(seconds)
 
     def _run(self) -> None:
-        while not self._is_ending:
+        is_last = False
+        while not is_last:
             self._wake.wait(self._pause_s)
             self._wake.clear()
+            is_last = self._is_ending  # asked before it sends: what comes meanwhile is sent once more
             is_taken = self._send_all()
             self._pause_s = EVERY_S if is_taken else min(self._pause_s * 2, LONGEST_PAUSE_S)
 
