@@ -160,10 +160,16 @@ def test_a_fork_leaves_the_thread_and_what_waits_to_its_parent() -> None:
 
 
 def test_an_event_that_makes_no_sense_disturbs_nobody(caplog: pytest.LogCaptureFixture) -> None:
-    ear = SessionEar(Telemetry({}))
+    telemetry = Telemetry({})
+    ear = SessionEar(telemetry, 1)
     broken = Envelope.model_construct()  # type: ignore[call-arg]
-    ear.put(Event("tap_1_1", "tap", "", "verified", 1, terminal=True, envelope=broken))
-    ear.put_work(TracedWork("flow", TracePlace(), None, "never"))  # type: ignore[arg-type]
+
+    async def story() -> None:
+        ear.put(Event("tap_1_1", "tap", "", "verified", 1, terminal=True, envelope=broken))
+        ear.put_work(TracedWork("flow", TracePlace(), None, "never"))  # type: ignore[arg-type]
+        await telemetry.close()
+
+    asyncio.run(story())
     assert caplog.text.count("could not be counted") == 2
 
 
@@ -241,8 +247,12 @@ def test_headers_and_the_path_reach_the_collector() -> None:
     with collecting() as collector:
         env = {"HANDRAIL_OTLP_ENDPOINT": f"{collector.address}/base/", "HANDRAIL_OTLP_HEADERS": "x-key=abc"}
         telemetry = Telemetry(env)
-        telemetry.work(TracedWork("flow", TracePlace(), None, 1))
-        asyncio.run(telemetry.close())
+
+        async def story() -> None:
+            telemetry.note(TracedWork("flow", TracePlace(), None, 1))
+            await telemetry.close()
+
+        asyncio.run(story())
     assert {one.path for one in collector.requests} == {"/base/v1/traces", "/base/v1/metrics"}
     assert all(b"\r\nx-key: abc\r\n" in one.head + b"\r\n" for one in collector.requests)
 

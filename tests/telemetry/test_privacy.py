@@ -216,7 +216,7 @@ def _work(kind: Any, **more: Any) -> TracedWork:
 
 
 def test_no_field_of_any_event_is_sent_that_is_not_on_the_list() -> None:
-    with collecting() as collector:
+    async def story() -> str:
         telemetry = Telemetry({"HANDRAIL_OTLP_ENDPOINT": collector.address})
         speaker = Speaker(telemetry)
         for kind in (*ACTIONS, MARKER):
@@ -225,8 +225,11 @@ def test_no_field_of_any_event_is_sent_that_is_not_on_the_list() -> None:
         for work in ("agent", "flow", "model", MARKER):
             speaker.told.tell_work(_work(work, outcome=MARKER, code=MARKER, maker=MARKER))
             speaker.told.tell_work(_work(work, outcome=MARKER, input_tokens=MARKER))
-        prometheus = telemetry.prometheus()
-        asyncio.run(telemetry.close())
+        await telemetry.close()
+        return telemetry.prometheus()
+
+    with collecting() as collector:
+        prometheus = play(story())
     assert leaks(collector.raw) == []
     assert leaks(prometheus.encode()) == []
     tools = {attributes(one.attributes).get("gen_ai.tool.name") for one in collector.spans}

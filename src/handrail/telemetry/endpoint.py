@@ -5,13 +5,11 @@ Of an answer only its status is read: at most a few hundred bytes, however much 
 
 from __future__ import annotations
 
-import re
 import socket
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from handrail import __version__
@@ -19,24 +17,24 @@ from handrail.config import LOOPBACK, PORTS
 from handrail.errors import InvalidAction
 
 ENDPOINT, HEADERS = "HANDRAIL_OTLP_ENDPOINT", "HANDRAIL_OTLP_HEADERS"
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", re.ASCII)
-_WORDS = re.compile(r"[\x20-\x7e]+")
+_NAME = frozenset("!#$%&'*+.^_`|~-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _OURS = frozenset({"host", "content-length", "content-type", "connection", "transfer-encoding", "user-agent"})
-_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})[ \r]")
 _LONGEST_STATUS = 512
 """Bytes of the first line of an answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CollectorPlace:
+class CollectorPlace(NamedTuple):
     """An OTLP receiver over HTTP; `path` is what comes before `/v1/traces`."""
 
     host: str
     port: int
     path: str = ""
     is_tls: bool = False
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = ()
     """May be keys: told to nobody but the collector."""
+
+    def __repr__(self) -> str:
+        return f"CollectorPlace({self.host}:{self.port})"
 
     def head(self, path: str, length: int) -> bytes:
         name = f"[{self.host}]" if ":" in self.host else self.host
@@ -66,7 +64,7 @@ def read_place(env: Mapping[str, str]) -> CollectorPlace | None:
         _bad(ENDPOINT, "an address such as http://127.0.0.1:4318")
     if place.scheme not in ("http", "https") or not place.hostname or port not in PORTS:
         _bad(ENDPOINT, "an address such as http://127.0.0.1:4318")
-    if "@" in place.netloc or place.query or place.fragment or not _WORDS.fullmatch(text) or " " in text:
+    if "@" in place.netloc or place.query or place.fragment or not _is_plain(text) or " " in text:
         _bad(ENDPOINT, f"an address alone; keys go into {HEADERS}")
     if headers and place.scheme == "http" and place.hostname not in LOOPBACK:
         _bad(ENDPOINT, f"an https address where {HEADERS} is set: keys do not travel in plain text")
@@ -79,10 +77,15 @@ def _headers(text: str) -> list[tuple[str, str]]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
         name, value = name.strip(), unquote(value.strip())
-        if not equals or not _NAME.fullmatch(name) or not _WORDS.fullmatch(value) or name.lower() in _OURS:
+        is_good = bool(equals and name and value) and _NAME.issuperset(name) and _is_plain(value)
+        if not is_good or name.lower() in _OURS:
             _bad(HEADERS, "NAME=VALUE, separated by commas")
         found.append((name, value))
     return found
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _bad(name: str, wanted: str) -> NoReturn:
@@ -108,10 +111,10 @@ def post(place: CollectorPlace, path: str, body: bytes, seconds: float) -> int:
             if not (more := line.recv(_LONGEST_STATUS)):
                 break
             got += more
-    found = _STATUS.match(got)
-    if found is None:
+    words = got.split(maxsplit=2)
+    if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit():
         raise OSError("the collector's answer is no HTTP")
-    return int(found[1])
+    return int(words[1])
 
 
 def _until(line: socket.socket, deadline: float) -> None:
