@@ -80,7 +80,7 @@ def test_a_failed_action_has_its_code_and_is_counted(tmp_path: Path) -> None:
     assert sum(collector.counted("handrail.settle.duration").values()) >= 1
 
 
-async def _flow(here: World, folder: Path) -> str:
+async def flow_on(here: World, folder: Path) -> str:
     file = folder / "one.yaml"
     file.write_text(f"name: one\napp: {SETTINGS}\nsteps:\n- tap: Display\n- press_key: back\n")
     record = await FlowRunner({"phone": here.session}, here.runtime.clock).run(load(file))
@@ -90,7 +90,7 @@ async def _flow(here: World, folder: Path) -> str:
 def test_actions_of_a_flow_are_children_of_its_span(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path / "home", env=env(collector)) as here:
-            assert await _flow(here, tmp_path) == "passed"
+            assert await flow_on(here, tmp_path) == "passed"
 
     with collecting() as collector:
         play(story())
