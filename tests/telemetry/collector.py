@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
@@ -189,13 +191,21 @@ def _read(line: socket.socket) -> Request | None:
 
 
 @contextmanager
-def collecting(behaviour: Behaviour = takes) -> Iterator[Collector]:
-    """One that listens while the block runs."""
+def collecting(
+    behaviour: Behaviour = takes, certificate: tuple[Path, Path] | None = None
+) -> Iterator[Collector]:
+    """One that listens while the block runs; with a certificate and its key, by TLS."""
     collector = Collector(behaviour)
     lines: list[threading.Thread] = []
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if certificate else None
+    if tls is not None and certificate is not None:
+        tls.load_cert_chain(*certificate)
 
-    def serve(line: socket.socket) -> None:
-        with line, contextlib.suppress(OSError):
+    def serve(raw: socket.socket) -> None:
+        with contextlib.ExitStack() as ends, contextlib.suppress(OSError):
+            line = ends.enter_context(raw)
+            if tls is not None:
+                line = ends.enter_context(tls.wrap_socket(raw, server_side=True))
             if (request := _read(line)) is not None:
                 collector.keep(request)
                 collector.behaviour(collector, line, request)

@@ -35,6 +35,7 @@ from tests.telemetry.collector import (
     no_http,
     trickles,
 )
+from tests.unit.http.push_service import certificate
 
 HOSTILE = {
     "silent": never_answers,
@@ -263,3 +264,17 @@ def test_the_thread_is_not_there_before_there_is_something_to_tell() -> None:
         assert "telemetry" not in {one.name for one in threading.enumerate()}
         asyncio.run(telemetry.close())
         assert collector.connections == 0
+
+
+@pytest.mark.parametrize("is_trusted", [True, False])
+def test_over_tls_only_a_collector_with_a_good_certificate_gets_anything(
+    is_trusted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair = certificate(tmp_path, "localhost")
+    monkeypatch.setenv("SSL_CERT_FILE", str(pair[0]) if is_trusted else "/dev/null")
+    with collecting(certificate=pair) as collector:
+        exporter = Exporter(CollectorPlace("localhost", collector.port, is_tls=True), Meters())
+        exporter.add([span()])
+        exporter.close(20.0)
+    assert len(collector.requests) == int(is_trusted)
+    assert collector.connections

@@ -83,7 +83,7 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
         on_read_resource=read_resource,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.clear()  # telemetry: nobody here listens to it, and every call would pay for it
+    server.middleware.clear()  # the library's own tracing: ours is told by the engine, and has no names in it
     return server
 
 
