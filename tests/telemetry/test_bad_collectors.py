@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from handrail.cli.doctor import check_collector
 from handrail.engine.events import Event
 from handrail.engine.work import TracedWork, TracePlace
 from handrail.errors import InvalidAction
@@ -33,6 +34,7 @@ from tests.telemetry.collector import (
     never_answers,
     never_stops,
     no_http,
+    takes,
     trickles,
 )
 from tests.unit.http.push_service import certificate
@@ -135,6 +137,30 @@ def test_sums_that_were_not_taken_go_with_the_next_ones() -> None:
         meters.add("handrail.flow.runs", {})
         exporter.close(20.0)
         assert collector.counted("handrail.flow.runs") == {(): 2}
+
+
+@pytest.mark.parametrize("status", [200, 202, 204])
+def test_what_was_taken_is_not_sent_again(status: int) -> None:
+    with collecting(answers(status)) as collector:
+        exporter = Exporter(place_of(collector), Meters())
+        exporter.add([span()])
+        exporter._wake.set()
+        assert collector.wait_for(lambda: collector.requests)
+        exporter.close(20.0)
+        assert len(collector.requests) == 1
+
+
+def test_the_doctor_names_the_collector_and_says_whether_it_answers() -> None:
+    assert check_collector({}) == []
+    assert [one.state for one in check_collector({"HANDRAIL_OTLP_ENDPOINT": "nonsense"})] == ["error"]
+    for behaviour, state in ((takes, "ok"), (answers(404), "warning"), (hangs_up, "warning")):
+        with collecting(behaviour) as collector:
+            env = {"HANDRAIL_OTLP_ENDPOINT": collector.address, "HANDRAIL_OTLP_HEADERS": "key=mine"}
+            [check] = check_collector(env)
+        assert check.state == state
+        assert f"127.0.0.1:{collector.port}" in check.found
+        assert "mine" not in str(check)
+        assert collector.spans == []
 
 
 def test_many_spans_go_in_batches() -> None:

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from handrail.agent.loop import run_task
 from handrail.agent.model import Prompt, Reply, Usage
 from handrail.agent.task import Task
+from handrail.desk.desk import Desk
 from handrail.engine.events import Caller, Event, Events
 from handrail.engine.session import Session
 from handrail.engine.work import TracedWork, TracePlace
@@ -106,6 +107,17 @@ async def _every_kind_of_end(w: World) -> None:
         session.surface = good
 
 
+async def _desk(w: World) -> None:
+    desk = await Desk.open(w.runtime.store, w.runtime.clock)
+    session = w.runtime.attach_desk(desk)
+    content = {"renderer": "markdown", "data": MARKER}
+    bounds = {"x": 1, "y": 1, "w": 300, "h": 200}
+    window = {"type": "window.create", "windowId": MARKER, "title": MARKER, "bounds": bounds}
+    await session.run({**window, "content": content, "reason": MARKER})
+    await session.run({"type": "window.focus", "windowId": f"no {MARKER}"})
+    await desk.close()
+
+
 async def _flow(w: World, folder: Path) -> None:
     file = folder / f"{MARKER}.yaml"
     file.write_text(
@@ -152,6 +164,7 @@ def test_no_run_on_a_phone_sends_a_marker(tmp_path: Path) -> None:
     async def story() -> str:
         async with world(home, clock=FastClock(), env=_env(collector), policy=RULES, caller=CALLER) as w:
             await _every_kind_of_end(w)
+            await _desk(w)
             await _flow(w, tmp_path)
             await _agents(w)
             return w.serial
@@ -162,6 +175,7 @@ def test_no_run_on_a_phone_sends_a_marker(tmp_path: Path) -> None:
     for private in (serial, "contacts", "Create new", "handrail.shop", str(tmp_path), "Pixel"):
         assert private.encode() not in collector.raw
     told = [attributes(one.attributes) for one in collector.spans]
+    assert {one.get("handrail.surface") for one in told} >= {"android", "desk"}
     assert {one.get("error.type") for one in told} >= {"ELEMENT_NOT_FOUND", "ACTION_REJECTED", "UNKNOWN"}
     assert {one.get("handrail.approval.decision") for one in told} >= {"approved", "denied"}
     assert {one.get("handrail.agent.outcome") for one in told} >= {"finished", "refused", "failed"}

@@ -34,7 +34,7 @@ class CollectorPlace(NamedTuple):
     """May be keys: told to nobody but the collector."""
 
     def __repr__(self) -> str:
-        return f"CollectorPlace({self.host}:{self.port})"
+        return f"{self.host}:{self.port}"
 
     def head(self, path: str, length: int) -> bytes:
         name = f"[{self.host}]" if ":" in self.host else self.host

@@ -26,7 +26,6 @@ LONGEST_PAUSE_S = 120.0
 POST_S = 5.0
 END_S = 1.0
 """What the end of a process may wait for a collector."""
-_TAKEN = 200
 _AGAIN = frozenset({429, 502, 503, 504})
 """Answers after which OTLP has the same sent once more, later. What is refused otherwise is thrown away."""
 
@@ -88,11 +87,11 @@ class Exporter:
             status = self._post("/v1/traces", traces(batch))
             if status in _AGAIN | {None} and len(self._waiting) + len(batch) <= MOST_WAITING:
                 self._waiting.extendleft(reversed(batch))
-            if status != _TAKEN:
+            if not _is_taken(status):
                 return False
         now, now_ns = self._meters.snapshot(), time.time_ns()
         if grown := since(now, self._sent):
-            if self._post("/v1/metrics", metrics(grown, self._sent_ns, now_ns)) != _TAKEN:
+            if not _is_taken(self._post("/v1/metrics", metrics(grown, self._sent_ns, now_ns))):
                 return False  # what was counted stays in the sums, and goes with the next ones
             self._sent, self._sent_ns = now, now_ns
         return True
@@ -105,6 +104,10 @@ class Exporter:
         except OSError as error:
             _log.info("the collector can't be reached: %s", type(error).__name__)
             return None
-        if status != _TAKEN:
+        if not _is_taken(status):
             _log.info("the collector answers %s with %s", path, status)
         return status
+
+
+def _is_taken(status: int | None) -> bool:
+    return status is not None and status // 100 == 2  # a collector behind a proxy may say 202 or 204
