@@ -52,6 +52,8 @@ label = ["Pay*"]
 verdict = "ask"
 why = "{MARKER}"
 """
+SECRET = "Hw4yHiddenValueTn6"
+"""Another word: the engine hides a secret everywhere, and would hide the marker from the judge."""
 CALLER = Caller(MARKER, "agent", "python", asker=MARKER)
 
 
@@ -151,7 +153,7 @@ async def _agents(w: World) -> None:
 def _env(collector: Collector) -> dict[str, str]:
     return {
         "HANDRAIL_OTLP_ENDPOINT": collector.address,
-        "HANDRAIL_SECRET_PIN": MARKER,
+        "HANDRAIL_SECRET_PIN": SECRET,
         "OTEL_SERVICE_NAME": MARKER,
         "OTEL_RESOURCE_ATTRIBUTES": f"host.name={MARKER}",
         "OTEL_EXPORTER_OTLP_HEADERS": f"x={MARKER}",
@@ -172,6 +174,7 @@ def test_no_run_on_a_phone_sends_a_marker(tmp_path: Path) -> None:
     with collecting() as collector:
         serial = play(story())
     assert leaks(collector.raw) == []
+    assert leaks(collector.raw, SECRET) == []
     for private in (serial, "contacts", "Create new", "handrail.shop", str(tmp_path), "Pixel"):
         assert private.encode() not in collector.raw
     told = [attributes(one.attributes) for one in collector.spans]
