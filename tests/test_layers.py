@@ -16,7 +16,7 @@ LAYERS = [
     {"page", "film"},
     {"android", "browser", "desk"},
     {"engine"},
-    {"agent", "flow"},
+    {"agent", "flow", "telemetry"},
     {"runtime"},
     {"evaluation", "mcp", "http", "local"},
     {"cli"},

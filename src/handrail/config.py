@@ -43,10 +43,7 @@ VARIABLES: tuple[Variable, ...] = (
         "`$XDG_DATA_HOME/handrail`, else `~/.local/share/handrail`",
     ),
     Variable("HANDRAIL_DEVICE", "the device of commands that are given no `--device`", "the only usable one"),
-    Variable(
-        "HANDRAIL_DEVICES",
-        "devices reached without an adb server: `host:port`, separated by commas",
-    ),
+    Variable("HANDRAIL_DEVICES", "devices reached without an adb server: `host:port`, separated by commas"),
     Variable(
         "HANDRAIL_ADB",
         "the adb binary",
@@ -99,17 +96,18 @@ VARIABLES: tuple[Variable, ...] = (
         "who keeps the journal's checkpoints elsewhere: a folder that is there, best on another disk, "
         "or the address of a `handrail witness serve`",
     ),
-    Variable(
-        "HANDRAIL_WITNESS_KEY",
-        "the public key of the witness at that address",
-        "the one that it tells",
-    ),
+    Variable("HANDRAIL_WITNESS_KEY", "the public key of the witness at that address", "what it tells"),
     Variable(
         "HANDRAIL_NOTIFY_URL",
         "where a served desk says that somebody asks: an ntfy topic, `https://ntfy.sh/TOPIC`, or a webhook "
         "that takes JSON, `json+https://…`; it is told a random id, nothing of any screen",
         "nobody is told",
     ),
+    Variable(
+        "HANDRAIL_OTLP_ENDPOINT", "a collector of [telemetry](telemetry.md): `http://127.0.0.1:4318`", "none"
+    ),
+    Variable("HANDRAIL_OTLP_HEADERS", "what that collector is sent with it, such as a key: `NAME=VALUE,…`"),
+    Variable("TRACEPARENT", "with telemetry: the trace that a command belongs to, as W3C writes it"),
     Variable(
         "HANDRAIL_NO_DAEMON",
         "1: every command runs in its own process; no resident one is used or started",

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from handrail.browser.files import WebFiles
     from handrail.desk.desk import Desk
     from handrail.engine.script import ScriptExecutor
+    from handrail.telemetry import Telemetry
 
 
 LABELS = "app-names.json"
@@ -57,7 +58,10 @@ LABELS = "app-names.json"
 class Runtime:
     """One home in one process: shared parts, and a session per device."""
 
-    def __init__(self, config: Config, clock: Clock, env: Mapping[str, str], caller: Caller) -> None:
+    def __init__(
+        self, config: Config, clock: Clock, env: Mapping[str, str], caller: Caller, *, counts: bool = False
+    ) -> None:
+        self.telemetry = _telemetry(env, counts)
         self.config = config
         self.clock = clock
         self.env = env
@@ -106,12 +110,16 @@ class Runtime:
         env: Mapping[str, str] | None = None,
         caller: Caller | None = None,
         notify: Notify | None = None,
+        counts: bool = False,
     ) -> AsyncIterator[Runtime]:
-        """Everything that is needed to act; closed, with every session, at the end of the block."""
+        """Everything that is needed to act; closed, with every session, at the end of the block.
+
+        `counts`: what is done is counted, also where no collector is named.
+        """
         env = os.environ if env is None else env
         config = config or Config.from_env(env)
         config.make_home()
-        runtime = cls(config, clock or SystemClock(), env, caller or Caller())
+        runtime = cls(config, clock or SystemClock(), env, caller or Caller(), counts=counts)
         runtime.approvals.notify = notify
         try:
             yield runtime
@@ -185,7 +193,7 @@ class Runtime:
 
         name = surface.name
         session = await Session.open(name, opened(), self._parts, self._gate(), caller=self.caller)
-        self._sessions[name] = session
+        self._sessions[name] = self._heard(session)
         return session
 
     def attach_desk(self, desk: Desk) -> Session:
@@ -195,7 +203,7 @@ class Runtime:
         session = Session(
             DeskSurface(desk), self._parts, self._gate(), Known(Refs()), None, caller=self.caller
         )
-        self.desk, self.session_on_desk = desk, session
+        self.desk, self.session_on_desk = desk, self._heard(session)
         self._desk_runner = DeskHere(session)
         return session
 
@@ -229,10 +237,17 @@ class Runtime:
                 return surface, await facts
 
         try:
-            return await Session.open(device.serial, opened(), self._parts, self._gate(), caller=self.caller)
+            session = Session.open(device.serial, opened(), self._parts, self._gate(), caller=self.caller)
+            return self._heard(await session)
         except BaseException:
             await device.close()
             raise
+
+    def _heard(self, session: Session) -> Session:
+        """With an ear on it, where somebody wants to know."""
+        if self.telemetry is not None:
+            self.telemetry.listen(session)
+        return session
 
     def _gate(self) -> Gate:
         return Gate(self.policy, self.permissions)
@@ -249,6 +264,8 @@ class Runtime:
     async def close(self) -> None:
         """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
         async with AsyncExitStack() as ends:
+            if self.telemetry is not None:
+                ends.push_async_callback(self.telemetry.close)
             ends.callback(self.store.close)
             ends.push_async_callback(self.journal.close)
             await self.close_sessions()
@@ -260,3 +277,12 @@ class Runtime:
             for session in [*desk, *self._sessions.values()]:
                 ends.push_async_callback(session.close)
             self._sessions.clear()
+
+
+def _telemetry(env: Mapping[str, str], counts: bool) -> Telemetry | None:
+    """None, and nothing of it imported, unless the owner asked for it."""
+    if not counts and not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
+        return None
+    from handrail.telemetry import Telemetry  # noqa: PLC0415 - most runtimes tell nobody
+
+    return Telemetry(env)

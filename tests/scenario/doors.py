@@ -188,9 +188,11 @@ class Server:
 
 
 @asynccontextmanager
-async def server(home: Path, phones: Sequence[str] = (), *words: str) -> AsyncIterator[Server]:
+async def server(
+    home: Path, phones: Sequence[str] = (), *words: str, env: dict[str, str] | None = None
+) -> AsyncIterator[Server]:
     """As anybody starts it."""
-    env = environment(home) | {"HANDRAIL_DEVICES": ",".join(phones)}
+    env = environment(home) | {"HANDRAIL_DEVICES": ",".join(phones)} | (env or {})
     with (home / "serve.log").open("w") as log:
         process = await asyncio.create_subprocess_exec(
             *HANDRAIL, "serve", "--port", "0", *words, env=env, stdout=log, stderr=log

@@ -68,7 +68,13 @@ async def run_task(
     `folder` is named after the run, and so are its actions in the journal. `ask`: a person can be asked when
     the run is stuck; else it ends there.
     """
-    stepper = _stepper(session, task, model, clock, budget, folder, ask, terms)
+    with session.working("agent") as work:
+        result = await _run(_stepper(session, task, model, clock, budget, folder, ask, terms), terms)
+        work.outcome, work.code = result.outcome, result.code
+    return result
+
+
+async def _run(stepper: Stepper, terms: Terms) -> RunResult:
     place, run = stepper.folder, stepper.hands.caller.id
     if place is not None and not terms.before:
         place.begin(_task_data(stepper, terms.spec))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 from handrail.agent.budget import Budget, Spend
@@ -20,6 +21,7 @@ from handrail.agent.run_data import AgentStep
 from handrail.agent.speech import Speech
 from handrail.agent.task import Task
 from handrail.agent.tools import answer_schema, told_as_text, tool_schemas
+from handrail.engine.work import TracedWork
 from handrail.errors import HandrailError
 from handrail.tree.quote import clean, cut
 
@@ -218,16 +220,21 @@ async def ask_model(
     read: Callable[[Reply], Choice] = read_reply,
     again: Callable[[Prompt, Reply, str], Prompt] = asked_again,
     tell: Callable[[str], None] = lambda _: None,
+    *,
+    working: Callable[[], AbstractContextManager[TracedWork]],
 ) -> ModelAnswer:
     """A bad answer is told to the model with the reason; after the last one there is no action.
 
     `usages` gets what each call has cost, and of one that does not come back what was sent. `tell` hears what
-    the person should know.
+    the person should know, and `working` stands around each call.
     """
     while True:
         usages.append(Usage(sent_tokens(prompt)))
         try:
-            reply = await model.step(prompt)
+            with working() as work:
+                work.maker = model.name.partition(":")[0]
+                reply = await model.step(prompt)
+                work.input_tokens, work.output_tokens = reply.usage.input_tokens, reply.usage.output_tokens
         except HandrailError:  # nothing was answered, so nothing is to be paid; it was asked all the same
             usages[-1] = Usage()
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from handrail.agent.budget import Budget, Spend
 from handrail.agent.computer import ComputerSpeech
@@ -170,7 +171,10 @@ class Stepper:
         again = self.speech.asked_again if isinstance(self.speech, ComputerSpeech) else asked_again
         prompt = prompt_of(self._situation(draft), self.model, self.speech)
         try:
-            draft.asked = await ask_model(self.model, prompt, draft.usages, read, again, self._notice)
+            calling = partial(self.hands.session.working, "model")
+            draft.asked = await ask_model(
+                self.model, prompt, draft.usages, read, again, self._notice, working=calling
+            )
         finally:  # what was sent is paid for, whatever becomes of the answer
             for usage in draft.usages:
                 self.spend = self.spend.plus(usage)

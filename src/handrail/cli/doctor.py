@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MARKS = {"ok": "✓", "note": "·", "warning": "!", "error": "✗"}
 COLOURS = {"ok": "green", "note": "bright_black", "warning": "yellow", "error": "red"}
+COLLECTOR_S = 2.0
+"""What a collector gets for its answer."""
 
 
 @click.command()
@@ -61,6 +63,7 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
         name = error.details["path"]
         return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
     checks += [check_home(config), check_disk(config), check_witness(config, clock.now_ms())]
+    checks += await asyncio.to_thread(check_collector, env)
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
     checks += await _devices(config, clock, env)
@@ -337,6 +340,25 @@ def check_usb(phones: list[UsbPhone] | None) -> Iterator[DoctorCheck]:
             yield DoctorCheck("usb", "warning", f"{one.name}: this user may not open {one.node}", UDEV)
     if not any(one.debugging for one in phones):
         yield DoctorCheck("usb", "note", "no phone with USB debugging on a cable", "handrail connect")
+
+
+def check_collector(env: Mapping[str, str]) -> list[DoctorCheck]:
+    """Whoever is told of what is done here is named, and asked with an empty request."""
+    if not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
+        return []
+    from handrail.telemetry.endpoint import post, read_place  # noqa: PLC0415  (most tell nobody)
+
+    place, fix = None, "unset HANDRAIL_OTLP_ENDPOINT"
+    try:
+        place = read_place(env)
+        status = post(place, "/v1/traces", b"", COLLECTOR_S) if place else 0
+    except InvalidAction as error:
+        return [DoctorCheck("telemetry", "error", error.message, fix)]
+    except OSError as error:
+        return [DoctorCheck("telemetry", "warning", f"{place} can't be reached: {error}", fix)]
+    if status // 100 != 2:
+        return [DoctorCheck("telemetry", "warning", f"{place} answers {status}", fix)]
+    return [DoctorCheck("telemetry", "ok", f"counts and times of what is done go to {place}")]
 
 
 def _package(name: str, purpose: str, fix: str) -> DoctorCheck:

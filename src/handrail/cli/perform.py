@@ -179,6 +179,7 @@ async def by_running_server(
                 action,
                 device=target.device or config.device,
                 caller={"id": caller.id, "terminal": caller.terminal},
+                trace=env.get("TRACEPARENT"),
                 on_question=lambda id_: _ask(id_, config),
             )
     finally:

@@ -124,6 +124,10 @@ def cli() -> None:
         from handrail.cli.output import log_to_stderr  # noqa: PLC0415
 
         log_to_stderr(level)
+    if os.environ.get("HANDRAIL_OTLP_ENDPOINT") and (given := os.environ.get("TRACEPARENT")):
+        from handrail.engine.work import inside, read_traceparent  # noqa: PLC0415
+
+        click.get_current_context().with_resource(inside(read_traceparent(given)))
 
 
 def run() -> None:

@@ -23,9 +23,10 @@ from handrail.errors import DeviceBusy, InvalidAction
 from handrail.waiting import Background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
     from socket import socket
 
+    from starlette.requests import Request
     from starlette.routing import BaseRoute
 
     from handrail.agent.console import AgentConsole
@@ -57,6 +58,7 @@ class ServeOptions:
     flows: tuple[Path, ...]
     model: str | None
     base_url: str | None
+    metrics: bool
 
 
 @click.command()
@@ -89,6 +91,9 @@ class ServeOptions:
 )
 @click.option("--model", metavar="MODEL", help="Who answers in the Console; see handrail agent.")
 @click.option("--base-url", metavar="URL", help="With --model: another server with the maker's protocol.")
+@click.option(
+    "--metrics", is_flag=True, help="Serve counts at /metrics, in Prometheus' form; needs the token."
+)
 def serve(**given: Any) -> None:
     """Serve the desk until Ctrl-C; a link that logs one browser in is printed.
 
@@ -120,7 +125,9 @@ async def _open(options: ServeOptions, config: Config, stack: AsyncExitStack) ->
     from handrail.runtime import Runtime  # noqa: PLC0415
 
     simulated = await _simulated(options.sim, config, stack)
-    runtime = await stack.enter_async_context(Runtime.open(config, caller=Caller("desk", "agent", "http")))
+    runtime = await stack.enter_async_context(
+        Runtime.open(config, caller=Caller("desk", "agent", "http"), counts=options.metrics)
+    )
     if await stack.enter_async_context(serve_local(runtime, "desk")) is None:
         raise DeviceBusy(
             f"Another process has the desk of {config.home}",
@@ -174,7 +181,7 @@ async def _serve(
         token=notice.token,
         key=notice.key,
         allowed_hosts=hosts_of(options.host, port),
-        routes=await _mcp(options, runtime, stack),
+        routes=[*await _mcp(options, runtime, stack), *_metrics(options, runtime)],
         flow_folders=_flow_folders(options, runtime.config),
         pages=PageHosts(page_host, public, options.public is not None),
     )
@@ -203,6 +210,18 @@ async def _mcp(options: ServeOptions, runtime: Runtime, stack: AsyncExitStack) -
     from handrail.mcp.http import mcp_routes  # noqa: PLC0415
 
     return await mcp_routes(runtime, options.profile, options.flows[0] if options.flows else None, stack)
+
+
+def _metrics(options: ServeOptions, runtime: Runtime) -> Iterator[BaseRoute]:
+    from starlette.responses import PlainTextResponse  # noqa: PLC0415
+    from starlette.routing import Route  # noqa: PLC0415
+
+    async def metrics(_: Request) -> PlainTextResponse:
+        counted = runtime.telemetry.prometheus() if runtime.telemetry else ""
+        return PlainTextResponse(counted, media_type="text/plain; version=0.0.4")
+
+    if options.metrics:
+        yield Route("/metrics", metrics)
 
 
 def _flow_folders(options: ServeOptions, config: Config) -> list[Path]:

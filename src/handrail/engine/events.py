@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from weakref import WeakSet
 
+from handrail.engine.work import TracedWork
 from handrail.protocol.envelope import Envelope, LifecycleState
 from handrail.terminal import began, login_session
 
@@ -73,6 +74,9 @@ class Listener:
             self._queue.get_nowait()
         self._queue.put_nowait(event)
 
+    def put_work(self, work: TracedWork) -> None:
+        """What actions were a part of has ended. Those who follow actions have no use for it."""
+
 
 class Events:
     """One speaker, any number of listeners; one that nobody holds any more is forgotten."""
@@ -88,9 +92,13 @@ class Events:
         for listener in list(self._listeners):
             listener.put(event)
 
-    def listen(self) -> Listener:
+    def tell_work(self, work: TracedWork) -> None:
+        for listener in list(self._listeners):
+            listener.put_work(work)
+
+    def listen(self, listener: Listener | None = None) -> Listener:
         """From now on: nothing that happens between this call and the first `await` is missed."""
-        listener = Listener()
+        listener = listener or Listener()
         self._listeners.add(listener)
         if self._closed:
             listener.put(None)

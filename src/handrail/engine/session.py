@@ -10,7 +10,7 @@ import itertools
 import os
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from handrail.engine.secrets import Secrets
 from handrail.engine.short_forms import ShortForms
 from handrail.engine.taint.store import Taints
 from handrail.engine.taint.surface import GuardedSurface
+from handrail.engine.work import TracedWork, WorkKind, traced
 from handrail.errors import ERRORS, Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
@@ -231,9 +232,13 @@ class Session(ShortForms):
         """How what happens here is told, and what may not be told."""
         return self._record
 
-    def events(self) -> Listener:
+    def events(self, listener: Listener | None = None) -> Listener:
         """Every step in the life of every action, as it happens from now on."""
-        return self._record.events.listen()
+        return self._record.events.listen(listener)
+
+    def working(self, kind: WorkKind) -> AbstractContextManager[TracedWork]:
+        """Around what is more than one action; whoever listens hears of its end."""
+        return traced(kind, self._parts.clock, self._record.events.tell_work)
 
     async def close(self) -> None:
         """Stop, keep the refs, give the device back. What fails is told after the rest was done."""

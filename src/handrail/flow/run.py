@@ -74,6 +74,12 @@ class FlowRunner:
         A cancellation ends the flow where it is; the record says `stopped` and is complete up to there.
         """
         ready = plan(document, env or {})
+        with next(iter(self._sessions.values())).working("flow") as work:
+            record = await self._run(ready, attempt)
+            work.outcome = record.outcome
+        return record
+
+    async def _run(self, ready: FlowPlan, attempt: int) -> FlowRecord:
         caller = self._caller or Caller(ready.flow.name, "flow", "flow", patience_ms=PATIENCE_MS)
         devices = self._devices(ready, caller)
         record = self._begin(ready, devices, attempt)

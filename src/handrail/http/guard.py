@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handrail.engine.work import inside, read_traceparent
 from handrail.http.auth import NOBODY, TICKET_PATH, HttpAuth, Visitor
 from handrail.http.desk_apps import is_app_file
 from handrail.http.origin import SAFE, HttpRefusal, Rules, needs_origin
@@ -36,11 +37,13 @@ class HttpGuard:
             await self._app(scope, receive, send)
             return
         send = secured(send)
-        refusal = self._refusal(scope, Headers(scope=scope))
+        headers = Headers(scope=scope)
+        refusal = self._refusal(scope, headers)
         if refusal is not None:
             await refused(refusal)(scope, receive, send)
         else:
-            await self._app(scope, _bounded(receive), send)
+            with inside(read_traceparent(headers.get("traceparent"))):
+                await self._app(scope, _bounded(receive), send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> HttpRefusal | None:
         """None where the request may go on; who sends it is then in its state."""

@@ -71,11 +71,16 @@ class LocalDoor:
         device: str | None,
         caller: Mapping[str, Any],
         on_question: OnQuestion,
+        trace: str | None = None,
     ) -> Replied | None:
-        """The answer; None when the device is not open there. A failure to begin raises."""
+        """The answer; None when the device is not open there. A failure to begin raises.
+
+        `trace`: what it is a part of, as W3C's `traceparent`.
+        """
+        asked = {"action": dict(action), "device": device, "caller": dict(caller), "trace": trace}
         try:
             async with Background() as asking:
-                await send(self._writer, {"action": dict(action), "device": device, "caller": dict(caller)})
+                await send(self._writer, asked)
                 while (message := await receive(self._reader)) is not None and "question" in message:
                     asking.start(_ask(on_question, str(message["question"])), "question in the terminal")
         except OSError:

@@ -19,6 +19,7 @@ from handrail.engine.answer import answer_text
 from handrail.engine.approval import AskedApproval, Notify
 from handrail.engine.events import Caller, Door
 from handrail.engine.session import Session
+from handrail.engine.work import inside, read_traceparent
 from handrail.errors import Cancelled, HandrailError, InvalidAction, Unsupported
 from handrail.local.wire import (
     MOST_ASKED,
@@ -103,7 +104,8 @@ class _Door:
             if session is None:
                 return {"elsewhere": True}
             action, caller = action_from(_object(asked, "action")), _caller(_object(asked, "caller"))
-            envelope = await _until_stopped(session, action, caller, reader)
+            with inside(read_traceparent(asked.get("trace"))):
+                envelope = await _until_stopped(session, action, caller, reader)
         except HandrailError as error:
             return {"error": error.to_dict()}
         screen = self._runtime.secrets.redact(session.looks.registry.text)

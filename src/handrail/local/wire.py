@@ -4,7 +4,8 @@ A lock decides who serves. The kernel drops it with its process, so a socket tha
 what it is and replaced; nobody has to guess from a process id. A line is one object, with a limit:
 
 server: {"handrail": VERSION}                                     who answers
-client: {"action": {…}, "device": NAME | null, "caller": {…}}     one action per connection
+client: {"action": {…}, "device": NAME | null, "caller": {…}, "trace": TRACEPARENT | null}
+                                                                  one action per connection
 server: {"question": ID}                                          a person is asked; as often as it takes
 client: {"stop": true}                                            hanging up means the same
 server: {"envelope": {…}, "text": TEXT} | {"error": {…}} | {"elsewhere": true}

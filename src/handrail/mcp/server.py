@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
 from handrail.engine.events import PATIENCE_MS, Caller
+from handrail.engine.work import inside, read_traceparent
 from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import ToolAnswer, data_of
 from handrail.mcp.approvals import Attendant
@@ -51,7 +52,8 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
         caller = caller_of(ctx)
 
         async def work(progress: Progress | None) -> ToolAnswer:
-            return await call(state, params.name, params.arguments, caller=caller, progress=progress)
+            with inside(read_traceparent(dict(params.meta or {}).get("traceparent"))):
+                return await call(state, params.name, params.arguments, caller=caller, progress=progress)
 
         reply = await attendant(ctx, params, f"{caller.id}@{state.of(caller).device or state.device}", work)
         return result_of(reply, structured=structured) if isinstance(reply, ToolAnswer) else reply
@@ -81,7 +83,7 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
         on_read_resource=read_resource,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.clear()  # telemetry: nobody here listens to it, and every call would pay for it
+    server.middleware.clear()  # the library's own tracing: ours is told by the engine, and has no names in it
     return server
 
 
