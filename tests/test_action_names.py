@@ -33,6 +33,10 @@ LISTED = {
     ("cli/demo_acts.py", "window.create"): "an example: what a model calls in the demo",
     ("engine/approval/row.py", "screenshot"): "a column of a stored question",
     ("engine/policy/read.py", "shell"): "a setting of the policy file",
+    **{
+        ("engine/hands.py", word): "what a finger did, as a failure later on counts it"
+        for word in ("tap", "swipe", "drag", "pinch")
+    },
     ("engine/record.py", "screenshot"): "the name of a blob in the journal",
     ("http/journal_runs.py", "screenshot"): "the name of a blob in the journal",
     ("engine/script/allow.py", "shell"): "a word of the `adb` command",

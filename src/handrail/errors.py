@@ -9,7 +9,7 @@ HandrailError                  UNKNOWN
 │  ├─ PolicyUnusable           POLICY_UNUSABLE             rules that can't be read or trusted
 │  └─ DeviceBusy               DEVICE_BUSY                 somebody else holds the device
 ├─ TargetError
-│  ├─ ElementNotFound          ELEMENT_NOT_FOUND           selector, nearest candidates
+│  ├─ ElementNotFound          ELEMENT_NOT_FOUND           selector, candidates spelt like it
 │  │  └─ StaleReference        STALE_REFERENCE             the element behind a ref is gone
 │  ├─ AmbiguousTarget          AMBIGUOUS_TARGET            candidates
 │  ├─ ElementNotInteractable   ELEMENT_NOT_INTERACTABLE    disabled, covered, zero-size, off-screen
@@ -163,11 +163,11 @@ class TargetError(HandrailError):
 
 
 class ElementNotFound(TargetError):
-    """No element matches the selector; the nearest candidates are listed."""
+    """No element matches the selector; those that are spelt like it are listed."""
 
     code = "ELEMENT_NOT_FOUND"
     selector = _detail("selector")
-    hint = "Use one of the nearest candidates, scroll_to the element, or get_ui_tree to look again."
+    hint = "Nothing on the screen is like it: scroll_to it, or get_ui_tree to look again."
 
 
 class StaleReference(ElementNotFound):
@@ -211,7 +211,7 @@ class Timeout(OutcomeError):
 
     code = "TIMEOUT"
     retryable = True
-    hint = "Look at the screen; give more time only if something is still going on."
+    hint = "get_ui_tree shows what is there; give more time only if something is still going on."
 
 
 class IdleTimeout(OutcomeError):
@@ -233,7 +233,7 @@ class VerificationFailed(OutcomeError):
     """The action's `expect`, or the read-back of what was typed, does not hold."""
 
     code = "VERIFICATION_FAILED"
-    hint = "Compare `expected` and `observed`; the action was delivered, so look before repeating it."
+    hint = "get_ui_tree shows what is there: look before you repeat it."
 
 
 class AssertionFailed(OutcomeError):
@@ -241,7 +241,7 @@ class AssertionFailed(OutcomeError):
 
     code = "ASSERTION_FAILED"
     expected, actual = _detail("expected"), _detail("actual")
-    hint = "Compare `expected` and `actual`."
+    hint = "get_ui_tree shows what is there; wait_for waits for what is still to come."
 
 
 class ExpectStateMismatch(OutcomeError):
@@ -249,7 +249,7 @@ class ExpectStateMismatch(OutcomeError):
 
     code = "EXPECT_STATE_MISMATCH"
     expected, actual = _detail("expected"), _detail("actual")
-    hint = "Compare `expected` and `actual`."
+    hint = "get_ui_tree shows what is there; wait_for waits for what is still to come."
 
 
 class ControlConvergenceFailed(OutcomeError):

@@ -299,7 +299,10 @@ UI_TARS: Rows = [
     ),
     ("Action: hotkey(key='ctrl c')", [{"type": "press_keys", "keys": ["ctrl", "KEYCODE_C"]}]),
     ("Action: wait()", [{"type": "wait", "duration_ms": 5000}]),
-    ("Action: call_user()", [{"type": "request_human_auth"}]),
+    (
+        "Action: call_user()",
+        [{"type": "request_human_auth", "instruction": "Help is needed with this screen."}],
+    ),
     (
         "Reflection: no.\nAction_Summary: yes.\n"
         "Action: click(point='<point>266 602</point>')\n\ntype(content='Ada')",

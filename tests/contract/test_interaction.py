@@ -149,7 +149,7 @@ def test_what_the_dialect_has_no_tool_for_is_not_written(native: dict[str, Any])
         ({"type": "swipe", "direction": "left", "target": "Card"}, 'Swiped left on "Card".'),
         ({"type": "drag", "from": "A", "to": "1,2"}, 'Dragged from "A" to (1, 2).'),
         ({"type": "type_text", "text": "Ada", "target": "Name"}, 'Typed "Ada" into "Name".'),
-        ({"type": "set_network", "wifi": False, "preset": "lte"}, "Set the network: preset=lte, wifi=False."),
+        ({"type": "set_network", "wifi": False, "preset": "lte"}, "Set the network: preset lte, wifi off."),
         ({"type": "shell", "command": ["ls", "-l"]}, "Ran: ls -l."),
         ({"type": "set_clipboard", "text": "hunter2"}, "Put 7 characters on the clipboard."),
         ({"type": "finish", "message": "All saved."}, "All saved."),

@@ -40,7 +40,7 @@ def test_a_name_that_nobody_has_starts_nothing_and_tells_what_is_near(tmp_path: 
             done = await w.session.start_app(name="Contakts")
             assert done.failure_code == "APP_NOT_INSTALLED"
             assert done.delivery == "not_delivered"
-            assert "'Contacts' (com.google.android.contacts)" in (done.hint or "")
+            assert '"Contacts" (com.google.android.contacts)' in (done.hint or "")
 
     play(story())
 

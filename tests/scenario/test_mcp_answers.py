@@ -131,10 +131,11 @@ def test_a_failure_says_code_what_to_do_and_who_else_it_could_be(tmp_path: Path)
             await ask.good("start_app", package=CONTACTS)
             answer = await ask.act("tap", target="Create new contac")
             assert answer.is_error
-            code, hint, *rest = answer.text.splitlines()
-            assert code.startswith("ELEMENT_NOT_FOUND: ")
-            assert "nearest candidates" in hint
-            assert any('"Create new contact"' in line for line in rest)
+            code, hint, delivered, *_ = answer.text.splitlines()
+            assert code == 'ELEMENT_NOT_FOUND: No element matches "Create new contac"'
+            assert hint.startswith("Did you mean @")
+            assert '"Create new contact"' in hint
+            assert delivered == "Nothing was delivered."
             assert answer.envelope is not None
             assert answer.envelope.failure_code == "ELEMENT_NOT_FOUND"
 
@@ -149,7 +150,10 @@ def test_bad_arguments_are_an_answer_with_every_problem_and_what_was_meant(tmp_p
             assert answer.envelope is None
             assert "target: is required" in answer.text
             assert "taget: is not a field of tap; did you mean target?" in answer.text
-            assert answer.text.splitlines()[-1] == "tap takes: target, expect, reason."
+            assert answer.text.splitlines()[-2:] == [
+                "tap takes: target, expect, reason.",
+                "Nothing was delivered.",
+            ]
             assert answer.structured is not None
             assert answer.structured["code"] == "INVALID_ACTION"
             assert ask.world.inputs() == []
@@ -245,7 +249,7 @@ def test_a_flow_of_steps_answers_in_one_line_and_the_screen(tmp_path: Path) -> N
             head, hint = again.text.splitlines()[:2]
             assert head.startswith("ELEMENT_NOT_FOUND: Step 1 (tap Nope) failed")
             assert head.endswith("(0 of 2 steps done)")
-            assert "candidates" in hint
+            assert "get_ui_tree" in hint
             assert "screen 1080x2400" not in again.text  # it has just been shown
 
     play(story())

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 from handrail.adb.link import Link, Stream
+from handrail.adb.sending import sending
 from handrail.adb.shell import OUTPUT_LIMIT, TIMEOUT_MS, Command, Output, Script, quote
 from handrail.adb.wire import ShellKind, ShellParser, encode_shell
 from handrail.clock import Clock, SystemClock
@@ -44,6 +45,14 @@ class AdbShell:
         limit: int = OUTPUT_LIMIT,
         check: bool = True,
     ) -> Output:
+        with sending(command) as answered:
+            output = await self._run(command, stdin, timeout_ms, limit)
+            answered(output.ok)
+        if check and not output.ok:
+            raise failed(command_line(command), output)
+        return output
+
+    async def _run(self, command: Command, stdin: bytes, timeout_ms: float, limit: int) -> Output:
         line = command_line(command)
         silent = not stdin and not isinstance(command, Script)
         delivery = "not_delivered"
@@ -54,14 +63,11 @@ class AdbShell:
                 running = await self._begin(command, line, v2, limit, silent=silent)
                 try:
                     process = running.process
-                    output = await (process.wait() if silent else process.talk(stdin))
+                    return await (process.wait() if silent else process.talk(stdin))
                 finally:
                     await self._end(running)
         except Expired:
             raise too_slow(line, timeout_ms, delivery) from None
-        if check and not output.ok:
-            raise failed(line, output)
-        return output
 
     @asynccontextmanager
     async def start(self, command: Command) -> AsyncIterator[AdbProcess]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from handrail.adb.sending import was_refused
 from handrail.adb.shell import DeviceShell
 from handrail.android.fallbacks import took_fallback
 from handrail.android.packages import check_package, current_user, require_package
@@ -87,6 +88,7 @@ async def _by_monkey(shell: DeviceShell, package: str, user: int) -> Started:
     command = ["monkey", "-p", package, "-c", LAUNCHER, "1"]
     answer = await shell.run(command, check=False)
     if not answer.ok or "No activities found" in answer.text:
+        was_refused()
         raise AdbCommandError(
             f"{package} has no launcher activity",
             hint="It is a package without an icon; start one of its activities by name.",
@@ -119,6 +121,7 @@ async def reset(shell: DeviceShell, package: str) -> None:
     answer = await shell.run(command, check=False)
     said = (answer.text + answer.stderr.decode("utf-8", "replace")).strip()
     if not answer.ok or "Success" not in said:
+        was_refused()
         raise AdbCommandError(
             f"the data of {package} was not cleared: {said or 'no answer'}",
             hint="A device's owner can forbid it (work profile, vendor lock); uninstall and install instead.",
@@ -169,6 +172,7 @@ def read_started(text: str) -> Started:
     """The report of `am start -W`; old versions give an exit code of 0 whatever happened."""
     problem = _PROBLEM.search(text)
     if problem:
+        was_refused()
         raise NotStarted(" ".join(text[problem.start() :].split()))
     fields = dict(_FIELD.findall(text))
     took = fields.get("TotalTime") or fields.get("ThisTime") or ""

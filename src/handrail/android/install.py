@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handrail.adb.link import Stream
+from handrail.adb.sending import sending, was_refused
 from handrail.adb.shell import DeviceShell
 from handrail.android.packages import check_package, require_package
 from handrail.clock import Clock, SystemClock
@@ -64,11 +65,21 @@ async def install(
     chosen = " ".join(flag for flag, wanted in flags if wanted)
     service = f"exec:cmd package install {chosen} -S {size}"
     used = clock or SystemClock()
+    with sending([service]) as answered:
+        said = await _sent_whole(device, service, path, size, progress, used)
+        answered(True)
+    check_answer(said.decode("utf-8", "replace"), path.name)
+
+
+async def _sent_whole(
+    device: Installer, service: str, path: Path, size: int, progress: Progress | None, clock: Clock
+) -> bytes:
+    """What the installer says to the file."""
     stream = await device.open(service)
     try:
-        await _send(stream, path, size, progress, used)
-        async with Deadline(used, ANSWER_MS):
-            said = await _read_all(stream)
+        await _send(stream, path, size, progress, clock)
+        async with Deadline(clock, ANSWER_MS):
+            return await _read_all(stream)
     except Expired:
         raise Timeout(
             f"the installer was silent for {ANSWER_MS // 1000} s",
@@ -78,7 +89,6 @@ async def install(
         ) from None
     finally:
         await stream.close()
-    check_answer(said.decode("utf-8", "replace"), path.name)
 
 
 def check_apk(path: Path) -> int:
@@ -123,6 +133,7 @@ def check_answer(said: str, what: str) -> None:
     """`Success`, or a failure with its code and a hint for those that people meet."""
     if said.lstrip().startswith("Success"):
         return
+    was_refused()
     found = _FAILURE.search(said)
     code = found["code"] if found else ""
     text = (found["text"] if found else said).strip()

@@ -137,11 +137,15 @@ def not_installed(name: str, known: Iterable[str]) -> AppNotInstalled:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """At most three: those that contain its last part first, then those that are spelt alike."""
+    """At most three: those that contain its last part first, then those whose last part is spelt alike.
+
+    What comes before says little: all apps of one maker share it.
+    """
     names = list(known)
     last = name.rpartition(".")[2].lower()
     inside = sorted((one for one in names if len(last) > 2 and last in one.lower()), key=len)
-    alike = get_close_matches(name, names, n=3, cutoff=0.6)
+    ends = {one.rpartition(".")[2].lower(): one for one in reversed(names)}
+    alike = [ends[end] for end in get_close_matches(last, ends, n=3, cutoff=0.75)]
     return list(dict.fromkeys([*inside, *alike]))[:3]
 
 

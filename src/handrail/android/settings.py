@@ -8,12 +8,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from handrail.adb.sending import was_refused
 from handrail.adb.shell import TIMEOUT_MS, DeviceShell
 from handrail.android.console import console_port, open_console, read_status
 from handrail.android.display import read_display
 from handrail.android.input import VENDOR_SWITCHES
 from handrail.clock import Clock
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
+from handrail.protocol.target import in_words
 from handrail.surface.values import Display, NetworkChange
 
 Table = Literal["system", "secure", "global"]
@@ -44,7 +46,7 @@ async def put_setting(shell: DeviceShell, table: Table, name: str, value: str) -
         )
     found = await get_setting(shell, table, name)
     if found != value:
-        raise VerificationFailed(f"{table}/{name} is {found!r}", expected=value, observed=found)
+        raise VerificationFailed(f"{table}/{name} is {in_words(found)}", expected=value, observed=found)
 
 
 Orientation = Literal["portrait", "landscape", "auto"]
@@ -205,7 +207,9 @@ def _compare(what: str, wanted: str | None, unit: int, found: tuple[int, int], d
     else:
         holds = (found == (0, 0)) == (wanted in UNLIMITED)
     if not holds:
-        raise VerificationFailed(f"the emulator's {what} is {found}", expected=wanted, observed=list(found))
+        raise VerificationFailed(
+            f"the emulator's {what} is {in_words(found)}", expected=wanted, observed=list(found)
+        )
     done.applied[what] = wanted
 
 
@@ -269,6 +273,8 @@ async def set_airplane_mode(shell: DeviceShell, on: bool, clock: Clock, done: Ap
     command = ["cmd", "connectivity", "airplane-mode", "enable" if on else "disable"]
     answer = await shell.run(command, check=False)
     known = answer.ok and b"Unknown command" not in answer.stderr + answer.stdout
+    if not known:
+        was_refused()
     if known:
         await _until_radio(shell, "airplane_mode", on, clock)
     elif on:

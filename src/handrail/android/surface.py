@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from handrail.adb.device import AdbDevice
+from handrail.adb.sending import tells_delivery
 from handrail.adb.shell import Command, Script
 from handrail.android import apps
 from handrail.android.driver import Driver
@@ -109,38 +110,47 @@ class _Apps:
         self._memory = self._memory or LabelMemory(self._labels)
         return await installed_apps(self._shell, self._memory)
 
+    @tells_delivery
     async def start(
         self, package: str, activity: str | None, extras: Mapping[str, bool | float | str] | None = None
     ) -> None:
         await apps.start(self._shell, package, activity, extras)
 
+    @tells_delivery
     async def stop(self, package: str) -> str:
         user = await apps.stop(self._shell, package)
         pid = await pid_of(self._shell, package, user)
         return "stopped" if pid is None else f"process {pid}"
 
+    @tells_delivery
     async def restart(self, package: str) -> None:
         await apps.restart(self._shell, package)
 
+    @tells_delivery
     async def reset(self, package: str) -> None:
         await apps.reset(self._shell, package)
 
+    @tells_delivery
     async def install(self, path: Path) -> None:
         from handrail.android.install import install  # noqa: PLC0415
 
         await install(self._device, path.expanduser())
 
+    @tells_delivery
     async def uninstall(self, package: str) -> None:
         from handrail.android.install import uninstall  # noqa: PLC0415
 
         await uninstall(self._shell, package)
 
+    @tells_delivery
     async def grant(self, package: str, permission: str) -> str:
         return await grant(self._shell, package, permission)
 
+    @tells_delivery
     async def revoke(self, package: str, permission: str) -> str:
         return await revoke(self._shell, package, permission)
 
+    @tells_delivery
     async def open_url(self, url: str) -> str | None:
         from handrail.android.apps import open_url  # noqa: PLC0415
 
@@ -191,27 +201,32 @@ class _Parts:
         except HandrailError:
             return None
 
+    @tells_delivery
     async def set_orientation(self, orientation: Literal["portrait", "landscape", "auto"]) -> str:
         from handrail.android.settings import set_orientation  # noqa: PLC0415
 
         return (await set_orientation(self._shell, orientation, self._clock)).orientation
 
+    @tells_delivery
     async def set_network(self, change: NetworkChange) -> Told:
         from handrail.android.settings import set_network  # noqa: PLC0415
 
         applied = await set_network(self._shell, self._driver.serial, change, self._clock)
         return Told(applied.message, applied.to_dict())
 
+    @tells_delivery
     async def set_appearance(self, appearance: Literal["dark", "light"]) -> str:
         from handrail.android.surroundings import set_appearance  # noqa: PLC0415
 
         return await set_appearance(self._shell, appearance)
 
+    @tells_delivery
     async def set_location(self, latitude: float, longitude: float) -> str:
         from handrail.android.surroundings import set_location  # noqa: PLC0415
 
         return await set_location(self._shell, latitude, longitude)
 
+    @tells_delivery
     async def add_media(self, path: Path) -> str:
         from handrail.android.surroundings import add_media  # noqa: PLC0415
 
@@ -224,6 +239,7 @@ class _Parts:
 
         return (await read_prefs(self._shell, package, file)).to_dict()
 
+    @tells_delivery
     async def query(self, package: str, database: str, query: str, *, write: bool) -> Mapping[str, Any]:
         from handrail.android.app_data import query as ask  # noqa: PLC0415
 
@@ -296,9 +312,11 @@ class _Parts:
 
     # shell
 
+    @tells_delivery
     async def command(self, tokens: Sequence[str]) -> CommandOutput:
         return await self._run(list(tokens), tokens)
 
+    @tells_delivery
     async def script(self, text: str) -> CommandOutput:
         return await self._run(Script(text), text.split() if _ONE_COMMAND.fullmatch(text) else ())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from handrail.adb.device import AdbDevice
+from handrail.adb.sending import sending
 from handrail.adb.shell import DeviceShell
 from handrail.errors import AdbCommandError, InvalidAction, Unsupported, VerificationFailed
 
@@ -70,7 +71,9 @@ async def add_media(device: AdbDevice, shell: DeviceShell, path: Path) -> str:
     if not path.is_file():
         raise InvalidAction(f"{path} is not a file", path="path", hint="Give a file that exists.")
     remote = posixpath.join(_SHARED, folder, _NAME.sub("_", path.name))
-    size = await device.files.push(path, remote)
+    with sending(["push", remote]) as answered:
+        size = await device.files.push(path, remote)
+        answered(True)
     scan = ["content", "call", "--uri", "content://media/", "--method", "scan_file", "--arg", remote]
     await shell.run(scan, check=False)  # old versions look by themselves
     found = (await device.files.stat(remote)).size

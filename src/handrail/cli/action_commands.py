@@ -47,7 +47,11 @@ def command_for(name: str) -> click.Command:
         atexit.register(gc.freeze)
         from handrail.cli.perform import perform  # noqa: PLC0415  (pydantic, sqlite3, the engine)
 
-        sys.exit(perform({"type": action.type, **fields}, target, as_json=as_json, out=out))
+        try:
+            code = perform({"type": action.type, **fields}, target, as_json=as_json, out=out)
+        except InvalidAction as error:
+            raise _with_example(action, error) from None
+        sys.exit(code)
 
     # Behind the first word of `shell`, everything is the device's: `handrail shell pm list packages -3`.
     settings = {"allow_interspersed_args": "command" not in action.positional}
@@ -235,6 +239,13 @@ def _selected(name: str, value: Any) -> Any:
     if name == "index":
         return _scalar(value)
     return _object(value, name) if value.startswith("{") else value
+
+
+def _with_example(command: ActionCommand, error: InvalidAction) -> InvalidAction:
+    """Who gives commands knows no paths of fields: a right command says more than the general hint."""
+    if error.hint == InvalidAction.hint:
+        error.hint = f"For example: {command.example}"
+    return error
 
 
 def _refuse_missing(command: ActionCommand, fields: Mapping[str, Any]) -> None:

@@ -62,12 +62,46 @@ def check_command(
     sys.exit(0 if good else 2)
 
 
+SCHEMA = Path("flow.schema.json")
+
+
 @flow.command("schema")
-def schema_command() -> None:
-    """Print the JSON Schema of a flow's file, for editors."""
+@click.option(
+    "--out", "-o", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it there."
+)
+@click.option(
+    "--vscode", is_flag=True, help=f"Write it to {SCHEMA} or --out; print the settings for VS Code."
+)
+@click.option(
+    "--flows",
+    "where",
+    default="flows/**/*.yaml",
+    show_default=True,
+    help="With --vscode: which files are flows.",
+)
+def schema_command(out: Path | None, vscode: bool, where: str) -> None:
+    """Print the JSON Schema of a flow's file, for editors.
+
+    With --vscode, standard output is what belongs into .vscode/settings.json of this folder.
+    """
+    import json  # noqa: PLC0415
+
     from handrail.flow.schema import flow_schema  # noqa: PLC0415
 
-    print_json(flow_schema())
+    file = out or (SCHEMA if vscode else None)
+    if file is None:
+        print_json(flow_schema())
+        return
+    try:
+        file.write_text(json.dumps(flow_schema(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InvalidAction(
+            f"out: {file} can't be written: {error.strerror}", path="out", hint="Choose another file."
+        ) from None
+    click.echo(f"wrote {file}", err=True)
+    if vscode:
+        named = str(file) if file.is_absolute() else f"./{file.as_posix()}"
+        click.echo(json.dumps({"yaml.schemas": {named: where}}, indent=2))
 
 
 @flow.command("convert")

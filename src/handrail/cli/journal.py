@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -17,16 +16,15 @@ from typing import Any
 import click
 
 from handrail.cli.films import film_journal, need_films, video_option
+from handrail.cli.journal_text import print_actions, story
 from handrail.cli.output import print_json, print_table
 from handrail.clock import SystemClock, iso_time
-from handrail.config import Config, canonical
-from handrail.device_names import DeviceNames
+from handrail.config import Config
 from handrail.engine.journal import Journal
 from handrail.engine.journal.journal import witness_of
 from handrail.engine.journal.query import ActionRow
 from handrail.errors import InvalidAction
 from handrail.store import store_error
-from handrail.tree.quote import clean
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine output.")
 
@@ -102,7 +100,9 @@ def list_actions(
     if as_json:
         print_json([row.to_dict() for row in rows])
         return
-    if sys.stdout.isatty():
+    if not rows:
+        click.echo("Nothing was done that fits.", err=True)
+    elif sys.stdout.isatty():
         print_actions(rows)
     else:
         print_table("Journal", (), [_cells(row) for row in rows])
@@ -117,59 +117,6 @@ def _cells(row: ActionRow) -> tuple[str, ...]:
     return (str(row.seq), time, row.action_id, state, row.device or "", who, row.reason or "", row.about)
 
 
-_COLUMNS = {"seq": 8, "time": 14, "action": 20, "target": 30, "outcome": 30, "device": 21, "who": 24}
-"""What is widest on a terminal, in cells; the reason takes what is left."""
-_OUTCOMES = {"verified": "green", "pending_verification": "green", "failed": "red"}
-
-
-def print_actions(rows: Sequence[ActionRow], width: int | None = None) -> None:
-    """One line each, in columns that fit the terminal."""
-    from rich.console import Console  # noqa: PLC0415  (50 ms that a pipe should not pay)
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    if not rows:
-        click.echo("Nothing was done that fits.")
-        return
-    console = Console(width=width)
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=False)
-    names = [*_COLUMNS] if console.width >= _WIDE else ["seq", "time", "action", "target", "outcome"]
-    for name in names:
-        table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=_COLUMNS[name])
-    table.columns[0].justify = "right"
-    if console.width >= _WIDE:
-        table.add_column("reason", no_wrap=True, overflow="ellipsis")
-    called = DeviceNames(Config.from_env(os.environ).home).all()
-    for row in rows:
-        cells = _shown_cells(row)
-        cells["device"] = called.get(canonical(row.device or ""), cells["device"])
-        colour = _OUTCOMES.get(row.state, "yellow")
-        styled = [Text(cells[name], style=colour if name == "outcome" else "") for name in names]
-        table.add_row(*styled, *([Text(cells["reason"], style="dim")] if console.width >= _WIDE else []))
-    console.print(table)
-
-
-_WIDE = 110
-"""Columns of a terminal that has room for who did it and why."""
-
-
-def _shown_cells(row: ActionRow) -> dict[str, str]:
-    """Screen and model texts are a stranger's: nothing in them may steer a terminal."""
-    actor, at = row.actor or {}, datetime.fromtimestamp(row.at_ms / 1000)
-    is_today = at.date() == datetime.now().date()
-    state = {"pending_verification": "done"}.get(row.state, row.state)
-    return {
-        "seq": str(row.seq),
-        "time": f"{at:%H:%M:%S}" if is_today else f"{at:%m-%d %H:%M:%S}",
-        "action": clean(row.type or ""),
-        "target": clean(row.about),
-        "outcome": row.failure_code or state,
-        "device": clean(row.device or ""),
-        "who": clean(str(actor.get("id") or actor.get("kind") or "")),
-        "reason": clean(row.reason or ""),
-    }
-
-
 @journal.command()
 @click.argument("action")
 @as_json
@@ -180,20 +127,8 @@ def show(action: str, as_json: bool) -> None:
     if as_json:
         print_json(asdict(shown))
         return
-    for event in shown.events:
-        extra = {key: value for key, value in event.items() if key not in _SHOWN}
-        click.echo(
-            f"{event['seq']:>8}  {iso_time(event['at_ms'])}  {event.get('kind', 'note'):<21} {_line(extra)}"
-        )
-    if shown.envelope:
-        click.echo(json.dumps(shown.envelope, ensure_ascii=False, indent=2))
-
-
-_SHOWN = {"seq", "at_ms", "kind", "hash", "envelope", "action_id", "session", "terminal"}
-
-
-def _line(extra: dict[str, Any]) -> str:
-    return " ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in extra.items())
+    for line in story(shown):
+        click.echo(line)
 
 
 @journal.command()

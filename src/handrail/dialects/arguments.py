@@ -154,6 +154,10 @@ def _target(cls: type[Act], given: dict[str, Any]) -> dict[str, Any]:
 def _condition(given: dict[str, Any]) -> dict[str, Any]:
     """`visible`, `absent` and the others may stand beside the time-out; several must all hold."""
     flat = [{key: given[key]} for key in given if key in _CONDITIONS]
+    if not flat and "condition" not in given:
+        raise InvalidAction(
+            "wait_for: nothing to wait for", path="visible", hint="Give visible, absent or app."
+        )
     if not flat:
         return given
     rest = {key: value for key, value in given.items() if key not in _CONDITIONS}

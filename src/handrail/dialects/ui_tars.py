@@ -85,7 +85,7 @@ ROWS: dict[str, TableRow] = {
     "hotkey": SpecialWord("`press_key`, or `press_keys` for several", _hotkey, _write_hotkey),
     "wait": WordRule("wait", fixed={"duration_ms": 5000}),
     "finished": WordRule("finish", {"content": TextPart("message")}, fixed={"status": "done"}),
-    "call_user": WordRule("request_human_auth"),
+    "call_user": WordRule("request_human_auth", fixed={"instruction": "Help is needed with this screen."}),
 }
 
 

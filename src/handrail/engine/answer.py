@@ -15,6 +15,7 @@ from handrail.protocol.device import ClearText, TypeText
 from handrail.protocol.envelope import Envelope
 from handrail.tree.diff import Diff, diff_text
 from handrail.tree.quote import clean, cut, quoted
+from handrail.tree.select.missed import MEANT
 
 _SENTENCE = 300  # characters
 _LABEL = 80
@@ -22,15 +23,20 @@ _MESSAGE = 600
 _PICTURE = "screenshotBase64"
 _TOLD = frozenset(
     {"way", "password", "scrolls", "moves", "strokes", "taken_back", "message", "approved"}
-    | {"stdout", "stderr", "exit_code"}
+    | {"stdout", "stderr", "exit_code", "sent"}
 )
 """Details that only a program asks for, or that the sentence says."""
 
 
-def answer_text(action: Act, envelope: Envelope, screen_text: str = "") -> str:
-    """`screen_text` is the present screen; it stands for all changes after a navigation."""
+def answer_text(action: Act, envelope: Envelope, screen_text: str = "", *, refs: bool = True) -> str:
+    """`screen_text` is the present screen; it stands for all changes after a navigation.
+
+    With `refs`, elements in a diff go by them; without, as the seeds have it, by class and bounds alone.
+    """
+    if refs:
+        envelope = _with_refs(envelope)
     if not envelope.success:
-        return "\n".join(_failure(envelope, screen_text))
+        return "\n".join(_failure(action, envelope, screen_text))
     if action.traits.semantic == "observation" and (body := _body(envelope)):
         return body
     said = cut(clean(_sentence(action, envelope)), _SENTENCE)
@@ -110,6 +116,16 @@ def _visible(line: str) -> str:
     return "".join(char if char.isprintable() or char == "\t" else " " for char in line)
 
 
+def _with_refs(envelope: Envelope) -> Envelope:
+    if not envelope.changes:
+        return envelope
+    named = tuple(
+        {**change, "class": f"{change['ref']} {change['class']}"} if change.get("ref") else change
+        for change in envelope.changes
+    )
+    return envelope.model_copy(update={"changes": named})
+
+
 def _changes(envelope: Envelope, screen_text: str) -> str:
     changes = list(envelope.changes or ())
     more = sum(change["count"] for change in changes if change["type"] == "more")
@@ -120,19 +136,32 @@ def _changes(envelope: Envelope, screen_text: str) -> str:
     return f"{text}\n... +{more} more" if more and not stands_for_all else text
 
 
-def _failure(envelope: Envelope, screen_text: str) -> Iterable[str]:
+def _failure(action: Act, envelope: Envelope, screen_text: str) -> Iterable[str]:
     yield f"{envelope.failure_code}: {cut(clean(envelope.message or ''), _MESSAGE)}"
     if envelope.hint:
         yield clean(envelope.hint)
-    yield from _candidates(envelope.details or {})
-    if envelope.delivery == "delivered":
-        yield "It was delivered."
-    elif envelope.delivery == "unknown":
-        yield "It may have been delivered: look before you repeat it."
+    if not (envelope.hint or "").startswith(MEANT):  # it names them
+        yield from _candidates(envelope.details or {})
+    if action.effect != "read":
+        yield _delivered(envelope)
     yield from _output(envelope)
     yield from (f"[channel] {cut(clean(line), _MESSAGE)}" for line in envelope.diagnostics or ())
     if envelope.changes:
         yield f"\n{_changes(envelope, screen_text)}"
+
+
+NOTHING = "Nothing was delivered."
+IN_DOUBT = "It may have been delivered: look before you repeat it."
+
+
+def _delivered(envelope: Envelope) -> str:
+    """What the device got of an action that failed: of one with several steps, each kind with its number."""
+    sent = (envelope.details or {}).get("sent") or {}
+    counted = ", ".join(f"{count} {word}{'s' if count != 1 else ''}" for word, count in sent.items())
+    arrived = f"Delivered: {counted}." if counted else ""
+    if envelope.delivery == "unknown":
+        return f"{arrived} What came next may have been: look before you repeat it." if arrived else IN_DOUBT
+    return arrived or ("It was delivered." if envelope.delivery == "delivered" else NOTHING)
 
 
 def _candidates(details: dict[str, Any]) -> Iterable[str]:

@@ -224,7 +224,7 @@ async def apply_on_desk(stages: Sequence[Stage]) -> list[dict[str, Any]]:
     by = caller.id if is_person else caller.name_on_desk
     async with AsyncExitStack() as dispatches:
         for stage in stages:
-            await dispatches.enter_async_context(stage.run.dispatching())
+            await dispatches.enter_async_context(stage.run.dispatching("change"))
         told = await stages[0].windows.apply([stage.run.action for stage in stages], by, is_person)
     return [
         {("screenshotBase64" if name == "imageData" else name): one for name, one in details.items()}

@@ -104,9 +104,9 @@ async def _do(stages: Sequence[Stage], permit: Permit) -> None:
         if run.life.state == "resolved":
             draw_portraits(run, stage.looks.registry)
             run.advance("dispatched")
-            run.delivery = "delivered"
         run.advance("pending_verification")
         await _observe(stage, outcome)
+        run.delivery = "delivered"  # also where nothing had to be sent: it failed in nothing
         _conclude(run)
 
 

@@ -225,6 +225,8 @@ def envelope_of(run: Run, facts: Facts | None, serial: str, error: HandrailError
     """Everything that is known of the run."""
     action = run.action
     details = {**run.details, **_error_details(error)}
+    if error is not None and run.sent:
+        details["sent"] = dict(run.sent)
     return Envelope(
         action_id=run.id,
         timestamp=iso_time(run.life.events[0].at_ms),

@@ -91,6 +91,8 @@ class Run:
     hand: Lease | None = None
     """By which a person who acts with their own hand has taken the device over."""
     delivery: Delivery = "not_delivered"
+    sent: dict[str, int] = field(default_factory=dict)
+    """What has certainly arrived, by its word and how often."""
     aims: dict[str, Aim] = field(default_factory=dict)
     before: Look | None = None
     after: Look | None = None
@@ -150,8 +152,11 @@ class Run:
         self.timings |= {"other": max(0.0, total - sum(self.timings.values())), "total": total}
 
     @asynccontextmanager
-    async def dispatching(self) -> AsyncIterator[None]:
-        """Around everything that touches the device: from here on the delivery is in doubt until it ends."""
+    async def dispatching(self, what: str = "command") -> AsyncIterator[None]:
+        """Around everything that touches the device: from here on the delivery is in doubt until it ends.
+
+        `what` is the word for it by which a failure later on tells that it was sent.
+        """
         with self.phase("journal"):
             await self.may_dispatch(self)
         if self.life.state == "resolved":
@@ -161,10 +166,17 @@ class Run:
             try:
                 yield
             except HandrailError as error:
-                told = error.details.get("delivery", "unknown")
-                self.delivery = earlier if told == "not_delivered" else "unknown"
+                match error.details.get("delivery"):
+                    case "not_delivered":
+                        self.delivery = earlier
+                    case "delivered":
+                        self._arrived(what)
                 raise
+        self._arrived(what)
+
+    def _arrived(self, what: str) -> None:
         self.delivery = "delivered"
+        self.sent[what] = self.sent.get(what, 0) + 1
 
 
 class PressGuard(Protocol):

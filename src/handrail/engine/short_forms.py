@@ -551,7 +551,7 @@ class ShortForms(ABC):
         self,
         target: TargetLike,
         *,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -564,7 +564,7 @@ class ShortForms(ABC):
         self,
         target: TargetLike,
         *,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -579,7 +579,7 @@ class ShortForms(ABC):
         *,
         equals: str | None = None,
         contains: str | None = None,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -617,7 +617,7 @@ class ShortForms(ABC):
         ],
         value: bool | int | float | str,
         *,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -637,7 +637,7 @@ class ShortForms(ABC):
         fingerprint: str | None = None,
         *,
         activity: str | None = None,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -655,7 +655,7 @@ class ShortForms(ABC):
         self,
         package: str,
         *,
-        timeout_ms: int = 5000,
+        timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
     ) -> Envelope:
@@ -666,7 +666,7 @@ class ShortForms(ABC):
 
     async def request_human_auth(
         self,
-        instruction: str = "Human authorization is required to continue.",
+        instruction: str,
         *,
         capability: Literal[
             "camera",

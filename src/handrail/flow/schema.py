@@ -20,7 +20,7 @@ from handrail.flow.shorthand import ACTING, INSIDE, SHARED
 from handrail.protocol.actions import ACTIONS
 from handrail.protocol.describe import summary
 from handrail.protocol.flow import Flow
-from handrail.protocol.model import camel
+from handrail.protocol.model import NOT_BLANK, camel
 from handrail.protocol.schema import schema_of
 
 
@@ -217,7 +217,7 @@ def _agentest_selector() -> Schema:
     texts = [name for name in properties if name != "index"]
     says = [{"required": [name], "properties": {name: {"type": "string"}}} for name in texts]
     made = {"type": "object", "additionalProperties": False, "properties": properties, "anyOf": says}
-    return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 1_000}, made]}
+    return {"anyOf": [{"type": "string", "pattern": NOT_BLANK, "maxLength": 1_000}, made]}
 
 
 def _agentest_step() -> Schema:

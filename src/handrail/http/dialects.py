@@ -75,9 +75,9 @@ async def run_words(
     async def do(action: AnyAction) -> tuple[Mapping[str, Any], str]:
         if isinstance(action, DeskAct) or session is None:
             on_desk = await runtime.desk_session().run(action, caller=caller)
-            return on_desk.to_dict(), answer_text(action, on_desk, "")
+            return on_desk.to_dict(), answer_text(action, on_desk, refs=False)
         envelope = await session.run(action, caller=caller)
         screen = runtime.secrets.redact(session.looks.registry.text)
-        return envelope.to_dict(), answer_text(action, envelope, screen)
+        return envelope.to_dict(), answer_text(action, envelope, screen, refs=False)
 
     return await carry_out(dialect(name), words, talk, do)

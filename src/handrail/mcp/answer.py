@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects.interaction import NO_CHANGE
-from handrail.engine.answer import answer_text
+from handrail.engine.answer import NOTHING, answer_text
 from handrail.protocol.observe import GetUiTree, WhatChanged
 from handrail.tree.diff import diff_text
 
@@ -56,7 +56,7 @@ def failure_text(error: HandrailError) -> str:
     problems = error.details.get("problems") or ()
     if len(problems) > 1:
         lines += [f"  {one['path']}: {one['message']}{_meant(one)}" for one in problems]
-    return "\n".join([*lines, error.hint])
+    return "\n".join([*lines, error.hint, NOTHING])
 
 
 def _meant(problem: dict[str, Any]) -> str:
@@ -75,9 +75,8 @@ def tell(
     runtime: Runtime, session: Session, known: CallerState, action: AnyAction, envelope: Envelope
 ) -> ToolAnswer:
     """The answer to a native tool's one action."""
-    told = _with_refs(envelope)
     screen = runtime.secrets.redact(session.looks.registry.text)
-    text = answer_text(action, told, screen)
+    text = answer_text(action, envelope, screen)
     ours, data = _halves(action, envelope, text)
     if not _navigated(envelope):
         data = _BOX.sub(r"\1", data)
@@ -97,17 +96,6 @@ def tell(
         envelope=envelope,
         structured=data_of(envelope),
     )
-
-
-def _with_refs(envelope: Envelope) -> Envelope:
-    """Elements in a diff go by their refs, too."""
-    if not envelope.changes:
-        return envelope
-    named = tuple(
-        {**change, "class": f"{change['ref']} {change['class']}"} if change.get("ref") else change
-        for change in envelope.changes
-    )
-    return envelope.model_copy(update={"changes": named})
 
 
 def _halves(action: AnyAction, envelope: Envelope, text: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from handrail.protocol.keys import (
     name_of_key,
     types_only,
 )
-from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text
+from handrail.protocol.model import Flag, GestureMs, Name, Number, Pixel, Text, needs
 from handrail.protocol.target import OrShort, Place, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Traits
 
@@ -101,11 +101,11 @@ class Swipe(Act):
     @model_validator(mode="after")
     def _one_form(self) -> Self:
         if (self.from_ is None) != (self.to is None):
-            raise ValueError("from and to go together")
+            raise needs("to" if self.to is None else "from", "from and to go together")
         if (self.direction is None) == (self.from_ is None):
-            raise ValueError("needs either direction, or from and to")
+            raise needs("direction", "give either direction, or from and to")
         if self.from_ is not None and self.target is not None:
-            raise ValueError("target goes with direction, not with from and to")
+            raise needs("target", "goes with direction, not with from and to")
         return self
 
 
@@ -310,7 +310,7 @@ class HideKeyboard(Act):
 
     traits = Traits(
         effect="input", semantic="input", needs=Capability.KEYS, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Closed the keyboard.",
+        says="Made sure that no keyboard is shown.",
     )  # fmt: skip
     example = {"type": "hide_keyboard"}
     type: Literal["hide_keyboard"] = "hide_keyboard"

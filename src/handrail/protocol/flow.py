@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from handrail.protocol.actions import Action
 from handrail.protocol.envelope import SystemDialog
-from handrail.protocol.model import CamelModel, Count, Flag, Model, Name, Text, WaitMs
+from handrail.protocol.model import CamelModel, Count, Flag, Key, Model, Name, Text, WaitMs, needs
 from handrail.protocol.target import Expectation
 from handrail.protocol.traits import Settle
 
@@ -51,7 +51,7 @@ class Repeat(StepOptions):
     @model_validator(mode="after")
     def _one_end(self) -> Repeat:
         if sum(one is not None for one in (self.times, self.while_, self.until)) != 1:
-            raise ValueError("needs exactly one of times, while and until")
+            raise needs("times", "give exactly one of times, while and until")
         return self
 
 
@@ -68,13 +68,13 @@ class RunFlow(StepOptions):
 
     file: Name
     """Relative to the file that names it."""
-    env: dict[Name, Text] = Field(default_factory=dict)
+    env: dict[Key, Text] = Field(default_factory=dict)
 
 
 class Parallel(StepOptions):
     """Steps on several devices at once, each by its name."""
 
-    devices: Annotated[dict[Name, Steps], Field(min_length=1, max_length=32)]
+    devices: Annotated[dict[Key, Steps], Field(min_length=1, max_length=32)]
 
 
 AnyStep = Step | Repeat | Branch | RunFlow | Parallel
@@ -89,7 +89,7 @@ class Flow(Model):
     app: Name | None = None
     """Started before the first step."""
     tags: tuple[Name, ...] = ()
-    env: dict[Name, Text] = Field(default_factory=dict)
+    env: dict[Key, Text] = Field(default_factory=dict)
     devices: tuple[Name, ...] = ()
     """Names of the devices that `parallel` steps use; the first one runs the other steps."""
     steps: Steps

@@ -9,7 +9,7 @@ from pydantic import Field, TypeAdapter
 from handrail.protocol.actions import DeviceAction, OSAction
 from handrail.protocol.desk import Extent
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.model import CamelModel, Count, Flag, Name, Text
+from handrail.protocol.model import CamelModel, Count, Flag, Key, Name, Text
 
 _WindowAction = Annotated[OSAction, Field(discriminator="type")]
 _TouchAction = Annotated[DeviceAction, Field(discriminator="type")]
@@ -156,7 +156,7 @@ class ComponentAction(CamelModel):
     window_id: Name
     action: Text
     form_id: Name | None = None
-    form_data: dict[Name, Text] | None = None
+    form_data: dict[Key, Text] | None = None
     parallel: Flag = True
     monitor_id: Name | None = None
 
@@ -178,7 +178,7 @@ class DialogFeedback(CamelModel):
     minutes: Count | None = None
     """With a yes to a question of the engine's: allow the like of it for so long, `times` often."""
     times: Count | None = None
-    data: dict[Name, Text] | None = None
+    data: dict[Key, Text] | None = None
     """What the person provides with it: a code, a text, a choice."""
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AliasGenerator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 Pixel = Annotated[int, Field(strict=True, ge=-32_767, le=32_767)]
 """An integer device pixel."""
@@ -33,11 +34,23 @@ Flag = Annotated[bool, Field(strict=True)]
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True)]
 """A number beside texts: strict, or a text that is too long would be read as one."""
 
-Name = Annotated[str, Field(min_length=1, max_length=1_000)]
-"""An identifier or a label: never empty."""
+NOT_BLANK = r"\S"
+Name = Annotated[str, Field(min_length=1, max_length=1_000, pattern=NOT_BLANK)]
+"""An identifier or a label: never blank."""
+
+Key = Annotated[str, Field(min_length=1, max_length=1_000)]
+"""The name of an entry. Without a pattern, which schemas of objects have no common word for."""
+
+Words = Annotated[str, Field(min_length=1, max_length=100_000, pattern=NOT_BLANK)]
+"""What somebody is told or a program is given to run: never blank."""
 
 Text = Annotated[str, Field(max_length=100_000)]
 """What people read or type."""
+
+
+def needs(field: str, said: str) -> PydanticCustomError:
+    """What fields need together, told at the path of one of them."""
+    return PydanticCustomError("needs", "{said}", {"field": field, "said": said})
 
 
 @cache

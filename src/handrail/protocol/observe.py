@@ -5,13 +5,13 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs
+from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, needs
 from handrail.protocol.system import Package
 from handrail.protocol.target import ElementProperty, Expectation, Region, Target
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 Revision = Annotated[str, Field(pattern=r"^r[0-9]{1,12}$")]
-FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]+$", max_length=255)]
+FileName = Annotated[str, Field(pattern=r"^[^/\x00-\x1f]*[^/\s\x00-\x1f][^/\x00-\x1f]*$", max_length=255)]
 LogTime = Annotated[
     str,
     Field(pattern=r"^([0-9]{1,9}(ms|s|m|h)|[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9:.]{5,15}Z?)$", max_length=40),
@@ -19,6 +19,9 @@ LogTime = Annotated[
 Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 READS_PRIVATE = Ruling("allow", "ask", "it reads an app's own data, and the caller is on another machine")
+CHECK_MS = 1_000
+"""How long a check looks by itself. The screen has come to rest after the action before, so what is not there
+yet will hardly come: a second is for what is drawn late. `wait_for` waits for what takes its time."""
 HumanCapability = Literal[
     "camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files", "oauth",
     "payment", "permission", "unknown",
@@ -168,7 +171,7 @@ class QueryDb(Act):
     """The app's package."""
     database: FileName
     """Name of the database."""
-    query: Annotated[str, Field(min_length=1, max_length=100_000)]
+    query: Words
     """One SQL statement."""
     write: Flag = False
     """Allow statements that change data."""
@@ -196,7 +199,7 @@ class WaitFor(Act):
 
     traits = Traits(
         effect="read", semantic="control", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Waited for: {condition.kind}.", shorthand="condition", tools=("core", "flow", "agent"),
+        says="Waited until {condition}.", shorthand="condition", tools=("core", "flow", "agent"),
         model=ModelView("Wait until something is visible or absent, or an app is in front.", "timeout_ms",
                         texts=("visible", "absent", "app")),
     )  # fmt: skip
@@ -234,11 +237,11 @@ class ExpectVisible(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked that {target:at} is visible.", shorthand="target",
     )  # fmt: skip
-    example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 5000}
+    example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 1000}
     type: Literal["expect_visible"] = "expect_visible"
     target: Target
     """What should be there."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take to come."""
 
 
@@ -249,11 +252,11 @@ class ExpectAbsent(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked that {target:at} is absent.", shorthand="target",
     )  # fmt: skip
-    example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 5000}
+    example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 1000}
     type: Literal["expect_absent"] = "expect_absent"
     target: Target
     """What should not be there."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take to go."""
 
 
@@ -264,7 +267,7 @@ class ExpectText(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked the text of {target:at}.",
     )  # fmt: skip
-    example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 5000}
+    example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 1000}
     type: Literal["expect_text"] = "expect_text"
     target: Target
     """Whose text."""
@@ -272,13 +275,13 @@ class ExpectText(Check):
     """The whole text."""
     contains: Text | None = None
     """A part of it."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
     @model_validator(mode="after")
     def _one_comparison(self) -> Self:
         if (self.equals is None) == (self.contains is None):
-            raise ValueError("needs exactly one of equals and contains")
+            raise needs("equals", "give exactly one of equals and contains")
         return self
 
 
@@ -291,7 +294,7 @@ class ExpectState(Check):
     )  # fmt: skip
     example = {
         "type": "expect_state", "target": {"text": "Wi-Fi"}, "property": "checked", "value": True,
-        "timeout_ms": 5000,
+        "timeout_ms": 1000,
     }  # fmt: skip
     type: Literal["expect_state"] = "expect_state"
     target: Target
@@ -300,7 +303,7 @@ class ExpectState(Check):
     """Which property."""
     value: Flag | Number | Text
     """What it should be."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
 
@@ -311,19 +314,19 @@ class ExpectScreen(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked which screen is shown.", shorthand="fingerprint",
     )  # fmt: skip
-    example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 5000}
+    example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 1000}
     type: Literal["expect_screen"] = "expect_screen"
     fingerprint: Name | None = None
     """The screen's fingerprint."""
     activity: Name | None = None
     """The activity's class, whole or its last part."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:
         if (self.fingerprint is None) == (self.activity is None):
-            raise ValueError("needs exactly one of fingerprint and activity")
+            raise needs("fingerprint", "give exactly one of fingerprint and activity")
         return self
 
 
@@ -334,11 +337,11 @@ class ExpectApp(Check):
         effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
         says="Checked that {package} is in front.", shorthand="package",
     )  # fmt: skip
-    example = {"type": "expect_app", "package": "com.google.android.contacts", "timeout_ms": 5000}
+    example = {"type": "expect_app", "package": "com.google.android.contacts", "timeout_ms": 1000}
     type: Literal["expect_app"] = "expect_app"
     package: Package
     """The app's package."""
-    timeout_ms: WaitMs = 5_000
+    timeout_ms: WaitMs = CHECK_MS
     """How long it may take."""
 
 
@@ -360,9 +363,7 @@ class RequestHumanAuth(Act):
     type: Literal["request_human_auth"] = "request_human_auth"
     capability: HumanCapability = "unknown"
     """What is needed."""
-    instruction: Annotated[str, Field(min_length=1, max_length=10_000)] = (
-        "Human authorization is required to continue."
-    )
+    instruction: Annotated[Words, Field(max_length=10_000)]
     """What the person should do."""
     timeout_sec: TimeoutSec = 300
     """How long the person has."""
@@ -377,7 +378,7 @@ class GiveAnswer(Act):
     )  # fmt: skip
     example = {"type": "give_answer", "text": "The code is 482913."}
     type: Literal["give_answer"] = "give_answer"
-    text: Annotated[str, Field(min_length=1, max_length=100_000)]
+    text: Words
     """What is to be known."""
 
 

@@ -18,7 +18,7 @@ from handrail.errors import InvalidAction
 from handrail.protocol.act import Act
 from handrail.protocol.actions import ACTION, ACTIONS, DESK_ACTIONS, AnyAction, one_action
 from handrail.protocol.model import camel
-from handrail.protocol.target import Selector
+from handrail.protocol.target import Selector, in_words
 
 A = TypeVar("A", bound=Act)
 MAX_BYTES = 8_000_000
@@ -121,7 +121,7 @@ def nearest_kind(word: str, kinds: Iterable[str]) -> list[str]:
     """The kinds that may have been meant: the one that other tools call so, then those that look alike."""
     known = list(kinds)
     meant = [ELSEWHERE[word]] if ELSEWHERE.get(word) in known else []
-    return [*meant, *(kind for kind in nearest(word, known, least=0.3) if kind not in meant)][:3]
+    return [*meant, *(kind for kind in nearest(word, known, least=0.6) if kind not in meant)][:3]
 
 
 def join_path(path: Path) -> str:
@@ -162,6 +162,8 @@ def _locate(detail: ErrorDetails, data: Any) -> tuple[Path, Any]:
     match detail["type"]:
         case "missing":
             path.append(spelling(str(detail["loc"][-1])))
+        case "needs":
+            path.append(spelling(str(detail.get("ctx", {}).get("field"))))
         case "union_tag_invalid" | "union_tag_not_found":
             path.append(str(detail.get("ctx", {}).get("discriminator", "type")).strip("'"))
     return path, holder
@@ -195,7 +197,11 @@ def _describe(detail: ErrorDetails, path: Path, holder: Any) -> tuple[str, list[
             return "is required", []
         case "union_tag_invalid":
             tag = str(context.get("tag"))
-            return f"{tag[:60]!r} is not known", nearest_kind(tag, _quoted(context.get("expected_tags")))
+            return f"{in_words(tag)} is not known", nearest_kind(tag, _quoted(context.get("expected_tags")))
+        case "string_pattern_mismatch" | "string_too_short" if not str(detail["input"]).strip():
+            return "is blank", []
+        case "string_pattern_mismatch":
+            return _unlike(detail, path, holder), []
         case "extra_forbidden":
             return _unknown_field(str(path[-1] if path else detail["loc"][-1]), holder)
         case "literal_error":
@@ -222,6 +228,15 @@ def _unknown_field(name: str, holder: Any) -> tuple[str, list[str]]:
     return f"is not a field of {kind}", nearest(name, _wire_names(ACTIONS[kind]))
 
 
+def _unlike(detail: ErrorDetails, path: Path, holder: Any) -> str:
+    """A pattern is for machines: people are shown one that fits, where the vocabulary has one."""
+    kind = holder.get("type") if isinstance(holder, dict) else None
+    example = ACTIONS[kind].example.get(str(path[-1])) if kind in ACTIONS and path else None
+    like = f", such as {in_words(example)}" if isinstance(example, str) else ""
+    given = in_words(str(detail["input"])) if _PRIVATE.isdisjoint(path) else "it"
+    return f"{given} has not the right form{like}"
+
+
 def _wire_names(model: type[BaseModel]) -> list[str]:
     return [field.serialization_alias or name for name, field in model.model_fields.items()]
 
@@ -234,4 +249,4 @@ def _in_plain_words(detail: ErrorDetails, path: Path) -> str:
     if private or not (given is None or isinstance(given, bool | int | float | str)):
         return message
     endless = isinstance(given, int) and given.bit_length() > 1_000  # Python refuses to write such numbers
-    return message if endless else f"{message}, not {given!r:.60}"
+    return message if endless else f"{message}, not {in_words(given)}"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from handrail.protocol.act import Act
-from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec
+from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, needs
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
 
 _PACKAGE = r"[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)*"
@@ -35,13 +35,13 @@ class StartApp(Act):
     """Or what its icon says, in any case and any language that the app has."""
     activity: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.$]+$", max_length=255)] | None = None
     """The activity; the launcher's when absent."""
-    extras: Annotated[dict[Name, Flag | Number | Text], Field(max_length=100)] | None = None
+    extras: Annotated[dict[Key, Flag | Number | Text], Field(max_length=100)] | None = None
     """Values for the app by name, as an intent carries them."""
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
         if (self.package is None) == (self.name is None):
-            raise ValueError("needs exactly one of package and name")
+            raise needs("package", "give exactly one of package and name")
         return self
 
 
@@ -183,14 +183,15 @@ class SetNetwork(Act):
     def _changes_something(self) -> Self:
         given = (self.preset, self.speed, self.delay, self.wifi, self.airplane_mode)
         if all(value is None for value in given):
-            raise ValueError("needs at least one of preset, speed, delay, wifi and airplane_mode")
+            raise needs("preset", "give at least one of preset, speed, delay, wifi and airplane_mode")
         return self
 
     @property
     def given(self) -> str:
         """What it changes, as its sentence says it."""
         changes = self.model_dump(exclude={"type", "reason", "device", "expect"}, exclude_none=True)
-        return ", ".join(f"{name}={value}" for name, value in changes.items())
+        words = {True: "on", False: "off"}
+        return ", ".join(f"{name} {words.get(value, value)}" for name, value in changes.items())
 
 
 class SetOrientation(Act):
@@ -308,8 +309,7 @@ class Shell(Act):
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
     type: Literal["shell"] = "shell"
     command: Annotated[
-        Annotated[list[Text], Field(min_length=1, max_length=1_000)]
-        | Annotated[str, Field(min_length=1, max_length=100_000)],
+        Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words,
         BeforeValidator(_split),
     ]
     """A list of tokens, or a string that is split as a shell would and quoted token by token."""
@@ -319,9 +319,9 @@ class Shell(Act):
     @model_validator(mode="after")
     def _has_a_command(self) -> Self:
         if self.raw and not isinstance(self.command, str):
-            raise ValueError("raw needs the command as a string")
+            raise needs("command", "raw needs the command as a string")
         if not self.tokens or not self.tokens[0]:
-            raise ValueError("the command is empty")
+            raise needs("command", "is blank")
         return self
 
     @property
@@ -343,7 +343,7 @@ class RunScript(Act):
     )  # fmt: skip
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
     type: Literal["run_script"] = "run_script"
-    script: Annotated[str, Field(min_length=1, max_length=100_000)]
+    script: Words
     """The commands."""
     timeout_sec: TimeoutSec = 60
     """When the whole group is killed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from handrail.protocol.model import Flag, Model, Name, Number, Pixel, Text
+from handrail.protocol.model import NOT_BLANK, Flag, Model, Name, Number, Pixel, Text, needs
 
 REF_PATTERN = r"^(@[a-z][0-9]+|el_[A-Za-z0-9_]+)$"
 _REF = re.compile(REF_PATTERN)
@@ -40,11 +41,34 @@ ElementProperty = Literal[
 it or its row is clickable, enabled and not covered."""
 
 
+_SHOWN = 60  # characters of a caller's own words in a message
+
+
+def in_words(value: Any) -> str:
+    """A value as people write it, never as Python does: `"Save"`, `true`, `nothing`, `"a", "b"`."""
+    match value:
+        case None:
+            return "nothing"
+        case str():
+            return json.dumps(value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…", ensure_ascii=False)
+        case list() | tuple():
+            return ", ".join(map(in_words, value))
+        case dict():
+            return ", ".join(f"{name} {in_words(one)}" for name, one in value.items())
+        case bool() | int() | float():
+            return json.dumps(value)
+        case _:
+            return str(value)
+
+
 class Point(Model):
     """A place on the screen, in device pixels."""
 
     x: Pixel
     y: Pixel
+
+    def __str__(self) -> str:
+        return f"{self.x},{self.y}"
 
 
 def _read_short(value: Any) -> Any:
@@ -63,7 +87,7 @@ class OrShort:
 
     def __init__(self, meaning: str, pattern: str | None = None) -> None:
         self.short: dict[str, Any] = {"type": "string", "description": meaning}
-        self.short |= {"pattern": pattern} if pattern else {"minLength": 1, "maxLength": 1_000}
+        self.short |= {"pattern": pattern} if pattern else {"pattern": NOT_BLANK, "maxLength": 1_000}
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -147,6 +171,22 @@ class Selector(Model):
         """The ref or element id that decides alone, if there is one."""
         return self.ref or self.element_id
 
+    def __str__(self) -> str:
+        """As a message names it: `"Save"`, `@b1`, `id save, role button, within "Account"`."""
+        if self.handle:
+            return self.handle
+        given = {name: getattr(self, name) for name in _WORDS}
+        return ", ".join(_WORDS[name].format(in_words(one)) for name, one in given.items() if one is not None)
+
+
+_WORDS = {
+    "text": "{}", "text_contains": "text with {}", "id": "id {}", "id_contains": "id with {}",
+    "class_name": "class {}", "description": "description {}", "hint": "hint {}", "state": "state {}",
+    "role": "role {}", "within": "within {}", "near": "near {}", "left_of": "left of {}",
+    "right_of": "right of {}", "above": "above {}", "below": "below {}", "index": "index {}",
+}  # fmt: skip
+"""How each field of a selector is said."""
+
 
 Anchor = Annotated[
     Selector, BeforeValidator(_read_short), OrShort('"@b1" (ref), any other string (exact text)')
@@ -179,7 +219,7 @@ class TextIs(Model):
     @model_validator(mode="after")
     def _one_comparison(self) -> TextIs:
         if (self.equals is None) == (self.contains is None):
-            raise ValueError("needs exactly one of equals and contains")
+            raise needs("equals", "give exactly one of equals and contains")
         return self
 
 
@@ -232,6 +272,27 @@ class Condition(Model):
     def kind(self) -> str:
         """The name of the one field that is set."""
         return next(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+    def __str__(self) -> str:
+        """What should hold, as a clause: `"Saved" is visible`."""
+        match self.kind:
+            case "visible" | "absent" as kind:
+                return f"{self.subject} is {kind}"
+            case "text" if self.text:
+                said = self.text.contains if self.text.equals is None else self.text.equals
+                return (
+                    f"{self.subject} {'says' if self.text.contains is None else 'contains'} {in_words(said)}"
+                )
+            case "state" if self.state:
+                return f"{self.state.property} of {self.subject} is {in_words(self.state.value)}"
+            case "app":
+                return f"{self.app} is in front"
+            case "fingerprint":
+                return f"the screen is #{self.fingerprint}"
+            case "screen_changed":
+                return "the screen is another one"
+            case kind:
+                return (" and " if kind == "all" else " or ").join(map(str, self.all or self.any or ()))
 
 
 def _read_condition(value: Any) -> Any:

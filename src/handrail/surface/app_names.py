@@ -46,7 +46,7 @@ def _several(name: str, found: Sequence[InstalledApp]) -> AmbiguousTarget:
     listed = [{"name": one.label, "package": one.package} for one in found]
     packages = " or ".join(one.package for one in found[:MOST])
     return AmbiguousTarget(
-        f"{len(found)} apps are called {name!r}",
+        f'{len(found)} apps are called "{name}"',
         hint=f"Name the package: {packages}.",
         candidates=listed[:MOST],
     )
@@ -58,10 +58,21 @@ def _none(name: str, apps: Sequence[InstalledApp]) -> AppNotInstalled:
     inside = [called for called in by_name if wanted and (wanted in called or (called and called in wanted))]
     near = dict.fromkeys([*sorted(inside, key=len), *get_close_matches(wanted, by_name, n=3, cutoff=0.6)])
     found = list(dict.fromkeys(by_name[called] for called in near))[:MOST]
-    meant = " or ".join(f"{one.label!r} ({one.package})" for one in found)
+    meant = " or ".join(f'"{one.label}" ({one.package})' for one in found)
     return AppNotInstalled(
-        f"no app is called {name!r}",
-        hint=f"Did you mean {meant}?" if meant else "list_apps tells what there is.",
+        f'no app is called "{name}"',
+        hint=f"Did you mean {meant}?" if meant else _there(apps),
         name=name,
         nearest=[{"name": one.label, "package": one.package} for one in found],
     )
+
+
+TOLD = 20
+"""Names of apps that a hint has room for."""
+
+
+def _there(apps: Sequence[InstalledApp]) -> str:
+    """What could have been meant, where nothing is alike."""
+    names = sorted({one.label for one in apps}, key=str.casefold)
+    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    return f"There are: {', '.join(names[:TOLD])}{more}."

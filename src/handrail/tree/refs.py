@@ -20,7 +20,7 @@ from handrail.tree.mention import name_of
 from handrail.tree.node import Node, Screen
 from handrail.tree.quote import cut, quoted
 from handrail.tree.recall import Recall, pack_screen, typed_digest, unpack_screen
-from handrail.tree.select.missed import candidates, mentions, nearest_nodes
+from handrail.tree.select.missed import candidates, did_you_mean, nearest_nodes
 from handrail.tree.windows import visible
 
 _REMEMBERED = 2_000  # gone elements whose name a message can still tell
@@ -230,9 +230,9 @@ class Registry:
         label = self._gone.get(short, "")
         close = nearest_nodes(self._sketch.screen, label, self)
         was = f", it was {quoted(label)}" if label else ""
-        tail = f"; nearest: {mentions(close, self)}" if close else ""
         return StaleReference(
-            f"{ref} is stale: its element is gone{was}{tail}",
+            f"{ref} is stale: its element is gone{was}",
+            hint=f"{near} {StaleReference.hint}" if (near := did_you_mean(close, self)) else None,
             ref=ref,
             selector={"ref": ref},
             candidates=candidates(close, self),

@@ -57,7 +57,7 @@ def test_other_words_are_refused() -> None:
 
 
 def test_a_setting_that_does_not_stick_is_a_failure() -> None:
-    with pytest.raises(VerificationFailed, match="'0'"):
+    with pytest.raises(VerificationFailed, match='"0"'):
         asyncio.run(put_setting(Said("", "0\n"), "system", "user_rotation", "1"))
     denied = Output(b"", b"java.lang.SecurityException: WRITE_SECURE_SETTINGS", 255)
     with pytest.raises(AdbCommandError, match="WRITE_SECURE_SETTINGS"):

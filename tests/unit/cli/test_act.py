@@ -145,7 +145,7 @@ def test_words_and_options_become_fields(
         ("long-press @b1 --duration-ms 90000", "duration_ms", "60000"),
         ("tap --role buton", "role", "Did you mean button"),
         ("press-key bakc", "key", "did you mean back"),
-        ("start-app 'not a package'", "package", "pattern"),
+        ("start-app 'not a package'", "package", "such as"),
         ("shell", "command", "is required"),
     ],
 )

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
-from handrail.cli.journal import print_actions
+from handrail.cli.journal_text import moment, print_actions
 from handrail.clock import SystemClock
 from handrail.engine.journal import Journal
+from handrail.engine.journal.query import ActionRow
 from tests.unit.cli.command import Handrail
 from tests.unit.engine.journalist import act, with_journal
 
@@ -51,8 +55,8 @@ def test_the_list_is_newest_first_and_says_where_the_next_page_begins(handrail: 
     ]
 
 
-@pytest.mark.parametrize("width", [80, 120, 200])
-def test_at_a_terminal_target_and_outcome_stand_in_columns(
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_at_a_terminal_each_action_is_one_line_that_fits(
     home: Path, capsys: pytest.CaptureFixture[str], width: int
 ) -> None:
     journal = Journal.open(home, SystemClock())
@@ -61,10 +65,47 @@ def test_at_a_terminal_target_and_outcome_stand_in_columns(
     head, *rows = capsys.readouterr().out.splitlines()
     assert len(rows) == 5
     assert max(map(len, [head, *rows])) <= width
-    for name, said in (("target", "Button 4"), ("outcome", "ELEMENT_NOT_FOUND")):
+    for name, said in (("what", 'tap "Button 4"'), ("outcome", "ELEMENT_NOT_FOUND")):
         assert rows[1][head.index(name) :].startswith(said)
+    assert rows[0][head.index("what") :].startswith('Tapped "Button 5"')
     assert {row[head.index("outcome") :].split()[0] for row in rows} == {"verified", "ELEMENT_NOT_FOUND"}
-    assert ("why not" in rows[0]) is (width >= 110)
+    assert ("tester" in rows[0]) is (width >= 72)
+    assert ("why not" in rows[0]) is (width >= 100)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("label", ["设置" * 40, "הגדרות" * 20, "a\x1b[2Jb\nc" * 30, "e\u0301" * 90])
+def test_long_and_foreign_labels_keep_to_their_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    width: int,
+    label: str,
+) -> None:
+    monkeypatch.setenv("HANDRAIL_HOME", str(tmp_path))
+    action = {"type": "tap", "target": {"text": label}}
+    row = ActionRow(
+        1, SystemClock().now_ms(), "tap_1", "tap", "failed", "ELEMENT_NOT_FOUND", "d", "s", None, None, label,
+        label, action,
+    )  # fmt: skip
+    print_actions([row, replace(row, seq=2, state="verified", failure_code=None)], width)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert max(map(cell_len, lines)) <= width
+    assert "\x1b[2J" not in "".join(lines)
+
+
+def test_times_are_as_people_read_them() -> None:
+    now = datetime.now().replace(microsecond=0)
+    assert moment(int(now.timestamp() * 1000)) == f"{now:%H:%M:%S}"
+    assert moment(0)[:4] in ("1970", "1969")
+
+
+def test_an_empty_list_says_so(home: Path, handrail: Handrail) -> None:
+    done = handrail("journal", "list", "--type", "swipe")
+    assert (done.code, done.out, done.err) == (0, "", "Nothing was done that fits.\n")
+    assert handrail("journal", "list", "--type", "swipe", "--json").lines == [[]]
+    assert home
 
 
 @pytest.mark.usefixtures("home")
@@ -77,15 +118,16 @@ def test_the_list_is_filtered(handrail: Handrail) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_one_action_is_shown_with_its_events_and_envelope(handrail: Handrail) -> None:
-    shown = handrail("journal", "show", "tap_1710000000000_4")
-    assert [line.split()[2] for line in shown.out.splitlines()[:4]] == [
-        "accepted",
-        "resolved",
-        "dispatched",
-        "failed",
+def test_one_action_is_told_as_a_story_and_as_data(handrail: Handrail) -> None:
+    shown = handrail("journal", "show", "tap_1710000000000_4").out
+    assert shown.splitlines()[0] == 'tap "Button 4"'
+    assert "  outcome   ELEMENT_NOT_FOUND" in shown
+    assert "  why       why not" in shown
+    ways = [
+        line.split()[-1] for line in shown.splitlines() if line.split()[:1] and line.split()[0].isdecimal()
     ]
-    assert '"failure_code": "ELEMENT_NOT_FOUND"' in shown.out
+    assert ways == ["accepted", "resolved", "dispatched", "failed"]
+    assert handrail("journal", "show", "tap_1710000000000_5").out.startswith('Tapped "Button 5"\n')
     data = handrail("journal", "show", "14", "--json").lines[0]
     assert data["action_id"] == "tap_1710000000000_4"
     assert len(data["events"]) == 4

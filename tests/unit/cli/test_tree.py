@@ -86,7 +86,7 @@ def test_only_interactive_drops_plain_texts() -> None:
 def test_what_is_not_there_is_said_with_the_nearest() -> None:
     error = run("tree", EMPTY, "--within", "Mobil").exception
     assert isinstance(error, ElementNotFound)
-    assert "Mobile" in error.message
+    assert "Mobile" in error.hint
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"<hierarchy", b"{}", b"\xff\xfe"])

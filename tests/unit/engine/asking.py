@@ -43,7 +43,7 @@ def question(action: dict[str, Any] | None = None, **more: Any) -> Request:
 
 
 def human_auth(capability: str, **more: Any) -> Request:
-    action = {"type": "request_human_auth", "capability": capability}
+    action = {"type": "request_human_auth", "capability": capability, "instruction": "Enter it."}
     return question(action, kind="human_auth", capability=capability, instruction="Enter the code.", **more)
 
 

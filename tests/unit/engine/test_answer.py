@@ -177,7 +177,7 @@ def failure(**given: Any) -> str:
 
 
 def test_a_failure_is_its_code_its_message_and_what_to_do() -> None:
-    assert failure() == "AMBIGUOUS_TARGET: 2 elements match\nUse a ref."
+    assert failure() == "AMBIGUOUS_TARGET: 2 elements match\nUse a ref.\nNothing was delivered."
 
 
 def test_candidates_are_listed_with_their_refs() -> None:
@@ -188,19 +188,41 @@ def test_candidates_are_listed_with_their_refs() -> None:
     lines = failure(details={"candidates": listed}).splitlines()
     assert lines[2:4] == ["Candidates:", '  @b1 Button "Save" #save [0, 0, 9, 9] index=0']
     assert lines[4].startswith('  Button "Save\\" Elements added:')
-    assert len(lines) == 5
+    assert lines[5:] == ["Nothing was delivered."]
+
+
+def test_candidates_that_the_hint_names_are_not_listed_again() -> None:
+    text = failure(hint='Did you mean @b1 Button "Save"?', details={"candidates": [{"ref": "@b1"}]})
+    assert "Candidates" not in text
 
 
 def test_a_message_stays_on_its_line() -> None:
-    assert failure(message=f"No element matches {HOSTILE}").count("\n") == 1
+    assert failure(message=f"No element matches {HOSTILE}").count("\n") == 2
 
 
 @pytest.mark.parametrize(
-    ("delivery", "words"), [("unknown", "may have been delivered"), ("delivered", "It was delivered.")]
+    ("delivery", "sent", "words"),
+    [
+        ("not_delivered", {}, "Nothing was delivered."),
+        ("unknown", {}, "It may have been delivered: look before you repeat it."),
+        ("delivered", {"swipe": 6}, "Delivered: 6 swipes."),
+        ("delivered", {"tap": 1, "text": 2}, "Delivered: 1 tap, 2 texts."),
+        (
+            "unknown",
+            {"swipe": 1},
+            "Delivered: 1 swipe. What came next may have been: look before you repeat it.",
+        ),
+    ],
 )
-def test_a_failure_says_whether_it_arrived(delivery: str, words: str) -> None:
-    assert words in failure(delivery=delivery)
-    assert "delivered" not in failure()
+def test_a_failure_says_what_arrived(delivery: str, sent: dict[str, int], words: str) -> None:
+    assert failure(delivery=delivery, details={"sent": sent}).splitlines()[-1] == words
+
+
+def test_a_read_that_failed_says_nothing_of_delivery() -> None:
+    told = said(
+        {"type": "get_ui_tree"}, delivery="not_delivered", failure_code="TIMEOUT", message="late", hint="x"
+    )
+    assert "eliver" not in told
 
 
 def test_a_failure_shows_output_channels_and_what_changed_all_the_same() -> None:

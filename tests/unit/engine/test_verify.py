@@ -367,7 +367,8 @@ def test_an_expectation_is_looked_for_on_each_screen_and_told_in_its_own_words()
     assert (proof.mode, proof.patience_ms, proof.decides) == ("explicit", EXPECT_MS, True)
     assert EXPECT_MS == 5_000
     assert proof.met(front(of(APP)))
-    assert failed(proof, front(of(SHOP)).screen) == (f"Expected {APP}, observed {SHOP}", APP, SHOP)
+    told = f'Expected: {APP} is in front. Found: "{SHOP}". Waited 5 s.'
+    assert failed(proof, front(of(SHOP)).screen) == (told, APP, SHOP)
 
 
 def test_a_change_is_measured_against_the_screen_before() -> None:

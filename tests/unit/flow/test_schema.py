@@ -43,10 +43,50 @@ def test_the_command_prints_it() -> None:
     assert json.loads(done.output)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
 
 
+@pytest.mark.parametrize("options", [(), ("--out", "schemas/flows.json")], ids=["usual", "elsewhere"])
+def test_the_settings_for_vscode_name_a_file_that_the_command_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schemas").mkdir()
+    done = CliRunner().invoke(cli, ["flow", "schema", "--vscode", "--flows", "e2e/*.yaml", *options])
+    [(named, files)] = json.loads(done.stdout)["yaml.schemas"].items()
+    assert files == "e2e/*.yaml"
+    assert named.startswith("./")
+    written = json.loads((tmp_path / named).read_text())
+    Draft202012Validator.check_schema(written)
+    assert written == flow_schema()
+
+
+def test_the_page_shows_the_settings_that_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "flows.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    printed = CliRunner().invoke(cli, ["flow", "schema", "--vscode"]).stdout
+    assert f"```json\n{printed}```" in page
+
+
+def test_a_schema_that_can_not_be_written_is_an_error_with_a_hint(tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["flow", "schema", "--out", str(tmp_path / "no" / "file.json")])
+    assert isinstance(done.exception, InvalidAction)
+    assert done.exception.hint == "Choose another file."
+
+
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_is_right_by_the_schema(file: Path) -> None:
     data = plain(loads(file.read_text()).root)
     assert VALIDATOR.is_valid(data)
+
+
+@pytest.mark.parametrize(
+    "line", ["# yaml-language-server: $schema=../flow.schema.json", "# $schema: ../f.json"]
+)
+def test_a_flow_that_names_its_schema_is_a_good_flow(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "named.yaml"
+    file.write_text(f"{line}\nname: named\nsteps:\n  - tap: Save\n")
+    done = CliRunner().invoke(cli, ["flow", "check", str(file)])
+    assert done.exit_code == 0, done.output
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -151,6 +191,24 @@ def test_what_load_refuses_the_schema_refuses_too(data: Any) -> None:
     assert not VALIDATOR.is_valid(data)
 
 
+def test_the_schema_and_flow_check_agree_on_good_and_wrong_files(tmp_path: Path) -> None:
+    """By the command itself: what the schema refuses ends with an error, what it takes has none of form."""
+    for number, data in enumerate([*WRONG, *GOOD]):
+        (tmp_path / f"{number:03}.json").write_text(json.dumps(data))
+    paths = sorted(map(str, tmp_path.iterdir()))  # a folder leaves out what does not look like a flow at all
+    done = CliRunner().invoke(cli, ["flow", "check", "--json", *paths])
+    files = {Path(one["file"]).stem: one["problems"] for one in json.loads(done.stdout)["files"]}
+    assert len(files) >= len(WRONG) + len(GOOD) - 1, "a file may be taken for a Maestro workspace's settings"
+    for number, data in enumerate([*WRONG, *GOOD]):
+        errors = [one for one in files.get(f"{number:03}", [NOT_A_FLOW]) if one["level"] == "error"]
+        of_form = [problem for problem in errors if problem["rule"] not in BY_READING]
+        assert VALIDATOR.is_valid(data) == (not of_form), (data, errors)
+
+
+NOT_A_FLOW = {"level": "error", "rule": "invalid"}
+BY_READING = frozenset({"missing-file", "broken-file", "circle", "unknown-variable"})
+"""Errors that no schema can tell: they are about other files and about what a run is given."""
+
 HOSTILE: tuple[Any, ...] = (
     None,
     True,
@@ -159,6 +217,7 @@ HOSTILE: tuple[Any, ...] = (
     1.5,
     10**7,
     "",
+    "  ",
     "Save",
     "up",
     "${A}",

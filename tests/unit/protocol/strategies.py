@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from handrail.protocol.actions import ACTION, ACTIONS, json_schema
-from handrail.protocol.model import camel
+from handrail.protocol.model import NOT_BLANK, camel
 
 SCHEMA = json_schema()
 DEFS = SCHEMA["$defs"]
@@ -64,6 +64,8 @@ def _array(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:
 
 
 def _string(schema: dict[str, Any], level: int) -> st.SearchStrategy[Any]:
+    if schema.get("pattern") == NOT_BLANK:
+        return _TEXT.filter(str.strip)
     if "pattern" in schema:
         return st.from_regex(schema["pattern"], fullmatch=True).filter(
             lambda text: text.isprintable() and len(text) <= schema.get("maxLength", 200)
@@ -99,8 +101,9 @@ def is_valid(value: Any) -> bool:
         ACTION.validate_python(value)
     except ValidationError as error:
         kinds = {detail["type"] for detail in error.errors()}
-        inner = {"too_short"} if "value_error" in kinds else set()  # a list of refused items counts as empty
-        assert kinds - inner <= {"value_error"}, f"the schema allows what the model refuses: {error}"
+        by_code = {"value_error", "needs"}
+        inner = {"too_short"} if kinds & by_code else set()  # a list of refused items counts as empty
+        assert kinds - inner <= by_code, f"the schema allows what the model refuses: {error}"
         return False
     return True
 

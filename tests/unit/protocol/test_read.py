@@ -38,8 +38,8 @@ def test_json_is_read_from_text_and_bytes(data: str | bytes) -> None:
     ("value", "message", "path"),
     [
         ({}, "type: is required", "type"),
-        ({"type": "nope"}, "type: 'nope' is not known", "type"),
-        ({"type": 5}, "type: '5' is not known", "type"),
+        ({"type": "nope"}, 'type: "nope" is not known', "type"),
+        ({"type": 5}, 'type: "5" is not known', "type"),
         ({"type": "tap"}, "target: is required", "target"),
         ({"type": "tap", "target": {"x": 1}}, "target.y: is required", "target.y"),
         ({**TAP, "colour": "red"}, "colour: is not a field of tap", "colour"),
@@ -70,7 +70,7 @@ def test_json_is_read_from_text_and_bytes(data: str | bytes) -> None:
         ),
         ({"type": "window.move", "windowId": "w", "x": 1}, "y: is required", "y"),
         ({"type": "window.close"}, "windowId: is required", "windowId"),
-        ({"type": "swipe"}, "needs either direction, or from and to", ""),
+        ({"type": "swipe"}, "direction: give either direction, or from and to", "direction"),
     ],
 )  # fmt: skip
 def test_an_error_has_a_path_and_plain_words(value: Any, message: str, path: str) -> None:

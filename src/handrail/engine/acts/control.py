@@ -14,7 +14,7 @@ from handrail.engine.run import Outcome, Stage
 from handrail.errors import ControlConvergenceFailed, ElementNotFound, SemanticMismatch
 from handrail.protocol.device import ScrollTo, SetValue
 from handrail.protocol.envelope import Verification
-from handrail.protocol.target import Selector
+from handrail.protocol.target import Selector, in_words
 from handrail.tree.element.labels import says
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import name_of, receiver, touchable
@@ -65,7 +65,7 @@ async def _by_surface(stage: Stage, node: Node, value: str) -> Outcome | None:
     if not told.is_set:
         offered = f"; there are {', '.join(map(repr, told.offers[:LISTED]))}" if told.offers else ""
         raise ControlConvergenceFailed(
-            f"The control does not take {value!r}{offered}; it says {told.value!r}",
+            f"The control does not take {in_words(value)}{offered}; it says {in_words(told.value)}",
             expected=value,
             observed=told.value,
             offers=list(told.offers[:LISTED]) or None,

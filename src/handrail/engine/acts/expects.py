@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from handrail.clock import Clock
-from handrail.engine.look.conditions import Holds, holds, meeting, state_is
+from handrail.engine.look.conditions import NO_ELEMENT, Holds, holds, meeting, state_is
 from handrail.engine.look.looks import Look, Looks, sure
 from handrail.engine.look.resolve import aim_at
 from handrail.engine.look.settle import Settling
@@ -33,7 +33,8 @@ from handrail.protocol.observe import (
     WaitForStable,
 )
 from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
-from handrail.tree.select.missed import candidates, nearest_nodes
+from handrail.tree.node import Node
+from handrail.tree.select.missed import candidates, did_you_mean, nearest_nodes
 from handrail.waiting import Deadline, Expired
 
 
@@ -75,8 +76,7 @@ async def wait_for(stage: Stage, action: WaitFor) -> Outcome:
     outcome, verdict = await _until(stage, check, action.timeout_ms, action.condition, action.every_ms)
     if not verdict.met:
         raise Timeout(
-            f"{action.condition.kind}: {verdict.expected} did not come true within {action.timeout_ms} ms; "
-            f"observed {verdict.observed}",
+            _unmet_words(str(action.condition), verdict, action.timeout_ms),
             expected=verdict.expected,
             observed=verdict.observed,
         )
@@ -114,7 +114,16 @@ async def expect_element(stage: Stage, action: ExpectVisible | ExpectAbsent | Ex
 
     outcome, verdict = await _until(stage, check, action.timeout_ms, condition)
     if not verdict.met:
-        raise _unmet(AssertionFailed, verdict, candidates=_nearest(stage, action.target))
+        is_missing = verdict.observed in ("not visible", NO_ELEMENT)
+        near = _nearest(stage, action.target) if is_missing else []
+        raise _unmet(
+            AssertionFailed,
+            str(condition),
+            verdict,
+            action.timeout_ms,
+            hint=did_you_mean(near, stage.looks.registry),
+            candidates=candidates(near, stage.looks.registry) or None,
+        )
     return outcome
 
 
@@ -129,12 +138,10 @@ def _condition(action: ExpectVisible | ExpectAbsent | ExpectText) -> Condition:
             return Condition(text=wish)
 
 
-def _nearest(stage: Stage, target: Selector | Point) -> list[dict[str, Any]] | None:
-    """What came closest to the words that were looked for."""
+def _nearest(stage: Stage, target: Selector | Point) -> list[Node]:
+    """What is like the words that were looked for."""
     words = (target.text or target.text_contains) if isinstance(target, Selector) else None
-    handles = stage.looks.registry
-    screen = sure(stage.looks.last).screen
-    return candidates(nearest_nodes(screen, words, handles), handles) if words else None
+    return nearest_nodes(sure(stage.looks.last).screen, words or "", stage.looks.registry)
 
 
 async def expect_state(stage: Stage, action: ExpectState) -> Outcome:
@@ -144,9 +151,10 @@ async def expect_state(stage: Stage, action: ExpectState) -> Outcome:
     def check(seen: Look) -> Holds:
         return state_is(seen.screen, wish, stage.looks.view(seen))
 
-    outcome, verdict = await _until(stage, check, action.timeout_ms, Condition(state=wish))
+    condition = Condition(state=wish)
+    outcome, verdict = await _until(stage, check, action.timeout_ms, condition)
     if not verdict.met:
-        raise _unmet(ExpectStateMismatch, verdict)
+        raise _unmet(ExpectStateMismatch, str(condition), verdict, action.timeout_ms)
     return outcome
 
 
@@ -163,7 +171,8 @@ async def expect_screen(stage: Stage, action: ExpectScreen) -> Outcome:
     check: Check = by_activity if action.activity is not None else by_fingerprint
     outcome, verdict = await _until(stage, check, action.timeout_ms)
     if not verdict.met:
-        raise _unmet(ExpectStateMismatch, verdict)
+        wanted = f"the screen is {action.activity or f'#{action.fingerprint}'}"
+        raise _unmet(ExpectStateMismatch, wanted, verdict, action.timeout_ms)
     return outcome
 
 
@@ -182,17 +191,30 @@ async def expect_app(stage: Stage, action: ExpectApp) -> Outcome:
 
     outcome, verdict = await _until(stage, check, action.timeout_ms)
     if not verdict.met:
-        raise _unmet(ExpectStateMismatch, verdict)
+        raise _unmet(ExpectStateMismatch, f"{action.package} is in front", verdict, action.timeout_ms)
     return outcome
 
 
-def _unmet(failure: type[HandrailError], verdict: Holds, **details: Any) -> HandrailError:
+def _unmet(
+    failure: type[HandrailError],
+    wanted: str,
+    verdict: Holds,
+    waited_ms: int,
+    hint: str | None = None,
+    **details: Any,
+) -> HandrailError:
     return failure(
-        f"Expected {verdict.expected}, found {verdict.observed}",
+        _unmet_words(wanted, verdict, waited_ms),
+        hint=hint,
         expected=verdict.expected,
         actual=verdict.observed,
         **details,
     )
+
+
+def _unmet_words(wanted: str, verdict: Holds, waited_ms: int) -> str:
+    waited = f"Waited {waited_ms / 1000:g} s" if waited_ms else "Looked once"
+    return f"Expected: {wanted}. Found: {verdict.found}. {waited}."
 
 
 async def request_human_auth(stage: Stage, action: RequestHumanAuth) -> Outcome:

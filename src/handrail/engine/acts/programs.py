@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from handrail.engine.run import Outcome, Stage
 from handrail.errors import ActionRejected, AdbCommandError, HandrailError, Unsupported, VerificationFailed
 from handrail.protocol.envelope import Verification
 from handrail.protocol.system import ListApps, RunScript, SetClipboard, Shell, StartApp, StopApp
 from handrail.surface.app_names import choose_app, folded
+
+if TYPE_CHECKING:
+    from handrail.engine.script.executor import ScriptResult
 
 
 async def stop_app(stage: Stage, action: StopApp) -> Outcome:
@@ -91,18 +96,28 @@ async def on_device(stage: Stage, action: Shell) -> Outcome:
 
 async def on_host(stage: Stage, action: RunScript) -> Outcome:
     """Within the executor's limits; a refused run leaves its evidence too."""
-    async with stage.run.dispatching():
+    async with stage.run.dispatching("script"):
         result = await stage.scripts().run(
             action.script, action.timeout_sec, shell=stage.script_shell(), secrets=stage.secrets
         )
-    stage.run.details |= result.to_dict()
-    if result.refused is not None:
-        raise ActionRejected(f"The script was refused: {result.refused}", delivery="not_delivered")
+        stage.run.details |= result.to_dict()
+        if result.refused is not None:
+            raise _refused_script(result)
     if not result.ok:
         why = "ran out of time" if result.timed_out else f"ended with exit code {result.exit_code}"
         raise AdbCommandError(f"The script {why}", command=[action.script])
     verification = Verification(mode="built_in", expected=0, observed=result.exit_code, outcome="verified")
     return Outcome(verification=verification, settle="none")
+
+
+def _refused_script(result: ScriptResult) -> ActionRejected:
+    """Before it began, or in the middle of its work."""
+    why, has_begun = str(result.refused), str(result.refused).startswith("ended")
+    return ActionRejected(
+        f"The script was {why if has_begun else 'refused: ' + why.removeprefix('refused: ')}",
+        hint=result.hint,
+        delivery="delivered" if has_begun else "not_delivered",
+    )
 
 
 def shortened(text: str, limit: int = TEXT_LIMIT) -> str:

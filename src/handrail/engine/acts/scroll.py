@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from handrail.engine.look.conditions import matches, said
+from handrail.engine.look.conditions import matches
 from handrail.engine.look.looks import Look
 from handrail.engine.look.resolve import aim_at, follow, partners
 from handrail.engine.look.verify import moved
@@ -45,7 +45,7 @@ async def scroll_to(stage: Stage, action: ScrollTo) -> Outcome:
     node = await search.run()
     stage.run.aims["target"] = aim_at(stage.looks, action.target, node)
     verdict = Verification(
-        mode="built_in", expected=f"{said(action.target)} is visible", observed="visible", outcome="verified"
+        mode="built_in", expected=f"{action.target} is visible", observed="visible", outcome="verified"
     )
     return Outcome(details={"scrolls": search.scrolls}, verification=verdict, settle="none")
 
@@ -188,12 +188,12 @@ class _Search:
     def _missed(self, *, at_end: bool) -> ElementNotFound:
         action, handles, screen = self.action, self.stage.looks.registry, self.seen.screen
         wanted = getattr(action.target, "text", None) or getattr(action.target, "text_contains", None) or ""
-        times = {0: "", 1: " once"}.get(self.scrolls, f" {self.scrolls} times")
-        where = "the content ends there" if at_end else "there may be more"
+        times = {0: "did not move", 1: "moved once"}.get(self.scrolls, f"moved {self.scrolls} times")
+        where = "its end is reached" if at_end else "there may be more"
         again = f"Try direction {OPPOSITE[action.direction]}, another container by `within`, or other words."
         passed = list(self.passed)
         return ElementNotFound(
-            f"{said(action.target)} was not found after scrolling {action.direction}{times}; {where}",
+            f"{action.target} was not found: scrolled {action.direction}, the content {times}; {where}",
             hint=again if at_end else "Raise max_scrolls, or search instead of scrolling.",
             selector=action.target.model_dump(exclude_none=True),
             scrolls=self.scrolls,
@@ -207,7 +207,7 @@ class _Search:
     def _no_scroller(self) -> ElementNotFound:
         action = self.action
         return ElementNotFound(
-            f"{said(action.target)} is not visible, and nothing on this screen scrolls {action.direction}",
+            f"{action.target} is not visible, and nothing on this screen scrolls {action.direction}",
             hint="Try another direction, or name a container by `within`.",
             selector=action.target.model_dump(exclude_none=True),
             scrolls=0,

@@ -15,6 +15,7 @@ from handrail.engine.run import Outcome, Stage
 from handrail.errors import ControlConvergenceFailed, SemanticMismatch
 from handrail.protocol.device import SetValue
 from handrail.protocol.envelope import Verification
+from handrail.protocol.target import in_words
 from handrail.tree.node import Bounds, Node
 from handrail.tree.reach import tap_point, visible_part
 
@@ -69,7 +70,8 @@ class Slide:
         wanted = amount(str(action.value))
         if wanted is None:
             raise SemanticMismatch(
-                f"A slider takes a number, not {action.value!r}", hint="Give a number, such as 40 or 40%."
+                f"A slider takes a number, not {in_words(action.value)}",
+                hint="Give a number, such as 40 or 40%.",
             )
         self.stage = stage
         self.wanted = wanted

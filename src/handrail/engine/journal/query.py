@@ -6,7 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from handrail.engine.secrets import Redact, redact_data
@@ -40,11 +40,13 @@ class ActionRow:
     reason: str | None
     about: str = ""
     """What it was about: an element's words, a key, an app. '' where the type alone says it."""
+    action: Mapping[str, Any] = field(default_factory=dict)
+    """As it was accepted; empty where that was not written."""
 
     def to_dict(self) -> dict[str, Any]:
         """As the event has it; what it was about is for people's lists."""
         told = asdict(self)
-        del told["about"]
+        del told["about"], told["action"]
         return {key: value for key, value in told.items() if value is not None}
 
 
@@ -107,6 +109,7 @@ def _row(db: sqlite3.Connection, seq: int, at_ms: int, body: str) -> ActionRow:
         first.get("door"),
         first.get("reason") or envelope.get("reason"),
         about(first.get("action") or {}, envelope),
+        first.get("action") or {},
     )
 
 
@@ -121,6 +124,8 @@ def about(action: Event, envelope: Event) -> str:
     given = action.get(known.traits.shorthand) if known and known.traits.shorthand else None
     if isinstance(given, dict):  # a target that was not found
         given = next((given[key] for key in ("text", "description", "id", "ref") if key in given), None)
+    if isinstance(given, list):
+        given = " ".join(map(str, given))
     words = found.get("text") or found.get("accessibility_id") or given
     return words[:ABOUT] if isinstance(words, str) else ""
 

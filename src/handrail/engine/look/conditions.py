@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from handrail.engine.look.looks import Look
 from handrail.engine.redaction import is_placeholder
 from handrail.errors import AmbiguousTarget, ElementNotFound, ElementNotInteractable
-from handrail.protocol.target import Condition, Point, Selector, StateIs, TextIs
+from handrail.protocol.target import Condition, Selector, StateIs, TextIs, in_words
 from handrail.tree.element.labels import field_value, slider_value
 from handrail.tree.match.sketch import scrolls
 from handrail.tree.mention import receiver
@@ -22,7 +22,12 @@ from handrail.tree.windows import visible
 
 NOT_TOLD = "its placeholder"
 """What may be expected of a field that holds a secret. A part of it, or what was asked for, is no answer."""
+_COUNTED = re.compile(r"\d+ visible")
 _VALUED = ("slider", "progress_bar", "text_field", "spinner")
+
+
+NO_ELEMENT = "no such element"
+_OURS = frozenset({NO_ELEMENT, "visible", "not visible", "absent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,16 @@ class Holds:
     met: bool
     expected: Any
     observed: Any
+
+    @property
+    def found(self) -> str:
+        """What was there, in words: the screen's own words are quoted, ours are not."""
+        seen = self.observed if isinstance(self.observed, list) else [self.observed]
+        return "; ".join(str(one) if _is_ours(one) else in_words(one) for one in seen)
+
+
+def _is_ours(seen: Any) -> bool:
+    return isinstance(seen, str) and (seen in _OURS or _COUNTED.fullmatch(seen) is not None)
 
 
 def holds(condition: Condition, seen: Look, handles: Handles, before: Look | None) -> Holds:
@@ -119,13 +134,13 @@ def _by_every_anchor(screen: Screen, target: Selector, handles: Handles) -> list
 def is_visible(screen: Screen, target: Any, handles: Handles) -> Holds:
     """Somewhere on the screen."""
     found = matches(screen, target, handles)
-    return Holds(bool(found), f"{said(target)} is visible", "visible" if found else "not visible")
+    return Holds(bool(found), f"{target} is visible", "visible" if found else "not visible")
 
 
 def is_absent(screen: Screen, target: Any, handles: Handles) -> Holds:
     """Looked for, and not seen anywhere."""
     found = matches(screen, target, handles)
-    return Holds(not found, f"{said(target)} is absent", f"{len(found)} visible" if found else "absent")
+    return Holds(not found, f"{target} is absent", f"{len(found)} visible" if found else "absent")
 
 
 def text_is(screen: Screen, wish: TextIs, handles: Handles) -> Holds:
@@ -154,7 +169,7 @@ def state_is(screen: Screen, wish: StateIs, handles: Handles) -> Holds:
 
 def _one_or_all(values: list[Any]) -> Any:
     if not values:
-        return "no such element"
+        return NO_ELEMENT
     return values[0] if len(values) == 1 else values
 
 
@@ -224,16 +239,6 @@ def value_of(node: Node) -> str:
     if node.role == "text_field":
         return node.shown_text if node.password else field_value(node)[0]
     return slider_value(node) if node.role in ("slider", "progress_bar") else node.shown_text
-
-
-def said(target: Any) -> str:
-    """A target in a message."""
-    if isinstance(target, Point):
-        return f"{target.x},{target.y}"
-    given = target.model_dump(exclude_none=True)
-    if set(given) <= {"text"} or target.handle:
-        return str(target.handle or repr(target.text))
-    return str(given)
 
 
 ROW_LEVELS = 4

@@ -21,7 +21,8 @@ from handrail.tree.signs import ScreenDialog
 from handrail.tree.windows import app_windows, has_keyboard
 
 EXPECT_MS = 5_000.0
-"""How long an explicit expectation may take to come true, as long as `expect_*` waits by itself."""
+"""How long what an action should bring about may take to come. A check by itself waits less: nothing that it
+knows of is on its way."""
 TOGGLE_MS = 1_500.0
 """How long a switch may take to turn: radios and servers are asked first. Only a failure costs this."""
 
@@ -66,7 +67,7 @@ def explicit(condition: Condition, looks: Looks, before: Look | None) -> Proof:
 
     def failure(verdict: Holds) -> HandrailError:
         return VerificationFailed(
-            f"Expected {verdict.expected}, observed {verdict.observed}",
+            f"Expected: {condition}. Found: {verdict.found}. Waited {EXPECT_MS / 1000:g} s.",
             expected=verdict.expected,
             observed=verdict.observed,
         )

@@ -42,7 +42,7 @@ def _told(action: AnyAction, envelope: Envelope, screen: str) -> str:
     navigated = [one for one in envelope.changes or () if one["type"] == "navigated"]
     if isinstance(action, WhatChanged) and envelope.success and navigated:
         return diff_text(Diff(navigated), screen_text=screen)
-    return answer_text(action, envelope, screen)
+    return answer_text(action, envelope, screen, refs=False)
 
 
 async def answer(call: Call) -> ToolAnswer:
