@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,9 @@ from handrail.mcp.approvals import Attendant
 from handrail.mcp.calls import Call, act, call
 from handrail.mcp.greeting import NAME, instructions
 from handrail.mcp.state import DoorState, Progress
+from handrail.mcp.tasks import add_tasks, created
 from handrail.mcp.tools import Tool, tools
+from handrail.mcp.waiting_calls import WaitingCall
 from handrail.protocol.observe import GetUiTree
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
     attendant = attend or Attendant(state.runtime.approvals, state.runtime.clock)
     attendant.install()
     offered = [listed(tool) for tool in tools(state.profile)]
+    dress = partial(result_of, structured=structured)
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offered)
@@ -53,8 +57,11 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
         async def work(progress: Progress | None) -> ToolAnswer:
             return await call(state, params.name, params.arguments, caller=caller, progress=progress)
 
-        reply = await attendant(ctx, params, f"{caller.id}@{state.of(caller).device or state.device}", work)
-        return result_of(reply, structured=structured) if isinstance(reply, ToolAnswer) else reply
+        device = state.of(caller).device or state.device
+        reply = await attendant(ctx, params, owner_of(ctx), device, work)
+        if isinstance(reply, WaitingCall):
+            return created(reply)
+        return dress(reply) if isinstance(reply, ToolAnswer) else reply
 
     async def list_resources(
         _: Context, __: types.PaginatedRequestParams | None
@@ -81,6 +88,7 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
         on_read_resource=read_resource,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    add_tasks(server, attendant.lot, owner_of, dress)
     server.middleware.clear()  # telemetry: nobody here listens to it, and every call would pay for it
     return server
 
@@ -204,6 +212,12 @@ def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
         asker=_hash(session) if session else "",
         patience_ms=PATIENCE_MS,
     )
+
+
+def owner_of(ctx: ServerRequestContext[Any, Any]) -> str:
+    """Whose calls and tasks they are: nobody else is told of them."""
+    caller = caller_of(ctx)
+    return f"{caller.id} {caller.asker}"
 
 
 def _hash(session: str) -> str:
