@@ -348,10 +348,6 @@ async def _nothing(_: Context, __: Any) -> types.EmptyResult:
     return types.EmptyResult()
 
 
-async def _list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=PROMPTS)
-
-
 async def _complete(_: Context, __: Any) -> types.CompleteResult:
     return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
 
@@ -360,10 +356,24 @@ def add_fixtures(server: Server[Any], attendant: Attendant) -> None:
     """Handrail's tools and resources stay; what the suite calls by its own names goes here."""
     _add_tools(server, attendant)
     _add_resources(server)
-    server.add_request_handler("prompts/list", types.PaginatedRequestParams, _list_prompts)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
+    _add_prompts(server)
     server.add_request_handler("completion/complete", types.CompleteRequestParams, _complete)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _nothing)
+
+
+def _add_prompts(server: Server[Any]) -> None:
+    own_list, own_get = _handler(server, "prompts/list"), _handler(server, "prompts/get")
+
+    async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
+        own: types.ListPromptsResult = await own_list(ctx, params)
+        return types.ListPromptsResult(prompts=[*own.prompts, *PROMPTS])
+
+    async def get(ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        is_ours = params.name.startswith("test_")
+        return await (get_prompt if is_ours else own_get)(ctx, params)
+
+    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get)
 
 
 def _handler(server: Server[Any], method: str) -> Any:

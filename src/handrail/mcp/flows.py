@@ -156,6 +156,7 @@ def _env(given: Mapping[str, Any]) -> dict[str, str]:
 def _told(call: Call, record: FlowRecord, *, is_news: bool) -> ToolAnswer:
     trace = record.trace
     data = call.state.runtime.secrets.redact_data(trace.to_dict()) if trace else {}
+    call.known.last_run = data
     lines = [_headline(record, data), *_hint(record), *map(_line, _noteworthy(record))]
     if is_news and "finalUiTree" in data:
         lines += [FRAME, data["finalUiTree"]]
