@@ -19,7 +19,7 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 RELEASED, NEWEST = "0.1.16", "0.2.0-alpha.12"
-INSPECTOR = "0.15.0"
+INSPECTOR = "2.12.0"
 pytestmark = pytest.mark.timeout(900)
 conformance = pytest.mark.skipif(
     os.environ.get("HANDRAIL_MCP_CONFORMANCE") != "1", reason="set HANDRAIL_MCP_CONFORMANCE=1 to run it"
@@ -81,7 +81,7 @@ def test_the_public_suite_finds_nothing_wrong(
 
 @inspector
 def test_the_inspector_lists_and_calls(npm: Path, address: str) -> None:
-    cli = "@modelcontextprotocol/inspector/cli/build/cli.js"
+    cli = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
     code, said = run(npm, cli, "--cli", address, "--transport", "http", "--method", "tools/list")
     assert code == 0, said
     assert "get_ui_tree" in [tool["name"] for tool in json.loads(said)["tools"]]
