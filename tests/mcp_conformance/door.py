@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 
 from handrail.clock import Clock
 from handrail.mcp import http
-from handrail.mcp.approvals import Attendant
+from handrail.mcp.approvals import TASK_AFTER_MS, Attendant
 from handrail.mcp.server import build
 from handrail.mcp.state import DoorState
 from tests.scenario.people import PAY_RULE
@@ -38,12 +38,19 @@ class Door:
 
 @asynccontextmanager
 async def door(
-    home: Path, *, policy: str = PAY_RULE, patience_ms: float = 20_000, clock: Clock | None = None
+    home: Path,
+    *,
+    policy: str = PAY_RULE,
+    patience_ms: float = 20_000,
+    task_after_ms: float = TASK_AFTER_MS,
+    clock: Clock | None = None,
 ) -> AsyncIterator[Door]:
     async with world(home, policy=policy, clock=clock) as w:
         state = DoorState(w.runtime)
         state.adopt(w.session)
-        attendant = Attendant(w.runtime.approvals, w.runtime.clock, patience_ms=patience_ms)
+        attendant = Attendant(
+            w.runtime.approvals, w.runtime.clock, patience_ms=patience_ms, task_after_ms=task_after_ms
+        )
         try:
             yield Door(w, build(state, attend=attendant), attendant)
         finally:

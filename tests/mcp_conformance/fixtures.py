@@ -16,6 +16,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from handrail.mcp.approvals import Attendant
+from tests.mcp_conformance import task_fixtures
+
 Context = ServerRequestContext[Any, Any]
 Params = types.CallToolRequestParams
 Reply = types.CallToolResult | types.InputRequiredResult
@@ -345,22 +348,32 @@ async def _nothing(_: Context, __: Any) -> types.EmptyResult:
     return types.EmptyResult()
 
 
-async def _list_prompts(_: Context, __: Any) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=PROMPTS)
-
-
 async def _complete(_: Context, __: Any) -> types.CompleteResult:
     return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
 
 
-def add_fixtures(server: Server[Any]) -> None:
+def add_fixtures(server: Server[Any], attendant: Attendant) -> None:
     """Handrail's tools and resources stay; what the suite calls by its own names goes here."""
-    _add_tools(server)
+    _add_tools(server, attendant)
     _add_resources(server)
-    server.add_request_handler("prompts/list", types.PaginatedRequestParams, _list_prompts)
-    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get_prompt)
+    _add_prompts(server)
     server.add_request_handler("completion/complete", types.CompleteRequestParams, _complete)
     server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, _nothing)
+
+
+def _add_prompts(server: Server[Any]) -> None:
+    own_list, own_get = _handler(server, "prompts/list"), _handler(server, "prompts/get")
+
+    async def list_prompts(ctx: Context, params: Any) -> types.ListPromptsResult:
+        own: types.ListPromptsResult = await own_list(ctx, params)
+        return types.ListPromptsResult(prompts=[*own.prompts, *PROMPTS])
+
+    async def get(ctx: Context, params: types.GetPromptRequestParams) -> Any:
+        is_ours = params.name.startswith("test_")
+        return await (get_prompt if is_ours else own_get)(ctx, params)
+
+    server.add_request_handler("prompts/list", types.PaginatedRequestParams, list_prompts)
+    server.add_request_handler("prompts/get", types.GetPromptRequestParams, get)
 
 
 def _handler(server: Server[Any], method: str) -> Any:
@@ -369,7 +382,7 @@ def _handler(server: Server[Any], method: str) -> Any:
     return entry.handler
 
 
-def _add_tools(server: Server[Any]) -> None:
+def _add_tools(server: Server[Any], attendant: Attendant) -> None:
     own_list, own_call = _handler(server, "tools/list"), _handler(server, "tools/call")
 
     async def list_tools(ctx: Context, params: Any) -> types.ListToolsResult:
@@ -377,11 +390,13 @@ def _add_tools(server: Server[Any]) -> None:
         plain = {"type": "object", "properties": {}}
         mine = [
             types.Tool(name=name, description=f"Fixture {name}", input_schema=INPUTS.get(name, plain))
-            for name in TOOLS
+            for name in (*TOOLS, *task_fixtures.NAMES)
         ]
         return types.ListToolsResult(tools=[*own.tools, *mine])
 
     async def call_tool(ctx: Context, params: Params) -> Any:
+        if params.name in task_fixtures.NAMES:
+            return await task_fixtures.call(attendant, ctx, params)
         return await TOOLS.get(params.name, own_call)(ctx, params)
 
     server.add_request_handler("tools/list", types.PaginatedRequestParams, list_tools)

@@ -17,8 +17,8 @@ from tests.mcp_conformance.fixtures import add_fixtures
 
 async def main() -> None:
     with tempfile.TemporaryDirectory() as home:
-        async with door(Path(home)) as d:
-            add_fixtures(d.server)
+        async with door(Path(home), task_after_ms=300) as d:
+            add_fixtures(d.server, d.attendant)
             await http.serve(d.server, "127.0.0.1", 0, None, _say)
 
 

@@ -54,13 +54,10 @@ def test_resources_are_the_screen_the_journal_and_the_flows(tmp_path: Path) -> N
     async def story() -> None:
         async with door(tmp_path) as ask, Client(build(ask.state)) as client:
             listed = await client.list_resources()
-            assert [one.uri for one in listed.resources] == [
-                "handrail://screen",
-                "handrail://journal",
-                "handrail://flows",
-            ]
-            [template] = (await client.list_resource_templates()).resource_templates
-            assert template.uri_template == "handrail://journal/{action_id}"
+            names = "screen picture journal flows flow run".split()
+            assert [one.uri for one in listed.resources] == [f"handrail://{name}" for name in names]
+            templates = (await client.list_resource_templates()).resource_templates
+            assert "handrail://journal/{action_id}" in [one.uri_template for one in templates]
             screen = await client.read_resource("handrail://screen")
             assert "screen 1080x2400" in screen.contents[0].text  # type: ignore[union-attr]
             journal = await client.read_resource("handrail://journal")

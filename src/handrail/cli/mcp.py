@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handrail.cli.mcp_install import install
 from handrail.cli.options import PEM, DeviceOptions, device_from, device_options, read_token
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class McpOptions:
     structured: bool
 
 
-@click.command()
+@click.group(invoke_without_command=True)
 @click.option(
     "--tools",
     "profile",
@@ -72,12 +73,18 @@ class McpOptions:
 )
 @click.option("--structured", is_flag=True, help="Send envelopes as structured content, too.")
 @device_options
-def mcp(target: DeviceOptions, profile: str | None, **given: Any) -> None:
+@click.pass_context
+def mcp(context: click.Context, /, target: DeviceOptions, profile: str | None, **given: Any) -> None:
     """Serve phones or a browser to an MCP client, until it hangs up or Ctrl-C.
 
     For example: claude mcp add handrail -- handrail mcp
     """
+    if context.invoked_subcommand is not None:
+        return
     asyncio.run(_main(McpOptions(target, profile or _usual_profile(target), **given)))
+
+
+mcp.add_command(install)
 
 
 def _usual_profile(target: DeviceOptions) -> str:

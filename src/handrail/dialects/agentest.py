@@ -113,14 +113,14 @@ TOOLS: dict[str, ToolRule] = {
 """Nine of the ten tools; `run_flow` is the tenth and has many steps."""
 
 ROWS: dict[str, Row] = {
-    "connect": ("Connect to a device and start an app.", "packageName deviceId? backend? verbose:boolean?"),
+    "connect": ("Connect and start an app.", "packageName deviceId? backend? verbose:boolean?"),
     "get_ui_tree": ("Read the screen with refs.", "format? depth:integer? onlyInteractive:boolean?"),
     "run_flow": ("Run steps, each {action, target, …}; waits are built in.", "steps"),
     "reset_app": ("Restart the app; its data stays.", "packageName?"),
     "get_logs": ("Read the app's log.", "packageName? maxLines:integer?"),
-    "screenshot": ("Take a picture of the screen.", ""),
-    "device_info": ("Read screen size, density, Android version and model.", ""),
-    "get_shared_prefs": ("Read a preferences file of a debuggable app.", "file packageName?"),
+    "screenshot": ("Take a screenshot.", ""),
+    "device_info": ("Read size, density, Android version, model.", ""),
+    "get_shared_prefs": ("Read preferences of a debuggable app.", "file packageName?"),
     "query_db": ("Run SQL in a database of a debuggable app.", "database query packageName?"),
     "set_network": (
         "Change the network.",

@@ -40,6 +40,9 @@ _IGNORED = frozenset({"platform", "noParams"})
 _SELECTOR = frozenset({camel(name) for name in Selector.model_fields} | set(Selector.model_fields))
 _CONDITIONS = frozenset({camel(name) for name in Condition.model_fields} | set(Condition.model_fields))
 _COMPARED = ("equals", "contains")
+_MAY_BE_EMPTY = ("equals", "value")
+"""A field without text is something to check for. All other empty texts of `expect` say nothing."""
+_OTHER_CHECKS = {"visible", "absent", "app", "contains", "property", "fingerprint", "activity"}
 _NO_CHECK = "Give visible, absent or app, or target with equals, contains, or property and value."
 
 
@@ -93,6 +96,11 @@ def device_of(arguments: Arguments) -> str | None:
 def expectation_of(arguments: Arguments) -> AnyAction:
     """`expect` as one of the vocabulary's six checks."""
     given = {_NAMES.get(key, key): value for key, value in arguments.items() if value is not None}
+    given = {key: value for key, value in given.items() if value != "" or key in _MAY_BE_EMPTY}
+    if given.get("value") == "" and "property" not in given:
+        del given["value"]
+    if given.get("equals") == "" and given.keys() & _OTHER_CHECKS:
+        del given["equals"]
     shared = {key: given.pop(key) for key in ("reason", "device", "timeout_ms") if key in given}
     kind, fields = _check(given)
     return action_from({"type": kind, **fields, **shared})
@@ -122,10 +130,15 @@ def _typed(value: Any) -> Any:
 
 
 def _spelled(cls: type[Act], arguments: Arguments) -> dict[str, Any]:
-    """In the vocabulary's own names. Nulls say nothing; many clients send them for what is left out."""
+    """In the vocabulary's own names. Nulls say nothing, nor do empty texts where one may be left out: strict
+    mode makes a model fill in every field."""
     own = {field.serialization_alias for field in cls.model_fields.values()} | set(cls.model_fields)
     given = {key: value for key, value in arguments.items() if value is not None and key not in _IGNORED}
     given = {(key if key in own else _NAMES.get(key, key)): value for key, value in given.items()}
+    needed = {
+        field.serialization_alias or name for name, field in cls.model_fields.items() if field.is_required()
+    }
+    given = {key: value for key, value in given.items() if value != "" or key in needed}
     for field, pairs in _POINTS.items():
         for x, y in pairs:
             if field in own and field not in given and x in given and y in given and x not in own:

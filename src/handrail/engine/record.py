@@ -44,7 +44,7 @@ class Record:
         self._secrets = secrets
         self._here = here
         self._device = device
-        self._session = session
+        self.session = session
 
     def announce(self, run: Run, event: LifecycleEvent) -> None:
         """What is typed is written down only once its field is known; the end comes with the envelope."""
@@ -134,7 +134,7 @@ class Record:
         entry: dict[str, Any] = {
             "kind": event.state,
             "action_id": run.id,
-            "session": self._session,
+            "session": self.session,
             "device": self._device,
             "at_ms": event.at_ms,
             "terminal": False,

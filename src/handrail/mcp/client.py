@@ -17,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     ClientCapabilities,
-    ElicitRequest,
     ElicitRequestFormParams,
     ElicitResult,
 )
@@ -31,6 +30,9 @@ from handrail.engine.policy import Span
 from handrail.engine.session import Session
 from handrail.tree.quote import clean, cut
 from handrail.waiting import beside
+
+TASKS = "io.modelcontextprotocol/tasks"
+"""The extension by which a client asks after calls that have not ended."""
 
 
 class Client:
@@ -65,10 +67,19 @@ class Client:
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):  # nobody listens any more
             await self._ctx.session.report_progress(progress, total, message)
 
-    async def elicit(self, one: AskedApproval) -> ElicitResult | None:
+    @property
+    def takes_tasks(self) -> bool:
+        """Said with each request; older protocols have no such results."""
+        can = self._ctx.session.client_capabilities
+        is_modern = self._ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        return is_modern and can is not None and TASKS in (can.extensions or {})
+
+    async def elicit(self, form: ElicitRequestFormParams) -> ElicitResult | None:
         """The person's answer to a form; None where the client could not ask after all."""
         try:
-            return await self._ctx.session.elicit_form(message_of(one), schema_of(one), self._ctx.request_id)
+            return await self._ctx.session.elicit_form(
+                form.message, form.requested_schema, self._ctx.request_id
+            )
         except (MCPError, ValidationError):
             return None
 
@@ -99,11 +110,9 @@ def can_show_forms(capabilities: ClientCapabilities | None) -> bool:
     return offered is not None and (offered.form is not None or offered.url is None)
 
 
-def request_of(one: AskedApproval) -> ElicitRequest:
+def form_of(one: AskedApproval) -> ElicitRequestFormParams:
     """The question, for a client that can show forms."""
-    return ElicitRequest(
-        params=ElicitRequestFormParams(message=message_of(one), requested_schema=schema_of(one))
-    )
+    return ElicitRequestFormParams(message=message_of(one), requested_schema=schema_of(one))
 
 
 def message_of(one: AskedApproval) -> str:
@@ -189,11 +198,15 @@ class Ticker:
             if event.action_id == mine:
                 self._state = event.said or event.state.replace("_", " ")
 
+    @property
+    def said(self) -> str:
+        """What is going on."""
+        return f"{self._tool}: {', '.join(filter(None, [self._step, self._state])) or 'at work'}"
+
     async def run(self, send: Send) -> None:
         """Until it is cancelled, at the end of a request that waits for the call."""
         began = self._clock.monotonic_ms()
         while True:
             await self._clock.sleep_ms(FIRST_MS)
             elapsed = (self._clock.monotonic_ms() - began) / 1000
-            said = ", ".join(filter(None, [self._step, self._state]))
-            await send(round(elapsed, 3), None, f"{self._tool}: {said or 'at work'}")
+            await send(round(elapsed, 3), None, self.said)

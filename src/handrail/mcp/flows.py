@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects.arguments import check_names, check_reason, device_of
@@ -32,7 +33,7 @@ FIELDS = ("steps", "file", "env", "device", "deviceId")
 
 async def run_flow(call: Call) -> ToolAnswer:
     """The native answer."""
-    given = {key: value for key, value in call.arguments.items() if value is not None}
+    given = {key: value for key, value in call.arguments.items() if value not in (None, "")}
     check_names("run_flow", given, FIELDS)
     reason = check_reason(given.get("reason"))
     document = _document(call.state.flows, given)
@@ -94,9 +95,7 @@ def _document(folder: Path, given: Mapping[str, Any]) -> FlowDocument:
         raise InvalidAction("run_flow: needs either steps or file", path="steps")
     if file is not None:
         return load(_file(folder, file))
-    if not isinstance(steps, list) or not steps:
-        raise InvalidAction("steps: needs a list of at least one step", path="steps")
-    document = loads(json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False))
+    document = loads(_written(steps))
     if _names_files(document.flow.steps):
         raise InvalidAction(
             "steps: may not run files",
@@ -104,6 +103,15 @@ def _document(folder: Path, given: Mapping[str, Any]) -> FlowDocument:
             hint="Call run_flow with `file` for a flow of the folder.",
         )
     return document
+
+
+def _written(steps: Any) -> str:
+    """A flow of these steps: a list, or the text of one, as JSON or as a flow's own YAML."""
+    if isinstance(steps, str) and steps.strip():
+        return f"name: steps\nsteps:\n{indent(steps, '  ')}"
+    if isinstance(steps, list) and steps:
+        return json.dumps({"name": "steps", "steps": steps}, ensure_ascii=False)
+    raise InvalidAction("steps: needs a list of at least one step", path="steps")
 
 
 def _names_files(steps: Iterable[AnyStep]) -> bool:
@@ -148,6 +156,7 @@ def _env(given: Mapping[str, Any]) -> dict[str, str]:
 def _told(call: Call, record: FlowRecord, *, is_news: bool) -> ToolAnswer:
     trace = record.trace
     data = call.state.runtime.secrets.redact_data(trace.to_dict()) if trace else {}
+    call.known.last_run = data
     lines = [_headline(record, data), *_hint(record), *map(_line, _noteworthy(record))]
     if is_news and "finalUiTree" in data:
         lines += [FRAME, data["finalUiTree"]]

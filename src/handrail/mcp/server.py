@@ -1,33 +1,32 @@
-"""The door on the official library: lists tools, answers calls, offers resources, over any transport.
+"""The door on the official library: lists tools and answers calls, over any transport.
 
 A client goes by the name that it gives itself, which proves nothing; it is near or far by its address.
 """
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-import json
-from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.shared.exceptions import MCPError
 
 from handrail import __version__
 from handrail.engine.events import PATIENCE_MS, Caller
 from handrail.engine.work import inside, read_traceparent
-from handrail.errors import HandrailError, InvalidAction
 from handrail.mcp.answer import ToolAnswer, data_of
 from handrail.mcp.approvals import Attendant
-from handrail.mcp.calls import Call, act, call
+from handrail.mcp.calls import call
 from handrail.mcp.greeting import NAME, instructions
+from handrail.mcp.prompts import add_prompts
+from handrail.mcp.resources import add_resources
 from handrail.mcp.state import DoorState, Progress
+from handrail.mcp.tasks import add_tasks, created
 from handrail.mcp.tools import Tool, tools
-from handrail.protocol.observe import GetUiTree
+from handrail.mcp.waiting_calls import WaitingCall
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -44,6 +43,7 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
     attendant = attend or Attendant(state.runtime.approvals, state.runtime.clock)
     attendant.install()
     offered = [listed(tool) for tool in tools(state.profile)]
+    dress = partial(result_of, structured=structured)
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=offered)
@@ -55,34 +55,22 @@ def build(state: DoorState, *, structured: bool = False, attend: Attendant | Non
             with inside(read_traceparent(dict(params.meta or {}).get("traceparent"))):
                 return await call(state, params.name, params.arguments, caller=caller, progress=progress)
 
-        reply = await attendant(ctx, params, f"{caller.id}@{state.of(caller).device or state.device}", work)
-        return result_of(reply, structured=structured) if isinstance(reply, ToolAnswer) else reply
-
-    async def list_resources(
-        _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[_resource(one) for one in OFFERS])
-
-    async def list_templates(
-        _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[_template(ONE_ACTION)])
-
-    async def read_resource(
-        ctx: Context, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
-        return await _read(state, ctx, str(params.uri))
+        device = state.of(caller).device or state.device
+        reply = await attendant(ctx, params, owner_of(ctx), device, work)
+        if isinstance(reply, WaitingCall):
+            return created(reply)
+        return dress(reply) if isinstance(reply, ToolAnswer) else reply
 
     server: Server[Any] = Server(
         NAME,
         version=__version__,
         instructions=instructions(state.profile),
         on_list_tools=list_tools,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
+    add_resources(server, state, caller_of)
+    add_prompts(server, state, caller_of)
+    add_tasks(server, attendant.lot, owner_of, dress)
     server.middleware.clear()  # the library's own tracing: ours is told by the engine, and has no names in it
     return server
 
@@ -110,80 +98,6 @@ def result_of(answer: ToolAnswer, *, structured: bool = False) -> dict[str, Any]
     return result
 
 
-def _resource(one: Offer) -> types.Resource:
-    return types.Resource(uri=one.uri, name=one.name, description=one.description, mime_type=one.kind)
-
-
-def _template(one: Offer) -> types.ResourceTemplate:
-    return types.ResourceTemplate(
-        uri_template=one.uri, name=one.name, description=one.description, mime_type=one.kind
-    )
-
-
-async def _read(state: DoorState, ctx: Context, uri: str) -> types.ReadResourceResult:
-    try:
-        kind, text = await resource_text(state, caller_of(ctx), uri)
-    except HandrailError as error:
-        code = types.INVALID_PARAMS if error.family == "invalid" else types.INTERNAL_ERROR
-        raise MCPError(code, f"{error.code}: {error.message} {error.hint}", error.to_dict()) from None
-    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=kind, text=text)])
-
-
-SCREEN, JOURNAL, FLOWS = "handrail://screen", "handrail://journal", "handrail://flows"
-ACTION = f"{JOURNAL}/{{action_id}}"
-NEWEST = 50
-"""Actions in the list of the journal."""
-TEXT, JSON = "text/plain", "application/json"
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """One line of the list of resources."""
-
-    uri: str
-    name: str
-    description: str
-    kind: str
-
-
-OFFERS = (
-    Offer(SCREEN, "screen", "The screen now, as text with refs.", TEXT),
-    Offer(JOURNAL, "journal", f"The newest {NEWEST} actions.", JSON),
-    Offer(FLOWS, "flows", "Flows that run_flow can be given as `file`.", JSON),
-)
-ONE_ACTION = Offer(ACTION, "action", "One action's envelope.", JSON)
-
-
-async def resource_text(state: DoorState, caller: Caller, uri: str) -> tuple[str, str]:
-    """Its kind and its text; `InvalidAction` for what there is not."""
-    if uri == SCREEN:
-        return TEXT, await _screen(state, caller)
-    if uri == JOURNAL:
-        rows = await asyncio.to_thread(state.runtime.journal.actions, NEWEST)
-        return JSON, _json([row.to_dict() for row in rows])
-    if uri == FLOWS:
-        from handrail.mcp.flows import flow_files  # noqa: PLC0415  (YAML and all of it, for one tool)
-
-        return JSON, _json(flow_files(state.flows))
-    if uri.startswith(f"{JOURNAL}/"):
-        shown = await asyncio.to_thread(state.runtime.journal.show, uri.removeprefix(f"{JOURNAL}/"))
-        return JSON, _json(shown.envelope or shown.events)
-    known = ", ".join([*(one.uri for one in OFFERS), ACTION])
-    raise InvalidAction(f"uri: there is no {uri[:100]!r}", path="uri", hint=f"There are {known}.")
-
-
-async def _screen(state: DoorState, caller: Caller) -> str:
-    """Read afresh; what the caller's tools have told it stays as it is."""
-    seen = dict(state.of(caller).seen)
-    answer = await act(Call(state, caller, SCREEN, {}), GetUiTree())
-    state.of(caller).seen = seen
-    return answer.text
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 SESSION_HEADER = "mcp-session-id"
 LONGEST_NAME = 60
 UNNAMED = "mcp client"
@@ -206,6 +120,12 @@ def caller_of(ctx: ServerRequestContext[Any, Any]) -> Caller:
         asker=_hash(session) if session else "",
         patience_ms=PATIENCE_MS,
     )
+
+
+def owner_of(ctx: ServerRequestContext[Any, Any]) -> str:
+    """Whose calls and tasks they are: nobody else is told of them."""
+    caller = caller_of(ctx)
+    return f"{caller.id} {caller.asker}"
 
 
 def _hash(session: str) -> str:

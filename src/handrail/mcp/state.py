@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from handrail.engine.events import Caller
@@ -38,6 +38,8 @@ class CallerState:
     device: str | None = None
     package: str | None = None
     """The app of AgenTest's `connect`."""
+    last_run: dict[str, Any] | None = None
+    """The trace of the last flow, as its tool told it."""
     seen: dict[str, str] = field(default_factory=dict)
     """Serial → the revision ("r12") up to which this caller was told everything."""
 

@@ -161,9 +161,11 @@ def reason_if(is_needed: bool, fields: Mapping[str, Any], required: Iterable[str
 
 
 def object_of(fields: Mapping[str, Any], required: Iterable[str] = ()) -> dict[str, Any]:
-    """A schema of these properties."""
+    """A schema of these properties. One without any is closed in words: strict mode refuses it otherwise."""
     names = list(required)
     made: dict[str, Any] = {"type": "object", "properties": dict(fields)}
+    if not fields:
+        made["additionalProperties"] = False
     return made | ({"required": names} if names else {})
 
 

@@ -32,8 +32,8 @@ _KINDS: dict[str, Any] = {
         "type": "object",
         "properties": {"max_attempts": {"type": "integer"}, "backoff_ms": {"type": "integer"}},
     },
-    "expected": {"description": "a text, a number, true or false"},
-    "targetValue": {"description": "a number or a label"},
+    "expected": {"type": ["string", "number", "boolean"]},
+    "targetValue": {"type": ["number", "string"]},
 }
 
 
