@@ -231,6 +231,12 @@ class Envelope(Model, Generic[D_co]):
                 error.add_note(note)  # a traceback shows it below the message
         return error
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from handrail.protocol.notebook import envelope_html  # noqa: PLC0415 - only those need it
+
+        return envelope_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """As `Model.to_dict`; on a device, a screen that was not read has a null fingerprint."""
         written = super().to_dict()
@@ -260,6 +266,12 @@ class ScreenSnapshot(CamelModel):
     height: _ScreenExtent
     screenshot_base64: str
     captured_at: str
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from handrail.protocol.notebook import picture_html  # noqa: PLC0415 - only those need it
+
+        return picture_html(self.screenshot_base64)
 
 
 class SystemDialog(CamelModel):

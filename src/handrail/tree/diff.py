@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from handrail.protocol.notebook import changes_html
 from handrail.tree.element.find import elements as elements_of
 from handrail.tree.element.parts import Element, Elements
 from handrail.tree.match.drift import JITTER_PX
@@ -35,6 +36,9 @@ class Diff:
 
     def __bool__(self) -> bool:
         return bool(self.changes)
+
+    def _repr_html_(self) -> str:
+        return changes_html(self.changes)  # for notebooks
 
     @property
     def navigated(self) -> bool:
