@@ -60,6 +60,9 @@ class BlockingPhone(BlockingForms, _Closing):
         self.simulated = simulated
         """The phone itself where it is a simulated one: what it was really sent is its `input_log`."""
 
+    def __repr__(self) -> str:
+        return f"<phone {self.serial}>"
+
     @property
     def serial(self) -> str:
         return self.session.serial
@@ -98,6 +101,9 @@ class BlockingDesk(BlockingDeskForms, _Closing):
         _Closing.__init__(self, kept)
         self._desk = desk
         self._runner = runner
+
+    def __repr__(self) -> str:
+        return "<desk>"
 
     @property
     def state(self) -> dict[str, Any]:

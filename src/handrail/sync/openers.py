@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +24,7 @@ from handrail.sync.faces import BlockingDesk, BlockingPhone, BlockingRuntime
 from handrail.sync.loop import KeptBlock
 
 if TYPE_CHECKING:
+    from handrail_sim.adbd.server import Served
     from handrail_sim.phone import Phone
 
 
@@ -61,29 +62,50 @@ def phone(  # noqa: PLR0913 - by name, each with its default
             "phone() got a serial and sim=True, which are two phones",
             hint="Give one of them: phone(sim=True).",
         )
+    home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
+    made = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults) if sim else None
+    return blocking(opened_phone(home, serial, made, helper or ("none" if sim else None)))
 
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[_Opened]:
-        async with AsyncExitStack() as stack:
-            address, simulated = serial, None
-            if sim:
-                made = simulated_phones(clock=SystemClock(), seed=seed, apps=apps, faults=faults)
-                [served] = await stack.enter_async_context(made)
-                address, simulated = served.address, served.phone
-            home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
-            inside = await stack.enter_async_context(home)
-            session = await inside.session(address, helper=helper or ("none" if sim else None))
-            yield _Opened(inside, session, simulated)
 
-    kept = KeptBlock(opened())
+def blocking(block: AbstractAsyncContextManager[OpenedPhone]) -> BlockingPhone:
+    """The face without await of what the block opens; closing it leaves the block."""
+    kept = KeptBlock(block)
     return BlockingPhone(kept, kept.value.session, kept.value.runtime, kept.value.simulated)
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class OpenedPhone:
+    """A session, the runtime that has it, and the phone itself where it is a simulated one."""
+
     runtime: Runtime
     session: Session
     simulated: Phone | None = None
+
+
+@asynccontextmanager
+async def opened_phone(
+    home: AbstractAsyncContextManager[Runtime],
+    serial: str | None,
+    made: AbstractAsyncContextManager[list[Served]] | None,
+    helper: Helper | None,
+) -> AsyncIterator[OpenedPhone]:
+    """The phone of this serial, or the one that is made for the block."""
+    async with AsyncExitStack() as stack:
+        simulated = None
+        if made is not None:
+            [served] = await stack.enter_async_context(made)
+            serial, simulated = served.address, served.phone
+        runtime = await stack.enter_async_context(home)
+        yield OpenedPhone(runtime, await runtime.session(serial, helper=helper), simulated)
+
+
+@asynccontextmanager
+async def opened_browser(
+    home: AbstractAsyncContextManager[Runtime], name: str, profile: Path
+) -> AsyncIterator[OpenedPhone]:
+    """A new browser with this folder as its profile."""
+    async with home as runtime:
+        yield OpenedPhone(runtime, await runtime.new_browser(name, profile))
 
 
 def browser(
@@ -98,17 +120,10 @@ def browser(
 
     With `profile`, a folder, it is a new one that ends with its block.
     """
+    home = Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure)
     if profile is None:
-        device = f"browser:{name}" if name else "browser"
-        return phone(device, config=config, notify=notify, raise_on_failure=raise_on_failure)
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[_Opened]:
-        async with Runtime.open(config, notify=notify, raise_on_failure=raise_on_failure) as inside:
-            yield _Opened(inside, await inside.new_browser(f"browser:{name or 'new'}", profile))
-
-    kept = KeptBlock(opened())
-    return BlockingPhone(kept, kept.value.session, kept.value.runtime)
+        return blocking(opened_phone(home, f"browser:{name}" if name else "browser", None, None))
+    return blocking(opened_browser(home, f"browser:{name or 'new'}", profile))
 
 
 def desk(home: Path | None = None, *, raise_on_failure: bool = True) -> BlockingDesk:
