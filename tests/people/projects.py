@@ -34,8 +34,11 @@ def ran(home: Path, *words: str, env: Mapping[str, str] | None = None, cwd: Path
     junit = home / "junit.xml"
     given = {
         **{name: value for name, value in os.environ.items() if name not in ("PYTHONDONTWRITEBYTECODE",)},
-        "HANDRAIL_HOME": str(home / "own-home"), "HOME": str(home), "PYTEST_ADDOPTS": "",
-        "PYTEST_DEBUG_TEMPROOT": str(home), **(env or {}),
+        "HANDRAIL_HOME": str(home / "own-home"),
+        "HOME": str(home),
+        "PYTEST_ADDOPTS": "",
+        "PYTEST_DEBUG_TEMPROOT": str(home),
+        **(env or {}),
     }
     for name in [name for name in given if name.startswith(("PYTEST_XDIST", "PYTEST_CURRENT"))]:
         del given[name]

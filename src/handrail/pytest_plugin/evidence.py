@@ -60,9 +60,6 @@ async def gather(opening: Opening) -> Evidence | None:
             quiet = type(caller)(caller.id, caller.actor, caller.door)  # a look that fails raises nothing
             seen = await inside.session.run(GetUiTree(), reason=REASON, caller=quiet)
             told.screen = str((seen.details or {}).get("text") or f"{seen.failure_code}: {seen.message}")
-            if (last := inside.session.looks.last) and inside.session.record.shows_secret(last.screen):
-                told.screen += "\n(no picture: a secret is on the screen)"
-                return told
             taken = await inside.session.run(Screenshot(), reason=REASON, caller=quiet)
             told.picture = str((taken.details or {}).get(_PICTURE, ""))
     except (HandrailError, TimeoutError) as error:
@@ -83,14 +80,11 @@ def _journalled(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, 
 def attach(item: pytest.Item, report: pytest.TestReport, failure: Any, opened: list[Opening]) -> None:
     """Sections for the terminal, files beside, properties for JUnit."""
     for opening in opened:
-        face = opening.face
         if report.when == "call" and opening.inside is not None:
             _property(item, "handrail_device", opening.inside.session.serial)
         if not report.failed:
             continue
-        told = opening.evidence
-        if told is None and face is not None:
-            told = face._kept.loop.call(gather(opening))
+        told = opening.evidence or opening.gathered()
         if told is None:
             continue
         if isinstance(error := getattr(failure, "value", None), HandrailError):
@@ -151,7 +145,8 @@ _PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="w
 body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem }}
 main {{ display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 2rem; align-items: start }}
 main img {{ max-height: 40rem !important }}
-pre.why {{ white-space: pre-wrap; overflow-wrap: anywhere; padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #8881 }}
+pre.why {{ white-space: pre-wrap; overflow-wrap: anywhere }}
+pre.why {{ padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #8881 }}
 @media (max-width: 60rem) {{ main {{ display: block }} }}
 </style>
 <h1 style="font-size:1.3rem;overflow-wrap:anywhere">✗ {title}</h1>

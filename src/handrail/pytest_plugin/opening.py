@@ -54,7 +54,8 @@ class Opening:
     def phone(self) -> Iterator[BlockingPhone]:
         """By its face without await."""
         __tracebackhide__ = True
-        with self._told(), self._noted():
+        self._item.stash.setdefault(OPENED, []).append(self)
+        with self._told():
             face = blocking(self._block())
         try:
             self.face, self.inside = face, OpenedPhone(face._runtime, face.session, face.simulated)
@@ -63,23 +64,28 @@ class Opening:
                     face.run(action, reason=REASON)
             yield face
         finally:
+            self.face = self.inside = None
             face.close()
+
+    def gathered(self) -> Evidence | None:
+        """What a test that failed shows of its device, while that is open."""
+        return self.face._kept.loop.call(gather(self)) if self.face is not None else None
 
     @asynccontextmanager
     async def awaited(self) -> AsyncIterator[Session]:
         """By its face that is awaited, on the loop of whoever enters it. Evidence is taken before the end."""
-        with self._noted():
-            async with self._block() as inside:
-                self.inside = inside
-                try:
-                    for action in self._first():
-                        await inside.session.run(action, reason=REASON)
-                    yield inside.session
-                except BaseException:
-                    self.evidence = await gather(self)
-                    raise
-                finally:
-                    self.inside = None
+        self._item.stash.setdefault(OPENED, []).append(self)
+        async with self._block() as inside:
+            self.inside = inside
+            try:
+                for action in self._first():
+                    await inside.session.run(action, reason=REASON)
+                yield inside.session
+            except BaseException:
+                self.evidence = await gather(self)
+                raise
+            finally:
+                self.inside = None
 
     def _first(self) -> Iterator[AnyAction]:
         """What brings the device to where the test begins. A real phone is not new: it goes home first."""
@@ -94,16 +100,12 @@ class Opening:
             yield StartApp(package=app) if is_new else RestartApp(package=app)
 
     @contextmanager
-    def _noted(self) -> Iterator[None]:
-        self._item.stash.setdefault(OPENED, []).append(self)
-        yield
-
-    @contextmanager
     def _told(self) -> Iterator[None]:
         """What can't be opened is told in its own words, without the way to it."""
         try:
             yield
         except HandrailError as error:
+            self.evidence = self.gathered()
             pytest.fail(f"{error.code}: {error.message}\n{error.hint}", pytrace=False)
 
     def _block(self) -> AbstractAsyncContextManager[OpenedPhone]:
