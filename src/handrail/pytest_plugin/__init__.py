@@ -27,6 +27,7 @@ MARKER = (
 SIM, BROWSER = "sim", "browser"
 
 
+@pytest.hookimpl
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What a run may say."""
     group = parser.getgroup("handrail", "Handrail: phones and browsers")
@@ -45,6 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker, and refuses more workers than there are phones."""
     config.addinivalue_line("markers", MARKER)
@@ -69,6 +71,7 @@ def device_of(config: pytest.Config) -> str:
     return devices[int(worker.removeprefix("gw")) % len(devices)]
 
 
+@pytest.hookimpl
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A marker that says what nobody understands fails its test, also where no fixture reads it."""
     if any(item.iter_markers("handrail")):

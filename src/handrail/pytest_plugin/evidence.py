@@ -34,7 +34,7 @@ _PICTURE = "screenshotBase64"
 
 
 @dataclass(slots=True)
-class Evidence:
+class DeviceEvidence:
     """Texts are for the terminal, short; the rest is in the report."""
 
     device: str
@@ -47,12 +47,12 @@ class Evidence:
     """A text without secrets."""
 
 
-async def gather(opening: Opening) -> Evidence | None:
+async def gather(opening: Opening) -> DeviceEvidence | None:
     """From a device that is still open. What can't be had is told in its place."""
     inside = opening.inside
     if inside is None:
         return None
-    told = Evidence(inside.session.serial, clean=inside.session.record.redact_data)
+    told = DeviceEvidence(inside.session.serial, clean=inside.session.record.redact_data)
     told.done = list(_journalled(inside, opening.since_ms))
     caller = inside.session.caller
     try:
@@ -99,7 +99,7 @@ def _property(item: pytest.Item, name: str, value: str) -> None:
         item.user_properties.append((name, value))
 
 
-def _sections(told: Evidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
+def _sections(told: DeviceEvidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
     if told.done:
         lines = [_line(action, envelope) for action, envelope in told.done[-MOST_ACTIONS:]]
         if (before := len(told.done) - MOST_ACTIONS) > 0:
@@ -156,7 +156,7 @@ pre.why {{ padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #888
 """
 
 
-def _write(folder: Path, title: str, why: str, told: Evidence) -> tuple[Path, Path | None]:
+def _write(folder: Path, title: str, why: str, told: DeviceEvidence) -> tuple[Path, Path | None]:
     folder.mkdir(parents=True, exist_ok=True)
     picture = None
     if told.picture:

@@ -20,7 +20,7 @@ from handrail.protocol.device import PressKey
 from handrail.protocol.read import action_from
 from handrail.protocol.system import RestartApp, RunScript, StartApp
 from handrail.pytest_plugin import BROWSER, OPENED, SIM
-from handrail.pytest_plugin.evidence import Evidence, gather
+from handrail.pytest_plugin.evidence import DeviceEvidence, gather
 from handrail.pytest_plugin.marker import options_of
 from handrail.runtime import Runtime
 from handrail.simulator import simulated_phones
@@ -42,7 +42,7 @@ class Opening:
         self.out = item.config.getoption("--handrail-out") or folders.getbasetemp() / "handrail"
         self.inside: OpenedPhone | None = None
         self.face: BlockingPhone | None = None
-        self.evidence: Evidence | None = None
+        self.evidence: DeviceEvidence | None = None
         self.since_ms = SystemClock().now_ms()
 
     @property
@@ -67,7 +67,7 @@ class Opening:
             self.face = self.inside = None
             face.close()
 
-    def gathered(self) -> Evidence | None:
+    def gathered(self) -> DeviceEvidence | None:
         """What a test that failed shows of its device, while that is open."""
         return self.face._kept.loop.call(gather(self)) if self.face is not None else None
 
