@@ -277,9 +277,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from handrail.awaited import in_words
-from handrail.protocol import details
+{types}from handrail.protocol import details
 from handrail.protocol.envelope import Envelope
-{imports}
+{parts}
 '''
 LIKE = '''
 TargetLike = Selector | Point | str | Mapping[str, Any]
@@ -306,7 +306,8 @@ class Face(NamedTuple):
     """How actions are called: awaited, or by code that waits until they are done."""
 
     about: str
-    imports: str
+    types: str
+    parts: str
     names: tuple[str, str]
     more: str = ""
     async_: str = ""
@@ -315,6 +316,7 @@ class Face(NamedTuple):
 
 ASYNC = Face(
     'Short forms: `await session.tap("Save")` for `await session.run(Tap(target="Save"))`.',
+    "",
     f"from handrail.protocol.target import Condition, Point, Selector\n{LIKE}",
     ("ShortForms", "DeskForms"),
     async_="async ",
@@ -323,13 +325,14 @@ ASYNC = Face(
 SYNC = Face(
     'The short forms without `await`: `phone.tap("Save")` returns when it is done.',
     "from handrail.engine.short_forms import ConditionLike, TargetLike\n",
+    "",
     ("BlockingForms", "BlockingDeskForms"),
     more=", is_blocking=True",
 )
 
 
 def short_forms(face: Face) -> str:
-    parts = [FORMS_HEAD.format(about=face.about, imports=face.imports)]
+    parts = [FORMS_HEAD.format(about=face.about, types=face.types, parts=face.parts)]
     for name, owner, actions in zip(
         face.names, ("phone", "desk"), (device_actions(), DESK_ACTIONS), strict=True
     ):
