@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import re
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -214,6 +215,17 @@ def test_a_blocking_phone_that_was_closed_says_so(tmp_path: Path) -> None:
         with pytest.raises(Misused, match="closed") as caught:
             use()
         assert not INSIDE.search(said(caught.value))
+
+
+def test_async_with_instead_of_with_says_so_and_leaves_nothing_open(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with opened(tmp_path):
+            raise AssertionError("never reached")
+
+    with pytest.raises(Misused) as caught:
+        asyncio.run(main())
+    helps(caught.value, "Write `with`")
+    assert not [one for one in threading.enumerate() if one.name == "handrail.sync"]
 
 
 def test_two_phones_in_one_call_are_refused() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from handrail.android.discovery import Listing
 from handrail.android.routing import Helper
-from handrail.awaited import in_words
+from handrail.awaited import Misused, in_words
 from handrail.desk.desk import Desk
 from handrail.engine.desk_runner import DeskRunner
 from handrail.engine.session import Session
@@ -39,6 +39,16 @@ class _Closing:
 
     def __enter__(self) -> Self:
         return self
+
+    async def __aenter__(self) -> NoReturn:
+        self.close()
+        raise Misused(
+            "What handrail.sync opens is not awaited",
+            hint="Write `with` and no `await`, or use `async with Runtime.open() as runtime:`.",
+        )
+
+    async def __aexit__(self, *_: object) -> None:
+        """Never reached; without it `async with` would not ask for `__aenter__`."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
