@@ -10,6 +10,7 @@ from typing import Any
 from handrail.config import Config
 from handrail.desk.desk import Desk
 from handrail.engine.approval import Approvals
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS
 from handrail.sync import BlockingPhone, phone
 from handrail_sim.shell.apk.packing import packed_apk
 from tests.unit.desk.office import Browser
@@ -32,6 +33,14 @@ class Owner:
 
     async def __call__(self, asked: Any, _token: str | None) -> None:
         await self.approvals.answer(asked.id, True, "the owner")
+
+
+def allow_all(home: Path) -> None:
+    """A rule, so that nobody is asked: a yes would be void where the screen moves on meanwhile."""
+    policy = config_of(home).policy
+    policy.parent.mkdir(mode=0o700, parents=True)
+    kinds = ", ".join(f'"{kind}"' for kind in ACTIONS if kind not in DESK_ACTIONS)
+    policy.write_text(f'[[rule]]\nname = "all"\naction = [{kinds}]\nverdict = "allow"\n')
 
 
 def opened(home: Path, **options: Any) -> BlockingPhone:

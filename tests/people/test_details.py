@@ -20,6 +20,7 @@ from handrail_sim.clock import SystemClock
 from handrail_sim.phone import Phone
 from tests.driver.test_emulator_doors import free_pair
 from tests.people.story import (
+    allow_all,
     calls_of_two_fingers,
     config_of,
     desk_calls,
@@ -53,6 +54,7 @@ def played(face: BlockingPhone | BlockingDesk, calls: Any) -> set[str]:
 
 
 def test_every_action_on_a_phone_tells_what_its_class_says(tmp_path: Path) -> None:
+    allow_all(tmp_path / "home")
     with opened(tmp_path / "home") as phone:
         done = played(phone, device_calls(tmp_path))
     emulator = KeptBlock(serve([Phone(clock=SystemClock())], port=free_pair(), emulator=True))
