@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from handrail.protocol.notebook import changes_html
 from handrail.tree.element.find import elements as elements_of
 from handrail.tree.element.parts import Element, Elements
 from handrail.tree.match.drift import JITTER_PX
@@ -38,7 +37,9 @@ class Diff:
         return bool(self.changes)
 
     def _repr_html_(self) -> str:
-        return changes_html(self.changes)  # for notebooks
+        from handrail.protocol.notebook import changes_html  # noqa: PLC0415 - only those need it
+
+        return changes_html(self.changes)
 
     @property
     def navigated(self) -> bool:
