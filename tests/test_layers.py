@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors", "places", "terminal"},
-    {"owned"},
+    {"awaited", "owned"},
     {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
     {"device_names", "protocol", "transparency"},
     {"dialects"},
@@ -18,8 +18,9 @@ LAYERS = [
     {"engine"},
     {"agent", "flow", "telemetry"},
     {"runtime"},
+    {"sync"},
     {"evaluation", "mcp", "http", "local"},
-    {"cli"},
+    {"cli", "pytest_plugin"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}
 FILES = sorted(ROOT.rglob("*.py"))

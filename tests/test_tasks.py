@@ -18,6 +18,7 @@ ELSEWHERE = {
     "engine/queue.py": (2, "an action's work and its end; Queue.stop ends the one and waits for the other"),
     "engine/session.py": (2, "its watch and its saving of refs, which Session.close ends"),
     "http/phone_pictures.py": (1, "a TaskGroup: a picture that can't be made small ends the stream"),
+    "sync/loop.py": (2, "a call that its thread waits for, and a block that Kept.close leaves"),
     "handrail_sim/adbd/connection.py": (
         2,
         "services of a simulated adbd, ended at a hang-up as Android does",

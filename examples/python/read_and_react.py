@@ -18,7 +18,7 @@ async def main() -> None:
 
         line = next(line for line in text.splitlines() if "Display" in line)
         opened = await phone.tap(line.split()[0], reason="I open the display settings")
-        print("changes:", [change["type"] for change in opened.changes][:3])
+        print("changes:", [change["type"] for change in opened.changes or ()][:3])
 
         missed = await phone.tap("Dark theem", reason="I switch to the dark theme")
         print(missed.failure_code, "|", missed.message)

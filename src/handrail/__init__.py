@@ -15,8 +15,10 @@ _PUBLIC = {"Runtime": "handrail.runtime", "simulated_phone": "handrail.simulator
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        import importlib  # noqa: PLC0415
+    import importlib  # noqa: PLC0415
 
+    if name == "sync":
+        return importlib.import_module("handrail.sync")
+    if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -80,6 +80,8 @@ class HandrailError(Exception):
     family: ClassVar[str] = "unknown"
     retryable: bool = False
     hint: str = "Look at the screen before you try again."
+    delivery: Any = property(lambda error: error.details.get("delivery"))
+    envelope: Any = None  # of the action that failed, where one did
 
     def __init__(
         self, message: str, *, hint: str | None = None, retryable: bool | None = None, **details: Any
@@ -96,8 +98,8 @@ class HandrailError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """The failure as data: the same keys at every door, details last."""
-        known = {"code": self.code, "message": self.message, "hint": self.hint}
-        return {**known, "retryable": self.retryable, **self.details}
+        told = {"code": self.code, "message": self.message, "hint": self.hint, "retryable": self.retryable}
+        return {**told, **self.details}
 
 
 def _detail(name: str) -> Any:
@@ -391,9 +393,7 @@ class Cancelled(HandrailError):
 
 
 def _classes(root: type[HandrailError] = HandrailError) -> Iterator[type[HandrailError]]:
-    yield root
-    for child in root.__subclasses__():
-        yield from _classes(child)
+    yield from (root, *(one for child in root.__subclasses__() for one in _classes(child)))
 
 
 ERRORS: dict[str, type[HandrailError]] = {cls.code: cls for cls in _classes() if "code" in vars(cls)}

@@ -11,8 +11,10 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from handrail.adb.device import AdbDevice
@@ -21,6 +23,7 @@ from handrail.android.discovery import Listing, discover
 from handrail.android.facts import ask_facts
 from handrail.android.routing import Helper, connect
 from handrail.android.surface import AndroidSurface
+from handrail.awaited import OpenUse, async_block, in_words
 from handrail.clock import Clock, SystemClock
 from handrail.config import Config, is_browser
 from handrail.engine.approval import Approvals, Notify
@@ -55,6 +58,7 @@ LABELS = "app-names.json"
 """In the home: what apps are called, by version."""
 
 
+@in_words("runtime", made_by="async with Runtime.open() as runtime:")
 class Runtime:
     """One home in one process: shared parts, and a session per device."""
 
@@ -99,9 +103,10 @@ class Runtime:
         self.session_on_desk: Session | None = None
         """Of a desk in this process."""
         self._desk_runner: DeskRunner | None = None
+        self._use = OpenUse("This runtime")
 
     @classmethod
-    @asynccontextmanager
+    @async_block("Runtime.open() as runtime")
     async def open(
         cls,
         config: Config | None = None,
@@ -110,16 +115,20 @@ class Runtime:
         env: Mapping[str, str] | None = None,
         caller: Caller | None = None,
         notify: Notify | None = None,
+        raise_on_failure: bool = False,
         counts: bool = False,
     ) -> AsyncIterator[Runtime]:
         """Everything that is needed to act; closed, with every session, at the end of the block.
 
+        `raise_on_failure`: an action that fails raises its error instead of answering with its envelope.
         `counts`: what is done is counted, also where no collector is named.
         """
         env = os.environ if env is None else env
         config = config or Config.from_env(env)
         config.make_home()
-        runtime = cls(config, clock or SystemClock(), env, caller or Caller(), counts=counts)
+        caller = caller or Caller()
+        caller = replace(caller, raises=raise_on_failure or caller.raises)
+        runtime = cls(config, clock or SystemClock(), env, caller, counts=counts)
         runtime.approvals.notify = notify
         try:
             yield runtime
@@ -139,6 +148,7 @@ class Runtime:
 
     async def devices(self) -> Listing:
         """Every device there is, usable or not."""
+        self._use.check()
         return await discover(self.config, self.clock, self.env)
 
     @property
@@ -148,6 +158,7 @@ class Runtime:
 
     async def session(self, serial: str | None = None, *, helper: Helper | None = None) -> Session:
         """The session of one device: the named one, else the only usable one. Opened once per runtime."""
+        self._use.check()
         if is_browser(named := serial or self.config.device or ""):
             return await self._browser_session(named)
         chosen = (await pick(serial, self.config, self.clock, self.env)).serial
@@ -167,6 +178,29 @@ class Runtime:
                 )
                 await self.session_with(surface)
             return self._sessions[name]
+
+    async def new_browser(self, name: str, profile: Path) -> Session:
+        """A browser of its own with this folder as its profile; it ends with the runtime."""
+        from handrail.browser.launch import launch  # noqa: PLC0415 - most runtimes have none
+        from handrail.browser.surface import BrowserSurface  # noqa: PLC0415
+        from handrail.cdp.connection import Connection  # noqa: PLC0415
+
+        started = await launch(self.env, profile)
+        surface = BrowserSurface(
+            name,
+            Connection(started.wire, self.clock),
+            self.clock,
+            self._windows(),
+            known=self.knows_host,
+            files=self.files,
+            end=started.close,
+        )
+        try:
+            await surface.open()
+        except BaseException:
+            await surface.close()
+            raise
+        return await self.session_with(surface)
 
     def knows_host(self, host: str) -> bool:
         """Whether the owner of the policy has listed it, at this moment."""
@@ -263,6 +297,7 @@ class Runtime:
 
     async def close(self) -> None:
         """Sessions first: their last words still go into the journal. What fails keeps nothing else open."""
+        self._use.end()
         async with AsyncExitStack() as ends:
             if self.telemetry is not None:
                 ends.push_async_callback(self.telemetry.close)

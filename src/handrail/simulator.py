@@ -6,10 +6,11 @@ Nothing else in `handrail` imports it when it runs; without it every door says w
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from handrail.awaited import async_block
 from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ async def simulated_phones(
     apps: Sequence[str] | None = None,
     serial: str = "handrail-sim",
     world: Mapping[str, Any] | None = None,
+    faults: Iterable[str | Mapping[str, Any]] = (),
 ) -> AsyncIterator[list[Served]]:
-    """Phones in this process, each on a free port of its own, with seeds in a row; `world` fills apps."""
+    """Phones in this process, each on a free port; seeds in a row, one `world` of apps, the same `faults`."""
     with simulator():
         from handrail_sim.adbd.server import serve  # noqa: PLC0415
         from handrail_sim.phone import Phone  # noqa: PLC0415
@@ -78,11 +80,13 @@ async def simulated_phones(
             Phone(clock=clock, seed=seed + number, serial=name, apps=apps, world=world)
             for number, name in enumerate(serials)
         ]
+        for phone in phones:
+            phone.faults.load(faults)
         async with serve(phones, port=0) as served:
             yield served
 
 
-@asynccontextmanager
+@async_block("simulated_phone() as serial")
 async def simulated_phone(*, seed: int = 1, apps: Sequence[str] | None = None) -> AsyncIterator[str]:
     """A phone for the length of a block: its address, which is a serial. The same seed is the same phone."""
     with simulator():

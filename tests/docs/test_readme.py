@@ -120,6 +120,7 @@ def test_an_example_runs_as_it_is(program: Path, tmp_path: Path) -> None:
     said = run([sys.executable, str(program)], env_of(tmp_path))
     expected = {
         "contact.py": "on the screen: True",
+        "without_await.py": "ELEMENT_NOT_FOUND",
         "read_and_react.py": "ELEMENT_NOT_FOUND",
         "ask_a_person.py": "journal: whole",
     }

@@ -24,6 +24,12 @@ def test_public_names_are_the_real_ones() -> None:
     assert handrail.simulated_phone is simulated_phone
 
 
+def test_the_face_without_await_needs_no_import_of_its_own_and_no_pytest() -> None:
+    program = "import sys; sys.modules['pytest'] = None; import handrail; print(handrail.sync.phone.__name__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "phone\n"
+
+
 def test_another_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Phone'"):
         _ = handrail.Phone  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ A device's words are data here: quoted, cut or indented, so that none of them re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from handrail.dialects.interaction import answer, sentence
@@ -94,7 +94,7 @@ def _body(envelope: Envelope) -> str:
     return _data(details)
 
 
-def _data(details: dict[str, Any]) -> str:
+def _data(details: Mapping[str, Any]) -> str:
     shown = {key: value for key, value in details.items() if key not in _TOLD and value is not None}
     text = json.dumps(shown, ensure_ascii=False, indent=1) if shown else ""
     return "".join(char if char.isprintable() or char == "\n" else json.dumps(char)[1:-1] for char in text)
@@ -164,7 +164,7 @@ def _delivered(envelope: Envelope) -> str:
     return arrived or ("It was delivered." if envelope.delivery == "delivered" else NOTHING)
 
 
-def _candidates(details: dict[str, Any]) -> Iterable[str]:
+def _candidates(details: Mapping[str, Any]) -> Iterable[str]:
     listed = details.get("candidates") or ()
     if listed:
         yield "Candidates:"

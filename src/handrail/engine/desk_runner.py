@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from handrail.awaited import in_words
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
+from handrail.engine.short_forms import DeskForms
 from handrail.errors import InvalidAction, Unsupported
 from handrail.protocol.act import DeskAct
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.read import action_from
+from handrail.protocol.read import as_action
 from handrail.protocol.traits import Capability
 from handrail.surface.capabilities import WindowsCapability
 
@@ -20,8 +22,12 @@ DESK = "desk"
 """Its name where the journal has a device's serial."""
 
 
-class DeskRunner(ABC):
+@in_words("desk")
+class DeskRunner(DeskForms):
     """One way to the desk for every door."""
+
+    caller = Caller()
+    """Whoever acts where nobody is named."""
 
     async def run(
         self,
@@ -30,17 +36,20 @@ class DeskRunner(ABC):
         reason: str | None = None,
         caller: Caller | None = None,
     ) -> Envelope:
-        """One OS action, from permission to proof. Bad input raises; everything else is in the envelope."""
-        act = _read(action)
+        """One OS action, from permission to proof. Bad input raises; everything else is in the envelope.
+
+        A caller that `raises` hears of a failure by its exception.
+        """
+        act = as_action(action)
         if reason is not None:
             act = act.model_copy(update={"reason": reason})
-        return (await self.run_all([act], caller=caller))[0]
+        return (caller or self.caller).hear((await self.run_all([act], caller=caller))[0])
 
     async def run_all(
         self, actions: Sequence[AnyAction | Mapping[str, Any]], *, caller: Caller | None = None
     ) -> list[Envelope]:
         """Several as one change: all of them or, when one is wrong, none."""
-        acts = [_read(one) for one in actions]
+        acts = [as_action(one) for one in actions]
         for act in acts:
             _check(act)
         return await self.carry_out(acts, caller)
@@ -63,6 +72,7 @@ class DeskHere(DeskRunner):
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.caller = session.caller
         self._windows = cast("WindowsCapability", session.surface.capability(Capability.WINDOWS))
 
     async def carry_out(self, acts: Sequence[AnyAction], caller: Caller | None) -> list[Envelope]:
@@ -73,10 +83,6 @@ class DeskHere(DeskRunner):
 
     async def left(self, by: str) -> None:
         self._windows.left(Caller(by).name_on_desk)
-
-
-def _read(action: AnyAction | Mapping[str, Any]) -> AnyAction:
-    return action_from(dict(action)) if isinstance(action, Mapping) else action
 
 
 def _check(act: AnyAction) -> None:

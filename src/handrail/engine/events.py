@@ -134,6 +134,13 @@ class Caller:
     """How long it waits in line for a device that a person has taken over; 0: it is told at once."""
     page: str = ""
     """Of a person: the page of the desk that they sit before, known by its token. Programs have none."""
+    raises: bool = False
+    """Hears of a failure by an exception; otherwise by the envelope."""
+
+    def hear(self, envelope: Envelope) -> Envelope:
+        """The answer, in the way that this caller wants to hear it."""
+        __tracebackhide__ = True
+        return envelope.or_raise() if self.raises else envelope
 
     @classmethod
     def at_terminal(cls) -> Caller:

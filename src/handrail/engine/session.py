@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from handrail.awaited import OpenUse, in_words
 from handrail.clock import Clock
 from handrail.engine.approval import Answer, Approvals
 from handrail.engine.approval.wording import question
@@ -36,11 +37,11 @@ from handrail.engine.short_forms import ShortForms
 from handrail.engine.taint.store import Taints
 from handrail.engine.taint.surface import GuardedSurface
 from handrail.engine.work import TracedWork, WorkKind, traced
-from handrail.errors import ERRORS, Cancelled, HandrailError, StoreUnusable, Unsupported
+from handrail.errors import Cancelled, HandrailError, StoreUnusable, Unsupported
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope, Lifecycle, ScreenSnapshot, action_id
 from handrail.protocol.observe import RequestHumanAuth, Screenshot
-from handrail.protocol.read import action_from
+from handrail.protocol.read import as_action
 from handrail.protocol.traits import Settle
 from handrail.surface.capabilities import Surface
 from handrail.surface.values import Facts
@@ -71,6 +72,7 @@ class Parts:
     script_shell: Callable[[], bool] = bool
 
 
+@in_words("phone")
 class Session(ShortForms):
     """The life of one device in this process."""
 
@@ -108,6 +110,7 @@ class Session(ShortForms):
         )
         self._lock = asyncio.Lock()
         self._queue = Queue()
+        self._use = OpenUse(f"The session of {self.serial}")
         self._watching: asyncio.Task[None] | None = None
         self._saving: asyncio.Task[None] | None = None
 
@@ -149,14 +152,16 @@ class Session(ShortForms):
     ) -> Envelope:
         """Do one action, from permission to proof. Bad input raises; everything else is in the envelope.
 
-        The action has tasks of its own: a caller that goes away stops it, and its end is journalled. `hand`
-        is shown by a person who has taken the device over by it, and is not asked about what they do.
+        A caller that `raises` hears of a failure by its exception. The action has tasks of its own: a caller
+        that goes away stops it, and its end is journalled. `hand` is shown by a person who has taken the
+        device over by it, and is not asked about what they do.
         """
-        act = action_from(dict(action)) if isinstance(action, Mapping) else action
+        act = as_action(action)
         if reason is not None:
             act = act.model_copy(update={"reason": reason})
-        [envelope] = await self.run_all([act], caller=caller, settle=settle, hand=hand)
-        return envelope
+        who = caller or self.caller
+        [envelope] = await self.run_all([act], caller=who, settle=settle, hand=hand)
+        return who.hear(envelope)
 
     async def run_all(
         self,
@@ -167,6 +172,7 @@ class Session(ShortForms):
         hand: Lease | None = None,
     ) -> list[Envelope]:
         """Several actions as one change, all or none; the envelope of each. Only a desk takes several."""
+        self._use.check()
         runs = [self._begin(act, caller or self.caller, settle, hand) for act in actions]
         turn = Turn(self._lock if self.surface.is_exclusive else asyncio.Lock())
         if self._watching is None or self._watching.done():
@@ -200,9 +206,7 @@ class Session(ShortForms):
 
     async def snapshot(self) -> ScreenSnapshot:
         """The screen as a picture with what stands beside it (seed 000). Raises what it failed with."""
-        envelope = await self.run(Screenshot(scale=1.0))  # as large as it says
-        if envelope.failure_code is not None:
-            raise ERRORS[envelope.failure_code](envelope.message or "", hint=envelope.hint)
+        envelope = (await self.run(Screenshot(scale=1.0))).or_raise()  # as large as it says
         names = {field.serialization_alias for field in ScreenSnapshot.model_fields.values()}
         told = envelope.details or {}
         return ScreenSnapshot.model_validate({name: told[name] for name in told if name in names})
@@ -242,6 +246,7 @@ class Session(ShortForms):
 
     async def close(self) -> None:
         """Stop, keep the refs, give the device back. What fails is told after the rest was done."""
+        self._use.end()
         async with AsyncExitStack() as ends:
             ends.push_async_callback(self.surface.close)
             ends.push_async_callback(self._save, last=True)

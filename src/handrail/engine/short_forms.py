@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from handrail.awaited import in_words
+from handrail.protocol import details
 from handrail.protocol.envelope import Envelope
 from handrail.protocol.target import Condition, Point, Selector
 
@@ -18,6 +20,7 @@ ConditionLike = Condition | str | Mapping[str, Any]
 """A condition, or a string for "this can be seen"."""
 
 
+@in_words("phone")
 class ShortForms(ABC):
     """One method per action; every one answers with an envelope."""
 
@@ -25,19 +28,19 @@ class ShortForms(ABC):
     async def run(self, action: Mapping[str, Any]) -> Envelope:
         """One action, from its permission to its proof."""
 
-    async def _do(self, kind: str, **fields: Any) -> Envelope:
+    async def _do(self, kind: str, **fields: Any) -> Envelope[Any]:
         given = {name: value for name, value in fields.items() if value is not None}
         return await self.run({"type": kind, **given})
 
     async def tap(
         self, target: TargetLike, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Tap an element or a point."""
         return await self._do("tap", target=target, reason=reason, expect=expect)
 
     async def double_tap(
         self, target: TargetLike, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Tap twice, 100 ms apart."""
         return await self._do("double_tap", target=target, reason=reason, expect=expect)
 
@@ -48,7 +51,7 @@ class ShortForms(ABC):
         duration_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Press and hold."""
         return await self._do(
             "long_press", target=target, duration_ms=duration_ms, reason=reason, expect=expect
@@ -64,7 +67,7 @@ class ShortForms(ABC):
         duration_ms: int = 300,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Move a finger over the screen or an element: a direction, or from one point to another."""
         return await self._do(
             "swipe",
@@ -85,7 +88,7 @@ class ShortForms(ABC):
         duration_ms: int = 800,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Pick something up, carry it to another place, and let go."""
         return await self._do(
             "drag", from_=from_, to=to, duration_ms=duration_ms, reason=reason, expect=expect
@@ -98,7 +101,7 @@ class ShortForms(ABC):
         duration_ms: int = 800,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Move a finger along a path of points: draw, unlock by a pattern, drag around a corner."""
         return await self._do(
             "drag_path", points=points, duration_ms=duration_ms, reason=reason, expect=expect
@@ -114,7 +117,7 @@ class ShortForms(ABC):
         duration_ms: int = 300,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Two fingers towards or away from each other around a point: zoom."""
         return await self._do(
             "pinch",
@@ -138,7 +141,7 @@ class ShortForms(ABC):
         duration_ms: int = 400,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TouchDetails | None]:
         """Two fingers turning around a point. 0° is right, 90° is down."""
         return await self._do(
             "rotate",
@@ -162,7 +165,7 @@ class ShortForms(ABC):
         amount: float | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.ScrollDetails]:
         """Scroll until an element is visible; stops at the end of the list."""
         return await self._do(
             "scroll_to",
@@ -184,7 +187,7 @@ class ShortForms(ABC):
         max_moves: int | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.ValueDetails | None]:
         """Set a slider, a picker or a spinner, and check that it took the value."""
         return await self._do(
             "set_value",
@@ -205,7 +208,7 @@ class ShortForms(ABC):
         submit: bool = False,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TypingDetails | None]:
         """Type text into a field and read it back."""
         return await self._do(
             "type_text", text=text, target=target, clear=clear, submit=submit, reason=reason, expect=expect
@@ -213,25 +216,25 @@ class ShortForms(ABC):
 
     async def clear_text(
         self, target: TargetLike, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.TypingDetails | None]:
         """Empty a field."""
         return await self._do("clear_text", target=target, reason=reason, expect=expect)
 
     async def hide_keyboard(
         self, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Close the keyboard on the screen; does nothing where none is shown."""
         return await self._do("hide_keyboard", reason=reason, expect=expect)
 
     async def press_key(
         self, key: str | int, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.KeyDetails | None]:
         """Press a system key by name (back, home, enter, recents, …), KEYCODE_* name or number."""
         return await self._do("press_key", key=key, reason=reason, expect=expect)
 
     async def press_keys(
         self, keys: Sequence[str | int], *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Press keys together, those that are held first: ctrl and a."""
         return await self._do("press_keys", keys=keys, reason=reason, expect=expect)
 
@@ -244,7 +247,7 @@ class ShortForms(ABC):
         extras: dict[str, bool | int | float | str] | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.StartDetails | None]:
         """Start an app, or bring it to the front."""
         return await self._do(
             "start_app",
@@ -258,43 +261,43 @@ class ShortForms(ABC):
 
     async def stop_app(
         self, package: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Stop an app's process."""
         return await self._do("stop_app", package=package, reason=reason, expect=expect)
 
     async def restart_app(
         self, package: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Stop an app and start it again; its data stays."""
         return await self._do("restart_app", package=package, reason=reason, expect=expect)
 
     async def reset_app(
         self, package: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Delete all data of an app, as if newly installed."""
         return await self._do("reset_app", package=package, reason=reason, expect=expect)
 
     async def install_app(
         self, path: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Install an APK from this machine."""
         return await self._do("install_app", path=path, reason=reason, expect=expect)
 
     async def uninstall_app(
         self, package: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Remove an app and its data."""
         return await self._do("uninstall_app", package=package, reason=reason, expect=expect)
 
     async def add_media(
         self, path: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.FileDetails]:
         """Copy a picture or film of this machine into the device's gallery."""
         return await self._do("add_media", path=path, reason=reason, expect=expect)
 
     async def open_url(
         self, url: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.UrlDetails | None]:
         """Open a URL or deep link in the app that handles it."""
         return await self._do("open_url", url=url, reason=reason, expect=expect)
 
@@ -308,7 +311,7 @@ class ShortForms(ABC):
         airplane_mode: bool | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.NetworkDetails | None]:
         """Change the network: a preset, speed and delay (emulator), Wi-Fi, airplane mode."""
         return await self._do(
             "set_network",
@@ -327,7 +330,7 @@ class ShortForms(ABC):
         *,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Turn the screen, or let it turn by itself."""
         return await self._do("set_orientation", orientation=orientation, reason=reason, expect=expect)
 
@@ -337,7 +340,7 @@ class ShortForms(ABC):
         *,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Show everything dark, or light."""
         return await self._do("set_appearance", appearance=appearance, reason=reason, expect=expect)
 
@@ -348,7 +351,7 @@ class ShortForms(ABC):
         *,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Tell apps that the device is at this place."""
         return await self._do(
             "set_location", latitude=latitude, longitude=longitude, reason=reason, expect=expect
@@ -356,13 +359,13 @@ class ShortForms(ABC):
 
     async def set_clipboard(
         self, text: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Put text on the device's clipboard."""
         return await self._do("set_clipboard", text=text, reason=reason, expect=expect)
 
     async def grant_permission(
         self, package: str, permission: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Give an app a runtime permission."""
         return await self._do(
             "grant_permission", package=package, permission=permission, reason=reason, expect=expect
@@ -370,7 +373,7 @@ class ShortForms(ABC):
 
     async def revoke_permission(
         self, package: str, permission: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Take a runtime permission from an app."""
         return await self._do(
             "revoke_permission", package=package, permission=permission, reason=reason, expect=expect
@@ -383,7 +386,7 @@ class ShortForms(ABC):
         raw: bool = False,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.OutputDetails]:
         """Run a command on the device, its tokens quoted one by one, or `raw` by the device's own shell."""
         return await self._do("shell", command=command, raw=raw, reason=reason, expect=expect)
 
@@ -394,7 +397,7 @@ class ShortForms(ABC):
         timeout_sec: int = 60,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.ScriptDetails]:
         """Run a script on the host, within the limits that policy sets."""
         return await self._do(
             "run_script", script=script, timeout_sec=timeout_sec, reason=reason, expect=expect
@@ -412,7 +415,7 @@ class ShortForms(ABC):
         since: str | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TreeDetails]:
         """Read the screen as text with refs."""
         return await self._do(
             "get_ui_tree",
@@ -434,23 +437,25 @@ class ShortForms(ABC):
         into: str | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.TextDetails]:
         """Read the text of an element: its text, else its hint, else its description."""
         return await self._do("read_text", target=target, into=into, reason=reason, expect=expect)
 
-    async def get_state(self, *, reason: str | None = None, expect: ConditionLike | None = None) -> Envelope:
+    async def get_state(
+        self, *, reason: str | None = None, expect: ConditionLike | None = None
+    ) -> Envelope[details.StateDetails]:
         """Read the device's general state: app in front, keyboard, battery, network, orientation."""
         return await self._do("get_state", reason=reason, expect=expect)
 
     async def list_apps(
         self, find: str | None = None, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.AppsDetails]:
         """List the apps that have an icon, with their names and packages."""
         return await self._do("list_apps", find=find, reason=reason, expect=expect)
 
     async def what_changed(
         self, since: str | None = None, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.ChangeDetails]:
         """Read what changed on the screen since the last look."""
         return await self._do("what_changed", since=since, reason=reason, expect=expect)
 
@@ -462,7 +467,7 @@ class ShortForms(ABC):
         region: Sequence[int] | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.PictureDetails]:
         """Take a picture of the screen."""
         return await self._do(
             "screenshot", scale=scale, marks=marks, region=region, reason=reason, expect=expect
@@ -477,7 +482,7 @@ class ShortForms(ABC):
         max_lines: int = 200,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.LogDetails]:
         """Read the device's log."""
         return await self._do(
             "get_logs",
@@ -491,7 +496,7 @@ class ShortForms(ABC):
 
     async def get_shared_prefs(
         self, package: str, file: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.PreferencesDetails]:
         """Read a preferences file of a debuggable app."""
         return await self._do("get_shared_prefs", package=package, file=file, reason=reason, expect=expect)
 
@@ -504,7 +509,7 @@ class ShortForms(ABC):
         write: bool = False,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.RowsDetails]:
         """Ask an SQLite database of a debuggable app."""
         return await self._do(
             "query_db",
@@ -518,7 +523,7 @@ class ShortForms(ABC):
 
     async def wait(
         self, duration_ms: int = 1000, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Wait a fixed time. wait_for and wait_for_stable are nearly always better."""
         return await self._do("wait", duration_ms=duration_ms, reason=reason, expect=expect)
 
@@ -530,7 +535,7 @@ class ShortForms(ABC):
         every_ms: int | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Wait until a condition holds."""
         return await self._do(
             "wait_for",
@@ -543,7 +548,7 @@ class ShortForms(ABC):
 
     async def wait_for_stable(
         self, timeout_ms: int = 8000, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Wait until the screen rests and nothing loads."""
         return await self._do("wait_for_stable", timeout_ms=timeout_ms, reason=reason, expect=expect)
 
@@ -554,7 +559,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check that an element can be seen."""
         return await self._do(
             "expect_visible", target=target, timeout_ms=timeout_ms, reason=reason, expect=expect
@@ -567,7 +572,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check that an element can't be seen."""
         return await self._do(
             "expect_absent", target=target, timeout_ms=timeout_ms, reason=reason, expect=expect
@@ -582,7 +587,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check the text of an element."""
         return await self._do(
             "expect_text",
@@ -620,7 +625,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check a property of an element."""
         return await self._do(
             "expect_state",
@@ -640,7 +645,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check which screen is shown, by fingerprint or by activity."""
         return await self._do(
             "expect_screen",
@@ -658,7 +663,7 @@ class ShortForms(ABC):
         timeout_ms: int = 1000,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.Details | None]:
         """Check which app is in front."""
         return await self._do(
             "expect_app", package=package, timeout_ms=timeout_ms, reason=reason, expect=expect
@@ -686,7 +691,7 @@ class ShortForms(ABC):
         timeout_sec: int = 300,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.HumanDetails]:
         """Ask the person to allow or provide something, and wait for the answer."""
         return await self._do(
             "request_human_auth",
@@ -699,7 +704,7 @@ class ShortForms(ABC):
 
     async def give_answer(
         self, text: str, *, reason: str | None = None, expect: ConditionLike | None = None
-    ) -> Envelope:
+    ) -> Envelope[details.AnswerDetails]:
         """Tell the person what the task asks for; the task goes on."""
         return await self._do("give_answer", text=text, reason=reason, expect=expect)
 
@@ -711,8 +716,309 @@ class ShortForms(ABC):
         answer: str | None = None,
         reason: str | None = None,
         expect: ConditionLike | None = None,
-    ) -> Envelope:
+    ) -> Envelope[details.FinishDetails]:
         """End the task."""
         return await self._do(
             "finish", message=message, status=status, answer=answer, reason=reason, expect=expect
+        )
+
+
+@in_words("desk")
+class DeskForms(ABC):
+    """One method per action; every one answers with an envelope."""
+
+    @abstractmethod
+    async def run(self, action: Mapping[str, Any]) -> Envelope:
+        """One action, from its permission to its proof."""
+
+    async def _do(self, kind: str, **fields: Any) -> Envelope[Any]:
+        given = {name: value for name, value in fields.items() if value is not None}
+        return await self.run({"type": kind, **given})
+
+    async def create_window(
+        self,
+        window_id: str,
+        title: str,
+        bounds: Mapping[str, Any],
+        content: Mapping[str, Any],
+        *,
+        monitor_id: str | None = None,
+        variant: Literal["standard", "widget", "panel"] | None = None,
+        dock_edge: Literal["top", "bottom"] | None = None,
+        frameless: bool | None = None,
+        window_style: dict[str, str | int | float] | None = None,
+        minimized: bool | None = None,
+        request_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.WindowDetails]:
+        """Open a window."""
+        return await self._do(
+            "window.create",
+            window_id=window_id,
+            title=title,
+            bounds=bounds,
+            content=content,
+            monitor_id=monitor_id,
+            variant=variant,
+            dock_edge=dock_edge,
+            frameless=frameless,
+            window_style=window_style,
+            minimized=minimized,
+            request_id=request_id,
+            reason=reason,
+        )
+
+    async def close_window(
+        self, window_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Close a window."""
+        return await self._do("window.close", window_id=window_id, monitor_id=monitor_id, reason=reason)
+
+    async def focus_window(
+        self, window_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Bring a window to the front."""
+        return await self._do("window.focus", window_id=window_id, monitor_id=monitor_id, reason=reason)
+
+    async def minimize_window(
+        self, window_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Hide a window in the taskbar."""
+        return await self._do("window.minimize", window_id=window_id, monitor_id=monitor_id, reason=reason)
+
+    async def maximize_window(
+        self, window_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Fill the viewport with a window."""
+        return await self._do("window.maximize", window_id=window_id, monitor_id=monitor_id, reason=reason)
+
+    async def restore_window(
+        self, window_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Bring a maximised or minimised window back to what it was."""
+        return await self._do("window.restore", window_id=window_id, monitor_id=monitor_id, reason=reason)
+
+    async def move_window(
+        self,
+        window_id: str,
+        x: int | float,
+        y: int | float,
+        *,
+        monitor_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DeskDetails | None]:
+        """Move a window."""
+        return await self._do(
+            "window.move", window_id=window_id, x=x, y=y, monitor_id=monitor_id, reason=reason
+        )
+
+    async def resize_window(
+        self,
+        window_id: str,
+        w: int | float,
+        h: int | float,
+        *,
+        monitor_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DeskDetails | None]:
+        """Resize a window."""
+        return await self._do(
+            "window.resize", window_id=window_id, w=w, h=h, monitor_id=monitor_id, reason=reason
+        )
+
+    async def set_window_title(
+        self, window_id: str, title: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Change a window's title."""
+        return await self._do(
+            "window.setTitle", window_id=window_id, title=title, monitor_id=monitor_id, reason=reason
+        )
+
+    async def set_window_content(
+        self,
+        window_id: str,
+        content: Mapping[str, Any],
+        *,
+        monitor_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.ContentDetails | None]:
+        """Replace what a window shows."""
+        return await self._do(
+            "window.setContent", window_id=window_id, content=content, monitor_id=monitor_id, reason=reason
+        )
+
+    async def update_window_content(
+        self,
+        window_id: str,
+        operation: Mapping[str, Any],
+        *,
+        monitor_id: str | None = None,
+        renderer: Literal["markdown", "html", "text", "table", "iframe", "component"] | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.ContentDetails | None]:
+        """Change a part of what a window shows."""
+        return await self._do(
+            "window.updateContent",
+            window_id=window_id,
+            operation=operation,
+            monitor_id=monitor_id,
+            renderer=renderer,
+            reason=reason,
+        )
+
+    async def lock_window(
+        self, window_id: str, agent_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Keep other agents from changing a window."""
+        return await self._do(
+            "window.lock", window_id=window_id, agent_id=agent_id, monitor_id=monitor_id, reason=reason
+        )
+
+    async def unlock_window(
+        self, window_id: str, agent_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Give a window's lock back."""
+        return await self._do(
+            "window.unlock", window_id=window_id, agent_id=agent_id, monitor_id=monitor_id, reason=reason
+        )
+
+    async def capture_window(
+        self,
+        window_id: str,
+        *,
+        monitor_id: str | None = None,
+        request_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.CaptureDetails]:
+        """Take a picture of a window."""
+        return await self._do(
+            "window.capture", window_id=window_id, monitor_id=monitor_id, request_id=request_id, reason=reason
+        )
+
+    async def show_notification(
+        self,
+        id: str,
+        title: str,
+        body: str,
+        *,
+        monitor_id: str | None = None,
+        icon: str | None = None,
+        duration: int | float | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DeskDetails | None]:
+        """Show a notification that stays until it is dismissed."""
+        return await self._do(
+            "notification.show",
+            id=id,
+            title=title,
+            body=body,
+            monitor_id=monitor_id,
+            icon=icon,
+            duration=duration,
+            reason=reason,
+        )
+
+    async def dismiss_notification(
+        self, id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Take a notification away."""
+        return await self._do("notification.dismiss", id=id, monitor_id=monitor_id, reason=reason)
+
+    async def show_toast(
+        self,
+        id: str,
+        message: str,
+        *,
+        monitor_id: str | None = None,
+        variant: Literal["info", "success", "warning", "error"] | None = None,
+        action: Mapping[str, Any] | None = None,
+        duration: int | float | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DeskDetails | None]:
+        """Show a short message that goes by itself."""
+        return await self._do(
+            "toast.show",
+            id=id,
+            message=message,
+            monitor_id=monitor_id,
+            variant=variant,
+            action=action,
+            duration=duration,
+            reason=reason,
+        )
+
+    async def dismiss_toast(
+        self, id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Take a toast away."""
+        return await self._do("toast.dismiss", id=id, monitor_id=monitor_id, reason=reason)
+
+    async def confirm_dialog(
+        self,
+        id: str,
+        title: str,
+        message: str,
+        *,
+        monitor_id: str | None = None,
+        confirm_text: str | None = None,
+        cancel_text: str | None = None,
+        permission_options: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DialogDetails]:
+        """Ask the person a yes-or-no question."""
+        return await self._do(
+            "dialog.confirm",
+            id=id,
+            title=title,
+            message=message,
+            monitor_id=monitor_id,
+            confirm_text=confirm_text,
+            cancel_text=cancel_text,
+            permission_options=permission_options,
+            reason=reason,
+        )
+
+    async def set_app_badge(
+        self, app_id: str, count: int, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Put a number on a desk app's icon."""
+        return await self._do("app.badge", app_id=app_id, count=count, monitor_id=monitor_id, reason=reason)
+
+    async def refresh_apps(
+        self, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Read the list of desk apps again."""
+        return await self._do("desktop.refreshApps", monitor_id=monitor_id, reason=reason)
+
+    async def create_shortcut(
+        self, shortcut: Mapping[str, Any], *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Put a shortcut on the desktop."""
+        return await self._do(
+            "desktop.createShortcut", shortcut=shortcut, monitor_id=monitor_id, reason=reason
+        )
+
+    async def remove_shortcut(
+        self, shortcut_id: str, *, monitor_id: str | None = None, reason: str | None = None
+    ) -> Envelope[details.DeskDetails | None]:
+        """Take a shortcut from the desktop."""
+        return await self._do(
+            "desktop.removeShortcut", shortcut_id=shortcut_id, monitor_id=monitor_id, reason=reason
+        )
+
+    async def update_shortcut(
+        self,
+        shortcut_id: str,
+        updates: Mapping[str, Any],
+        *,
+        monitor_id: str | None = None,
+        reason: str | None = None,
+    ) -> Envelope[details.DeskDetails | None]:
+        """Change a shortcut."""
+        return await self._do(
+            "desktop.updateShortcut",
+            shortcut_id=shortcut_id,
+            updates=updates,
+            monitor_id=monitor_id,
+            reason=reason,
         )

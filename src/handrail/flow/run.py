@@ -18,7 +18,7 @@ from handrail.flow.evidence import DeviceWatch, FlowEvidence
 from handrail.flow.heal import Repairs
 from handrail.flow.plan import AnyFlow, FlowPlan, devices_of, plan, takes_part
 from handrail.flow.run_record import FlowRecord, Observer, Picture, StepRecord
-from handrail.flow.run_steps import StepRunner, failure_of
+from handrail.flow.run_steps import StepRunner
 from handrail.flow.time_spent import TimeBook
 from handrail.protocol.flow import FlowTrace, StepResult
 from handrail.protocol.read import nearest
@@ -179,8 +179,8 @@ class FlowRunner:
                 envelope = await seen.session.ask_ahead(
                     ready.ahead, reason=self._reason or why, caller=caller
                 )
-            if envelope is not None and not envelope.success:
-                raise failure_of(envelope)
+            if envelope is not None:
+                envelope.or_raise()
 
     async def _start_app(
         self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], caller: Caller, book: TimeBook
@@ -197,8 +197,7 @@ class FlowRunner:
                 if asked := (envelope.timings_ms or {}).get("approval"):
                     spent["approval"] = asked
             seen.note(envelope)
-            if not envelope.success:
-                raise failure_of(envelope)
+            envelope.or_raise()
 
     def _conclude(self, ready: FlowPlan, devices: Mapping[str, DeviceWatch], record: FlowRecord) -> None:
         """Whatever is made of the record, no secret stands in it: not even one that the file spells out."""

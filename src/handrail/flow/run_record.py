@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
+from handrail.errors import ERRORS
 from handrail.film.scene import Picture
 from handrail.flow.time_spent import Stretch, TimePart, TimeSpent
 from handrail.protocol.envelope import Envelope
@@ -78,6 +79,25 @@ class FlowRecord:
     """What took time beside the steps."""
     video: str = ""
     """The file of its film, as the report links to it."""
+
+    def or_raise(self) -> Self:
+        """Itself when it passed; otherwise raises the error of the step that it ended with."""
+        __tracebackhide__ = True
+        if self.outcome in ("passed", "skipped", "warned"):
+            return self
+        blamed = next((step for step in _deepest(self.steps) if step.outcome == "failed"), None)
+        code = "CANCELLED" if self.outcome == "stopped" else (blamed and blamed.code) or "UNKNOWN"
+        error = ERRORS[code](f"{self.name}: {self.error}", hint=blamed.hint if blamed else None)
+        error.envelope = blamed.envelope if blamed else None
+        error.add_note(error.hint)
+        raise error
+
+
+def _deepest(steps: Sequence[StepRecord]) -> Iterator[StepRecord]:
+    """What failed is told by the step itself before those that hold it."""
+    for step in steps:
+        yield from _deepest(step.children)
+        yield step
 
 
 class Observer(Protocol):

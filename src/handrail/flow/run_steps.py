@@ -158,7 +158,7 @@ class StepRunner:
         self._write(record, envelope, on)
         on.note(envelope)
         if not envelope.success and not (lenient and envelope.failure_code in _UNPROVED):
-            raise failure_of(envelope)
+            envelope.or_raise()
         return envelope
 
     async def part(
@@ -189,8 +189,7 @@ class StepRunner:
             record.tries += more
         self._write(record, envelope, on)
         on.note(envelope)
-        if not envelope.success:
-            failure = failure_of(envelope)
+        if (failure := envelope.error) is not None:
             if healed is not None:
                 failure.hint = f"{healed.proposal.text}; --heal accepts that. {failure.hint}"
             raise failure
@@ -242,7 +241,7 @@ class StepRunner:
         envelope = await self.book.run(on.session, look, record.spent, reason=why, caller=self.caller)
         on.note(envelope)
         if not envelope.success and envelope.failure_code != "TIMEOUT":
-            raise failure_of(envelope)
+            envelope.or_raise()
         return envelope.success
 
     # steps that hold others
@@ -323,12 +322,6 @@ class StepRunner:
             on.keep_picture(record.after)
             if record.code is not None:
                 record.log = await self.evidence.log(on.session, self.caller)
-
-
-def failure_of(envelope: Envelope) -> HandrailError:
-    """The failure that an envelope tells of."""
-    failure = ERRORS[envelope.failure_code or "UNKNOWN"]
-    return failure(envelope.message or "", hint=envelope.hint)
 
 
 def _again(record: StepRecord) -> HandrailError:

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from handrail.protocol.details import DeskDetails, Details
 from handrail.protocol.model import CamelModel, Model, Name
 from handrail.protocol.target import Condition, Expectation, Selector
 from handrail.protocol.traits import ALLOW, Capability, Effect, Pressed, Semantic, Traits
@@ -12,6 +13,8 @@ class Act(Model):
 
     traits: ClassVar[Traits]
     example: ClassVar[dict[str, Any]]
+    details: ClassVar[type] = Details
+    """What its envelope's `details` hold when it succeeded."""
 
     type: str
     reason: Name | None = None
@@ -57,6 +60,8 @@ class DeskAct(CamelModel, Act):
     traits: ClassVar[Traits] = Traits(
         effect="desk", semantic="control", needs=Capability.WINDOWS, presses=Pressed.NOTHING, verdict=ALLOW,
     )  # fmt: skip
+
+    details: ClassVar[type] = DeskDetails
 
     monitor_id: Name | None = None
     """The desk's monitor; the active one when absent."""

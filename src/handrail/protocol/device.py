@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from handrail.protocol import details as told
 from handrail.protocol.act import Act
 from handrail.protocol.keys import (
     ALT,
@@ -38,6 +39,7 @@ class Tap(Act):
         tools=("core", "agent"), model=ModelView(expects=True),
     )  # fmt: skip
     example = {"type": "tap", "target": {"text": "Save"}}
+    details = told.TouchDetails
     type: Literal["tap"] = "tap"
     target: Target
     """What to tap."""
@@ -52,6 +54,7 @@ class DoubleTap(Act):
         tools=("agent",),
     )  # fmt: skip
     example = {"type": "double_tap", "target": {"x": 540, "y": 1200}}
+    details = told.TouchDetails
     type: Literal["double_tap"] = "double_tap"
     target: Target
     """What to tap twice."""
@@ -66,6 +69,7 @@ class LongPress(Act):
         shorthand="target", tools=("core", "agent"),
     )  # fmt: skip
     example = {"type": "long_press", "target": {"ref": "@i2"}, "duration_ms": 1000}
+    details = told.TouchDetails
     type: Literal["long_press"] = "long_press"
     target: Target
     """What to hold."""
@@ -86,6 +90,7 @@ class Swipe(Act):
         ),
     )  # fmt: skip
     example = {"type": "swipe", "direction": "up", "duration_ms": 300}
+    details = told.TouchDetails
     type: Literal["swipe"] = "swipe"
     direction: Direction | None = None
     """Where the finger goes, over 60 % of the target or screen, centred."""
@@ -117,6 +122,7 @@ class Drag(Act):
         aims=("from_", "to"), verdict=ALLOW, says="Dragged from {from_:own} to {to:own}.",
     )  # fmt: skip
     example = {"type": "drag", "from": {"ref": "@i1"}, "to": {"x": 540, "y": 300}, "duration_ms": 800}
+    details = told.TouchDetails
     type: Literal["drag"] = "drag"
     from_: Target
     """What to pick up."""
@@ -146,6 +152,7 @@ class DragPath(Act):
         "points": [{"x": 200, "y": 900}, {"x": 540, "y": 600}, {"x": 880, "y": 900}],
         "duration_ms": 800,
     }
+    details = told.TouchDetails
     type: Literal["drag_path"] = "drag_path"
     points: Annotated[
         tuple[Place, ...],
@@ -173,6 +180,7 @@ class Pinch(Act):
         "end_radius": 400,
         "duration_ms": 300,
     }
+    details = told.TouchDetails
     type: Literal["pinch"] = "pinch"
     cx: Pixel
     """Centre, x."""
@@ -197,6 +205,7 @@ class Rotate(Act):
         "type": "rotate", "cx": 540, "cy": 1200, "radius": 300,
         "start_angle_deg": 0.0, "end_angle_deg": 90.0, "duration_ms": 400,
     }  # fmt: skip
+    details = told.TouchDetails
     type: Literal["rotate"] = "rotate"
     cx: Pixel
     """Centre, x."""
@@ -222,6 +231,7 @@ class ScrollTo(Act):
         model=ModelView(shown="target direction within", fields={"direction": "where the content lies"}),
     )  # fmt: skip
     example = {"type": "scroll_to", "target": {"text": "About phone"}, "direction": "down", "max_scrolls": 10}
+    details = told.ScrollDetails
     type: Literal["scroll_to"] = "scroll_to"
     target: Target
     """What to look for."""
@@ -243,6 +253,7 @@ class SetValue(Act):
         verdict=ALLOW, says="Set {target:at} to {value}.", shorthand="value", tools=("web", "agent"),
     )  # fmt: skip
     example = {"type": "set_value", "target": {"text": "Brightness"}, "value": 40, "tolerance": 0.0}
+    details = told.ValueDetails
     type: Literal["set_value"] = "set_value"
     target: Target
     """The control."""
@@ -273,6 +284,7 @@ class TypeText(Act):
         "clear": False,
         "submit": False,
     }
+    details = told.TypingDetails
     type: Literal["type_text"] = "type_text"
     text: Text
     """What to type, any script; `${secret:NAME}` is filled at dispatch."""
@@ -296,6 +308,7 @@ class ClearText(Act):
         verdict=ALLOW, says="Cleared {target:at}.", shorthand="target", tools=("agent",),
     )  # fmt: skip
     example = {"type": "clear_text", "target": {"ref": "@f1"}}
+    details = told.TypingDetails
     type: Literal["clear_text"] = "clear_text"
     target: Target
     """The field."""
@@ -328,6 +341,7 @@ class PressKey(Act):
         ),
     )  # fmt: skip
     example = {"type": "press_key", "key": "back"}
+    details = told.KeyDetails
     type: Literal["press_key"] = "press_key"
     key: Key
     """A name, a KEYCODE_* constant or a key code."""

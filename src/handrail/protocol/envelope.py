@@ -7,12 +7,14 @@ everywhere, nothing follows a terminal event, and exactly one event of an action
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import TypeVar
 
-from handrail.errors import ERRORS
+from handrail.errors import ERRORS, HandrailError
 from handrail.protocol.model import CamelModel, Flag, Model, Name, Pixel
 from handrail.protocol.traits import Semantic
 
@@ -155,7 +157,17 @@ class Approval(Model):
     remembered: Flag | None = None
 
 
-class Envelope(Model):
+_DELIVERED: dict[Delivery, str] = {
+    "delivered": "It was delivered.",
+    "unknown": "It may have been delivered: look before you repeat it.",
+    "not_delivered": "",
+}
+
+D_co = TypeVar("D_co", covariant=True, default=Mapping[str, Any] | None)
+"""What an action tells besides: one of `protocol.details`."""
+
+
+class Envelope(Model, Generic[D_co]):
     """The answer to an action, success or not. Keys that do not apply are left out."""
 
     action_id: Annotated[str, Field(pattern=r"^[A-Za-z_.]+_\d+_\d+$")]
@@ -184,10 +196,10 @@ class Envelope(Model):
     diagnostics: Annotated[tuple[str, ...], Field(max_length=10)] | None = None
     timings_ms: dict[str, float] | None = None
     approval: Approval | None = None
-    details: dict[str, Any] | None = None
+    details: D_co = None  # type: ignore[assignment]
 
     @model_validator(mode="after")
-    def _tells_one_story(self) -> Envelope:
+    def _tells_one_story(self) -> Self:
         if self.success == (self.lifecycle_state == "failed"):
             raise ValueError("success is false exactly when lifecycle_state is failed")
         if self.success == (self.failure_code is not None):
@@ -195,6 +207,35 @@ class Envelope(Model):
         if self.failure_code is not None and self.failure_code not in ERRORS:
             raise ValueError(f"unknown failure code {self.failure_code}")
         return self
+
+    def or_raise(self) -> Self:
+        """Itself when it succeeded; otherwise raises `error`."""
+        __tracebackhide__ = True
+        if (error := self.error) is not None:
+            raise error
+        return self
+
+    @property
+    def error(self) -> HandrailError | None:
+        """The failure that it tells of, of the class that its code names; None when it succeeded."""
+        if self.failure_code is None:
+            return None
+        details: Any = self.details or {}
+        told = self.verification
+        compared = {"expected": told.expected, "actual": told.observed} if told else {}
+        error = ERRORS[self.failure_code](self.message or "", hint=self.hint, retryable=bool(self.retryable))
+        error.details = {**compared, **details, "delivery": self.delivery}
+        error.envelope = self
+        for note in (error.hint, _DELIVERED[self.delivery]):
+            if note:
+                error.add_note(note)  # a traceback shows it below the message
+        return error
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from handrail.protocol.notebook import envelope_html  # noqa: PLC0415 - only those need it
+
+        return envelope_html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """As `Model.to_dict`; on a device, a screen that was not read has a null fingerprint."""
@@ -225,6 +266,12 @@ class ScreenSnapshot(CamelModel):
     height: _ScreenExtent
     screenshot_base64: str
     captured_at: str
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from handrail.protocol.notebook import picture_html  # noqa: PLC0415 - only those need it
+
+        return picture_html(self.screenshot_base64)
 
 
 class SystemDialog(CamelModel):

@@ -1,9 +1,11 @@
 """Actions that change nothing on the device: reads, waits, expectations, and control of the task."""
 
+from functools import partial
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from handrail.protocol import details as told
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Name, Number, Text, TimeoutSec, WaitMs, Words, needs
 from handrail.protocol.system import Package
@@ -20,8 +22,7 @@ Lines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 READS_PRIVATE = Ruling("allow", "ask", "it reads an app's own data, and the caller is on another machine")
 CHECK_MS = 1_000
-"""How long a check looks by itself. The screen has come to rest after the action before, so what is not there
-yet will hardly come: a second is for what is drawn late. `wait_for` waits for what takes its time."""
+"""How long a check looks: the screen rests already, a second is for what is drawn late. `wait_for` waits."""
 HumanCapability = Literal[
     "camera", "sms", "2fa", "location", "biometric", "notification", "contacts", "calendar", "files", "oauth",
     "payment", "permission", "unknown",
@@ -43,6 +44,7 @@ class GetUiTree(Act):
     example = {
         "type": "get_ui_tree", "format": "compact", "depth": 0, "max_lines": 200, "only_interactive": False,
     }  # fmt: skip
+    details = told.TreeDetails
     type: Literal["get_ui_tree"] = "get_ui_tree"
     format: Literal["compact", "outline", "full"] = "compact"
     """compact: one line per element; outline: JSON; full: every element with bounds."""
@@ -68,6 +70,7 @@ class ReadText(Act):
         aims=("target",), verdict=ALLOW, says="Read the text of {target:at}.", shorthand="target",
     )  # fmt: skip
     example = {"type": "read_text", "target": {"id": "total"}}
+    details = told.TextDetails
     type: Literal["read_text"] = "read_text"
     target: Target
     """Whose text."""
@@ -84,6 +87,7 @@ class GetState(Act):
         model=ModelView("Read app in front, keyboard, battery, network, orientation."),
     )  # fmt: skip
     example = {"type": "get_state"}
+    details = told.StateDetails
     type: Literal["get_state"] = "get_state"
 
 
@@ -96,6 +100,7 @@ class WhatChanged(Act):
         model=ModelView("Read what changed since your last answer.", ""),
     )  # fmt: skip
     example = {"type": "what_changed", "since": "r12"}
+    details = told.ChangeDetails
     type: Literal["what_changed"] = "what_changed"
     since: Revision | None = None
     """The revision to compare with; the last one that was read when absent."""
@@ -110,6 +115,7 @@ class Screenshot(Act):
         model=ModelView(shown="marks", fields={"marks": "draw the refs"}),
     )  # fmt: skip
     example = {"type": "screenshot", "scale": 0.5, "marks": False}
+    details = told.PictureDetails
     type: Literal["screenshot"] = "screenshot"
     scale: Annotated[float, Field(strict=True, ge=0.05, le=1)] | None = None
     """Size of the picture; what models use when absent."""
@@ -127,6 +133,7 @@ class GetLogs(Act):
         verdict=READS_PRIVATE, says="Read the log.", shorthand="package", tools=("debug",),
     )  # fmt: skip
     example = {"type": "get_logs", "package": "com.handrail.notes", "level": "warn", "max_lines": 200}
+    details = told.LogDetails
     type: Literal["get_logs"] = "get_logs"
     package: Package | None = None
     """Only this app's lines."""
@@ -146,6 +153,7 @@ class GetSharedPrefs(Act):
         verdict=READS_PRIVATE, says="Read the preferences {file} of {package}.", tools=("debug",),
     )  # fmt: skip
     example = {"type": "get_shared_prefs", "package": "com.handrail.notes", "file": "settings"}
+    details = told.PreferencesDetails
     type: Literal["get_shared_prefs"] = "get_shared_prefs"
     package: Package
     """The app's package."""
@@ -166,6 +174,7 @@ class QueryDb(Act):
         "type": "query_db", "package": "com.handrail.notes", "database": "notes.db",
         "query": "select count(*) from notes", "write": False,
     }  # fmt: skip
+    details = told.RowsDetails
     type: Literal["query_db"] = "query_db"
     package: Package
     """The app's package."""
@@ -226,6 +235,12 @@ class WaitForStable(Act):
     """When to give up."""
 
 
+_CHECKS = partial(
+    Traits, effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING,
+    verdict=ALLOW,
+)  # fmt: skip
+
+
 class Check(Act):
     """One that only tells whether something holds. `expect` of MCP is all of them."""
 
@@ -233,10 +248,7 @@ class Check(Act):
 class ExpectVisible(Check):
     """Check that an element can be seen."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked that {target:at} is visible.", shorthand="target",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked that {target:at} is visible.", shorthand="target")
     example = {"type": "expect_visible", "target": {"text": "Saved"}, "timeout_ms": 1000}
     type: Literal["expect_visible"] = "expect_visible"
     target: Target
@@ -248,10 +260,7 @@ class ExpectVisible(Check):
 class ExpectAbsent(Check):
     """Check that an element can't be seen."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked that {target:at} is absent.", shorthand="target",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked that {target:at} is absent.", shorthand="target")
     example = {"type": "expect_absent", "target": {"text": "Loading…"}, "timeout_ms": 1000}
     type: Literal["expect_absent"] = "expect_absent"
     target: Target
@@ -263,10 +272,7 @@ class ExpectAbsent(Check):
 class ExpectText(Check):
     """Check the text of an element."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked the text of {target:at}.",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked the text of {target:at}.")
     example = {"type": "expect_text", "target": {"id": "total"}, "equals": "12.50", "timeout_ms": 1000}
     type: Literal["expect_text"] = "expect_text"
     target: Target
@@ -288,10 +294,7 @@ class ExpectText(Check):
 class ExpectState(Check):
     """Check a property of an element."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked {property} of {target:at}.",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked {property} of {target:at}.")
     example = {
         "type": "expect_state", "target": {"text": "Wi-Fi"}, "property": "checked", "value": True,
         "timeout_ms": 1000,
@@ -310,10 +313,7 @@ class ExpectState(Check):
 class ExpectScreen(Check):
     """Check which screen is shown, by fingerprint or by activity."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked which screen is shown.", shorthand="fingerprint",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked which screen is shown.", shorthand="fingerprint")
     example = {"type": "expect_screen", "fingerprint": "k3x9qa", "timeout_ms": 1000}
     type: Literal["expect_screen"] = "expect_screen"
     fingerprint: Name | None = None
@@ -333,10 +333,7 @@ class ExpectScreen(Check):
 class ExpectApp(Check):
     """Check which app is in front."""
 
-    traits = Traits(
-        effect="read", semantic="observation", needs=Capability.LOOK, presses=Pressed.NOTHING, verdict=ALLOW,
-        says="Checked that {package} is in front.", shorthand="package",
-    )  # fmt: skip
+    traits = _CHECKS(says="Checked that {package} is in front.", shorthand="package")
     example = {"type": "expect_app", "package": "com.google.android.contacts", "timeout_ms": 1000}
     type: Literal["expect_app"] = "expect_app"
     package: Package
@@ -360,6 +357,7 @@ class RequestHumanAuth(Act):
         "type": "request_human_auth", "capability": "2fa",
         "instruction": "Enter the code from the message.", "timeout_sec": 300,
     }  # fmt: skip
+    details = told.HumanDetails
     type: Literal["request_human_auth"] = "request_human_auth"
     capability: HumanCapability = "unknown"
     """What is needed."""
@@ -377,6 +375,7 @@ class GiveAnswer(Act):
         says="Answered: {text}", shorthand="text",
     )  # fmt: skip
     example = {"type": "give_answer", "text": "The code is 482913."}
+    details = told.AnswerDetails
     type: Literal["give_answer"] = "give_answer"
     text: Words
     """What is to be known."""
@@ -391,6 +390,7 @@ class Finish(Act):
         model=ModelView("End the task, done or impossible, and say what was achieved.", gives_reason=False),
     )  # fmt: skip
     example = {"type": "finish", "message": "Task finished.", "status": "done"}
+    details = told.FinishDetails
     type: Literal["finish"] = "finish"
     message: Text = "Task finished."
     """What was achieved."""

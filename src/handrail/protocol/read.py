@@ -42,6 +42,13 @@ def action_from(value: Any) -> AnyAction:
         raise invalid_action(error, value) from None
 
 
+def as_action(value: Any) -> AnyAction:
+    """An action as it is, or from any mapping."""
+    if isinstance(value, Act):
+        return cast("AnyAction", value)
+    return action_from(dict(value) if isinstance(value, Mapping) else value)
+
+
 def read_as(cls: type[A], fields: Mapping[str, Any]) -> A:
     """An action of this class from its fields, in any form that `action_from` understands."""
     return cast("A", action_from({**fields, "type": cls.model_fields["type"].default}))

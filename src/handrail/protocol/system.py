@@ -5,6 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from handrail.protocol import details as told
 from handrail.protocol.act import Act
 from handrail.protocol.model import Flag, Key, Name, Number, Text, TimeoutSec, Words, needs
 from handrail.protocol.traits import ALLOW, Capability, ModelView, Pressed, Ruling, Traits
@@ -28,6 +29,7 @@ class StartApp(Act):
     )  # fmt: skip
     example = {"type": "start_app", "package": "com.google.android.contacts"}
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+    details = told.StartDetails
     type: Literal["start_app"] = "start_app"
     package: Package | None = None
     """The app's package."""
@@ -53,6 +55,7 @@ class ListApps(Act):
         says="Listed the apps.", shorthand="find", tools=("debug",),
     )  # fmt: skip
     example = {"type": "list_apps"}
+    details = told.AppsDetails
     type: Literal["list_apps"] = "list_apps"
     find: Name | None = None
     """Only those whose name or package contains this."""
@@ -137,6 +140,7 @@ class AddMedia(Act):
         says="Copied {path} into the gallery.", asks="{path}", shorthand="path", tools=("debug",),
     )  # fmt: skip
     example = {"type": "add_media", "path": "pictures/cat.png"}
+    details = told.FileDetails
     type: Literal["add_media"] = "add_media"
     path: Name
     """A png, jpg, jpeg, gif, webp or mp4 file."""
@@ -151,6 +155,7 @@ class OpenUrl(Act):
         says="Opened {url}.", asks="{url}", shorthand="url", leaves_app=True, tools=("web", "debug", "agent"),
     )  # fmt: skip
     example = {"type": "open_url", "url": "https://example.org/help"}
+    details = told.UrlDetails
     type: Literal["open_url"] = "open_url"
     url: Url
     """With its scheme."""
@@ -167,6 +172,7 @@ class SetNetwork(Act):
         verdict=CHANGES_DEVICE, says="Set the network: {given}.", shorthand="preset", tools=("debug",),
     )  # fmt: skip
     example = {"type": "set_network", "preset": "offline"}
+    details = told.NetworkDetails
     type: Literal["set_network"] = "set_network"
     preset: Literal["gsm", "gprs", "edge", "umts", "3g", "hsdpa", "lte", "full", "offline"] | None = None
     """A kind of network."""
@@ -307,6 +313,7 @@ class Shell(Act):
         tools=("debug",),
     )  # fmt: skip
     example = {"type": "shell", "command": ["pm", "list", "packages"], "raw": False}
+    details = told.OutputDetails
     type: Literal["shell"] = "shell"
     command: Annotated[
         Annotated[list[Text], Field(min_length=1, max_length=1_000)] | Words,
@@ -342,6 +349,7 @@ class RunScript(Act):
         asks="{script:lines}", shorthand="script", leaves_app=True, tools=("agent",),
     )  # fmt: skip
     example = {"type": "run_script", "script": "ls", "timeout_sec": 60}
+    details = told.ScriptDetails
     type: Literal["run_script"] = "run_script"
     script: Words
     """The commands."""

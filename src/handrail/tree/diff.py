@@ -36,6 +36,11 @@ class Diff:
     def __bool__(self) -> bool:
         return bool(self.changes)
 
+    def _repr_html_(self) -> str:
+        from handrail.protocol.notebook import changes_html  # noqa: PLC0415 - only those need it
+
+        return changes_html(self.changes)
+
     @property
     def navigated(self) -> bool:
         """Most of the screen was replaced."""

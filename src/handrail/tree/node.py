@@ -220,6 +220,13 @@ class Screen:
     is_exact: bool = False
     """Touched by a pointer that hits one point, with a keyboard that is no part of the screen."""
 
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from handrail.protocol.notebook import screen_html  # noqa: PLC0415 - only those need it
+        from handrail.tree.refs import Registry  # noqa: PLC0415
+
+        return screen_html(Registry().rebuild(self).text)
+
     @property
     def bounds(self) -> Bounds:
         return Bounds(0, 0, self.width, self.height)

@@ -41,7 +41,7 @@ def test_native_and_seed_spellings_become_one_action(written: Any, native: dict[
         (None, "It is empty."),
         ({}, "no `type`"),
         ({"type": 7}, "no `type`"),
-        ({"type": "teleport"}, "'teleport' is not known"),
+        ({"type": "teleport"}, '"teleport" is not known'),
         ({"type": "tap"}, "missing or invalid coordinates: x, y"),
         ({"type": "tap", "x": 3}, "missing or invalid coordinates: y"),
         ({"type": "tap", "x": 0, "y": 0}, "(0, 0) is no place"),

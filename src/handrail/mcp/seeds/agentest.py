@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from handrail.dialects import agentest as dialect
-from handrail.errors import ERRORS, GrpcConnectionError, InvalidAction, Unsupported
+from handrail.errors import GrpcConnectionError, InvalidAction, Unsupported
 from handrail.flow.document import loads
 from handrail.mcp.answer import PICTURE, ToolAnswer, data_of
 from handrail.mcp.flows import run
@@ -54,8 +55,8 @@ async def answer(call: Call) -> ToolAnswer:
         call.known.package = call.arguments["packageName"]
     envelope = await call.perform(action, session, step.settle)
     data = data_of(envelope)
-    if not envelope.success:
-        written = dialect.failure(_error(envelope))
+    if (error := envelope.error) is not None:
+        written = dialect.failure(error)
         return ToolAnswer(_json(written | _diagnostics(envelope)), (), True, envelope, data)
     picture = (envelope.details or {}).get(PICTURE)
     first, *more = await _blocks(action, call, session, envelope)
@@ -67,16 +68,6 @@ async def answer(call: Call) -> ToolAnswer:
 def failure(_: Call, error: HandrailError) -> str:
     """AgenTest's `{error, code}`; what to do next is part of the sentence."""
     return _json(dialect.failure(error))
-
-
-def _error(envelope: Envelope) -> HandrailError:
-    """The failure behind an envelope, with what the envelope tells elsewhere."""
-    told = envelope.verification
-    compared = {"expected": told.expected, "actual": told.observed} if told else {}
-    kind = ERRORS[envelope.failure_code or "UNKNOWN"]
-    error = kind(envelope.message or "", hint=envelope.hint)
-    error.details = {**compared, **(envelope.details or {})}
-    return error
 
 
 def _diagnostics(envelope: Envelope) -> dict[str, Any]:
@@ -136,7 +127,7 @@ async def _blocks(action: AnyAction, call: Call, session: Session, envelope: Env
             return [_json(_data(action, call, details))]
 
 
-def _data(action: AnyAction, call: Call, details: dict[str, Any]) -> Any:
+def _data(action: AnyAction, call: Call, details: Mapping[str, Any]) -> Any:
     given = {key: value for key, value in call.arguments.items() if value is not None}
     package = {"packageName": given.get("packageName") or call.known.package}
     match action:
@@ -187,7 +178,7 @@ async def _device_info(session: Session) -> dict[str, Any]:
     }
 
 
-def _rows(details: dict[str, Any]) -> str:
+def _rows(details: Mapping[str, Any]) -> str:
     """As sqlite3 prints them: bars between the columns."""
     return "\n".join("|".join("" if cell is None else str(cell) for cell in row) for row in details["rows"])
 

@@ -1,0 +1,328 @@
+"""What `Envelope.details` holds after each action: typed dictionaries, so that the wire stays the JSON it is.
+
+An action's class names its own. After a failure `details` holds what the error tells instead.
+"""
+
+# `typing_extensions`: pydantic reads no other TypedDict on Python 3.11.
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Details(TypedDict):
+    """What every action may tell of itself."""
+
+    by_hand: NotRequired[bool]
+    """A person who has the device in hand did it, so nobody was asked."""
+
+
+class TouchDetails(Details):
+    """Of fingers."""
+
+    strokes: NotRequired[list[list[list[int]]]]
+    """The way of each finger that moved: points in the screen's pixels."""
+
+
+class ScrollDetails(TouchDetails):
+    """Of a search by scrolling."""
+
+    scrolls: int
+    taken_back: NotRequired[int]
+    """Swipes back after one that went too far."""
+
+
+class ValueDetails(TouchDetails):
+    """Of a control that was set."""
+
+    moves: NotRequired[int]
+    placed_at_percent: NotRequired[float]
+    """Where a slider was touched that does not say what it stands at."""
+    way: NotRequired[str]
+    """How a text got into a field."""
+    password: NotRequired[bool]
+    former_text: NotRequired[str]
+
+
+class TypingDetails(TouchDetails):
+    """Of a text that was typed or cleared."""
+
+    way: NotRequired[str]
+    password: NotRequired[bool]
+    former_text: NotRequired[str]
+    """What the field held before, where it could not be put back."""
+
+
+class KeyDetails(Details):
+    """Of one key."""
+
+    key: NotRequired[str]
+    """Its name, where it was given by another one."""
+
+
+class StartDetails(Details):
+    """Of an app that was started by its name."""
+
+    name: NotRequired[str]
+    package: NotRequired[str]
+
+
+class App(TypedDict):
+    """One that a person could start."""
+
+    name: str
+    package: str
+
+
+class AppsDetails(Details):
+    """Of `list_apps`."""
+
+    apps: list[App]
+    text: str
+
+
+class FileDetails(Details):
+    """Of a file that was brought onto the device."""
+
+    file: str
+
+
+class UrlDetails(Details):
+    """Of an address that was opened."""
+
+    component: NotRequired[str]
+    """Which app took it, where the device says so."""
+
+
+class NetworkDetails(Details):
+    """Of a change to the network."""
+
+    applied: NotRequired[dict[str, Any]]
+    message: NotRequired[str]
+
+
+class OutputDetails(Details):
+    """Of a command on the device."""
+
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+class ScriptDetails(OutputDetails):
+    """Of a script on this machine."""
+
+    ok: bool
+    run_id: str
+    run_dir: str
+    timed_out: bool
+    cancelled: bool
+    duration_ms: int
+    refused: str | None
+    hint: str | None
+    network_cut: bool
+    confined: bool
+
+
+class ChangeDetails(Details):
+    """Of what changed since a revision."""
+
+    since: str
+    revision: str
+    fingerprint: str
+    text: str
+    note: NotRequired[str]
+    """Why this is the whole screen."""
+
+
+class TreeDetails(Details):
+    """Of the screen: its text, or with `format="outline"` its tree."""
+
+    revision: str
+    fingerprint: str
+    text: NotRequired[str]
+    format: NotRequired[Literal["compact", "outline", "full"]]
+    refs: NotRequired[int]
+    lines: NotRequired[int]
+    truncated: NotRequired[bool]
+    tree: NotRequired[dict[str, Any]]
+    since: NotRequired[str]
+    note: NotRequired[str]
+
+
+class TextDetails(Details):
+    """Of a text that was read."""
+
+    text: str
+
+
+class Tab(TypedDict):
+    """One of a browser."""
+
+    title: str
+    url: str
+    front: bool
+
+
+class DeviceStateFacts(TypedDict, total=False):
+    """What a device says of itself; what it does not tell is left out."""
+
+    package: str
+    activity: str
+    app_name: str
+    form: Literal["phone", "tablet"]
+    orientation: Literal["portrait", "landscape"]
+    width: int
+    height: int
+    density: int
+    keyboard_shown: bool
+    screen_on: bool
+    locked: bool
+    battery_percent: int
+    charging: bool
+    wifi: bool
+    bluetooth: bool
+    location: bool
+    airplane_mode: bool
+    auto_rotate: bool
+    volume: int
+    volume_max: int
+    ringer: Literal["normal", "vibrate", "silent"]
+    clipboard: str
+    call: Literal["idle", "ringing", "active"]
+    shade_open: bool
+    dark_mode: bool
+    animation_scale: float
+    font_scale: float
+    tabs: list[Tab]
+    """Of a browser."""
+
+
+class StateDetails(Details):
+    """Of `get_state`."""
+
+    state: DeviceStateFacts
+    text: str
+
+
+class PictureDetails(Details):
+    """Of a screenshot: a PNG as base64. Width and height are the screen's, the picture is `scale` of them."""
+
+    deviceId: str
+    currentApp: str
+    width: int
+    height: int
+    screenshotBase64: str
+    capturedAt: str
+    scale: float
+    region: NotRequired[list[int]]
+
+
+class LogDetails(Details):
+    """Of the device's log."""
+
+    lines: int
+    logs: str
+
+
+class Preference(TypedDict):
+    """One value of a preferences file."""
+
+    type: str
+    value: Any
+
+
+class PreferencesDetails(Details):
+    """Of a preferences file."""
+
+    package: str
+    file: str
+    values: dict[str, Preference]
+    xml: str
+
+
+class RowsDetails(Details):
+    """Of an SQL statement; bytes are `{"base64": …}`."""
+
+    package: str
+    database: str
+    columns: list[str]
+    rows: list[list[Any]]
+    count: int
+    truncated: bool
+    changed: NotRequired[int]
+
+
+class HumanDetails(Details):
+    """Of a person's answer."""
+
+    approved: bool
+    data: Any
+
+
+class AnswerDetails(Details):
+    """Of what was told to the person."""
+
+    answer: str
+
+
+class FinishDetails(Details):
+    """Of the end of a task."""
+
+    message: str
+    status: Literal["done", "infeasible", "failed"]
+
+
+class DeskDetails(Details):
+    """Of an action on the desk."""
+
+    no_op: NotRequired[bool]
+    """It was so already."""
+    error: NotRequired[dict[str, Any]]
+    """Of one among several whose change was made and whose follower failed."""
+
+
+class FrameState(TypedDict):
+    """Whether a page in a window came."""
+
+    loaded: bool
+    error: NotRequired[str]
+
+
+class NotShown(TypedDict):
+    """A part of a window's content that nobody will see."""
+
+    path: str
+    why: str
+
+
+class ContentDetails(DeskDetails):
+    """Of what a window shows."""
+
+    dropped_sandbox: NotRequired[list[str]]
+    not_shown: NotRequired[list[NotShown]]
+
+
+class WindowDetails(ContentDetails):
+    """Of a new window."""
+
+    key: str
+    dropped_style: NotRequired[list[str]]
+    iframe: NotRequired[FrameState]
+    requestId: NotRequired[str]
+
+
+class CaptureDetails(DeskDetails):
+    """Of a window's picture: a PNG as base64."""
+
+    screenshotBase64: str
+    requestId: str
+    madeFrom: NotRequired[str]
+    missing: NotRequired[list[str]]
+
+
+class DialogDetails(DeskDetails):
+    """Of a dialog's answer."""
+
+    confirmed: bool
+    remembered: bool
+    expired: NotRequired[bool]

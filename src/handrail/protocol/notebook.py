@@ -1,0 +1,173 @@
+"""Answers, screens and changes as a notebook shows them. Whatever a device says is text here, never markup.
+
+Only what an envelope holds is shown, and secrets have left it by then.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from handrail.protocol.envelope import Envelope
+
+MOST_LINES = 120
+MOST_CHANGES = 12
+MOST_LETTERS = 300
+"""Of one text of the device."""
+_PICTURE = "screenshotBase64"
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""Controls, and letters that turn the direction of a line or have no width."""
+
+# Colours that can be read on a light page and on a dark one; the page's own font size and background stay.
+_CARD = (
+    "border:1px solid #8884;border-left:4px solid {edge};border-radius:6px;padding:8px 12px;margin:4px 0;"
+    "max-width:56rem;font:13px/1.45 system-ui,sans-serif;overflow-wrap:anywhere"
+)
+_PRE = (
+    "margin:6px 0 0;font:12px/1.4 ui-monospace,monospace;white-space:pre-wrap;max-height:24rem;overflow:auto"
+)
+_FAINT = "opacity:.65"
+_GOOD, _BAD, _PLAIN = "#2e9e5b", "#d1453b", "#8888"
+_MARKS = {"added": ("+", _GOOD), "removed": ("−", _BAD)}
+
+
+def envelope_html(envelope: Envelope[Any]) -> str:
+    """One answer: how it ended, on what, what changed, and what it brought."""
+    edge = _GOOD if envelope.success else _BAD
+    details: Mapping[str, Any] = envelope.details or {}
+    parts = [_head(envelope), *_failure(envelope)]
+    if envelope.changes:
+        parts.append(_changes(envelope.changes))
+    if picture := picture_html(details.get(_PICTURE)):
+        parts.append(picture)
+    if isinstance(text := details.get("text"), str):
+        parts.append(_pre(text))
+    rest = {key: value for key, value in details.items() if key not in (_PICTURE, "text", "tree", "strokes")}
+    if rest and envelope.success:
+        parts.append(_folded("details", _pre(json.dumps(rest, indent=1, ensure_ascii=False, default=str))))
+    return _card("".join(parts), edge)
+
+
+def screen_html(text: str, title: str = "") -> str:
+    """A screen as the lines that an agent reads."""
+    head = f"<b>{shown(title)}</b>" if title else ""
+    return _card(f"{head}{_pre(text)}", _PLAIN)
+
+
+def changes_html(changes: Sequence[Mapping[str, Any]]) -> str:
+    """What changed, a line each."""
+    return _card(_changes(changes), _PLAIN)
+
+
+def _changes(changes: Sequence[Mapping[str, Any]]) -> str:
+    rows = [_change(one) for one in changes[:MOST_CHANGES]]
+    if (more := len(changes) - MOST_CHANGES) > 0:
+        rows.append(f"<div style='{_FAINT}'>… and {more} more</div>")
+    return f"<div style='margin-top:6px'>{''.join(rows)}</div>" if rows else "<div>No change.</div>"
+
+
+def picture_html(base64: object) -> str:
+    """A PNG; nothing where the text is not what it should be."""
+    if not isinstance(base64, str) or not _BASE64.fullmatch(base64):
+        return ""
+    style = "display:block;margin-top:8px;max-height:420px;max-width:100%;border:1px solid #8884"
+    return f"<img alt='The screen' style='{style}' src='data:image/png;base64,{base64}'>"
+
+
+def shown(value: object, most: int = MOST_LETTERS) -> str:
+    """A stranger's words as text: nothing in them is markup, ends an attribute, or turns the line round."""
+    text = _UNSEEN.sub("·", str(value))
+    return f"<bdi>{escape(text if len(text) <= most else text[:most] + '…', quote=True)}</bdi>"
+
+
+def _card(inside: str, edge: str) -> str:
+    return f"<div class='handrail' style='{_CARD.format(edge=edge)}'>{inside}</div>"
+
+
+def _head(envelope: Envelope[Any]) -> str:
+    mark, colour = ("✓", _GOOD) if envelope.success else ("✗", _BAD)
+    on = _aimed_at(envelope)
+    took = (envelope.timings_ms or {}).get("total")
+    faint = [envelope.lifecycle_state.replace("_", " "), f"{took:.0f} ms" if took is not None else ""]
+    told = " · ".join(filter(None, faint))
+    named = f" {shown(on)}" if on else ""
+    why = f"<div style='{_FAINT}'>{shown(envelope.reason)}</div>" if envelope.reason else ""
+    return (
+        f"<b style='color:{colour}'>{mark}</b> <b>{shown(envelope.action_type)}</b>{named} "
+        f"<span style='{_FAINT}'>{shown(told)}</span>{why}"
+    )
+
+
+def _aimed_at(envelope: Envelope[Any]) -> object:
+    """What was touched, by its name; where nothing was found, what was looked for."""
+    target = envelope.target
+    if target is None:
+        return None
+    if (found := target.resolved) is not None:
+        return found.text or found.accessibility_id or found.ref
+    return next(iter((target.selector or {}).values()), None)
+
+
+def _failure(envelope: Envelope[Any]) -> Iterable[str]:
+    if envelope.success:
+        return
+    code, message = shown(envelope.failure_code), shown(envelope.message or "", 600)
+    yield f"<div style='margin-top:6px'><b>{code}</b> {message}</div>"
+    if envelope.hint:
+        yield f"<div style='{_FAINT}'>{shown(envelope.hint, 600)}</div>"
+    delivery = {"delivered": "It was delivered.", "unknown": "It may have been delivered: look first."}
+    if told := delivery.get(envelope.delivery):
+        yield f"<div><b>{told}</b></div>"
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    mark, colour = _MARKS.get(str(change.get("type")), ("~", "inherit"))
+    return f"<div><b style='color:{colour}'>{mark}</b> {_words(change)}</div>"
+
+
+def _words(change: Mapping[str, Any]) -> str:
+    label, ref = change.get("label"), change.get("ref")
+    named = " ".join(
+        [
+            shown(change.get("class") or "element"),
+            *([f"“{shown(label, 80)}”"] if label else []),
+            *([f"<code>{shown(ref)}</code>"] if ref else []),
+        ]
+    )
+    match change.get("type"):
+        case "added" | "removed":
+            return named
+        case "changed":
+            was, now = shown(_value(change.get("old")), 80), shown(_value(change.get("new")), 80)
+            return f"{named} {shown(change.get('attribute'))}: <s style='{_FAINT}'>{was}</s> → {now}"
+        case "scrolled" | "moved":
+            return f"{named} {shown(change['type'])} by {shown(change.get('dx'))},{shown(change.get('dy'))}"
+        case "keyboard":
+            return "keyboard appeared" if change.get("shown") else "keyboard hidden"
+        case "navigated":
+            old, new = change.get("old"), change.get("new")
+            return f"another screen: {shown(old)} → {shown(new)}" if old != new else "another screen"
+        case "more":
+            return f"and {shown(change.get('count'))} more"
+        case kind:
+            return f"{shown(kind)} {named}"
+
+
+def _value(value: object) -> object:
+    return json.dumps(value) if isinstance(value, bool) or value is None else value
+
+
+def _pre(text: str) -> str:
+    lines = text.splitlines()
+    cut = [f"… {len(lines) - MOST_LINES} lines more"] if len(lines) > MOST_LINES else []
+    body = "\n".join(shown(line, 2_000) for line in [*lines[:MOST_LINES], *cut])
+    return f"<pre style='{_PRE}'>{body}</pre>"
+
+
+def _folded(title: str, inside: str) -> str:
+    return f"<details style='margin-top:6px'><summary style='{_FAINT}'>{title}</summary>{inside}</details>"

@@ -1,0 +1,177 @@
+"""What a failing test shows of its device: screen, last change, last actions, a picture and a report."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from handrail.engine.answer import answer_text
+from handrail.errors import HandrailError
+from handrail.protocol.envelope import Envelope
+from handrail.protocol.notebook import envelope_html, picture_html, screen_html, shown
+from handrail.protocol.observe import GetUiTree, Screenshot
+from handrail.protocol.read import action_from
+from handrail.tree.quote import clean, cut
+
+if TYPE_CHECKING:
+    from handrail.pytest_plugin.opening import Opening
+    from handrail.sync.openers import OpenedPhone
+
+MOST_ACTIONS = 8
+MOST_LINES = 40
+LOOK_S = 20.0
+"""For a look at a device that may have gone."""
+REASON = "pytest: the test failed"
+_PICTURE = "screenshotBase64"
+
+
+@dataclass(slots=True)
+class DeviceEvidence:
+    """Texts are for the terminal, short; the rest is in the report."""
+
+    device: str
+    screen: str = ""
+    picture: str = ""
+    """A PNG as base64."""
+    done: list[tuple[dict[str, Any], Envelope]] = field(default_factory=list)
+    """Every action with its envelope, oldest first."""
+    clean: Callable[[str], Any] = str
+    """A text without secrets."""
+
+
+async def gather(opening: Opening) -> DeviceEvidence | None:
+    """From a device that is still open. What can't be had is told in its place."""
+    inside = opening.inside
+    if inside is None:
+        return None
+    told = DeviceEvidence(inside.session.serial, clean=inside.session.record.redact_data)
+    told.done = list(_journalled(inside, opening.since_ms))
+    caller = inside.session.caller
+    try:
+        async with asyncio.timeout(LOOK_S):
+            quiet = type(caller)(caller.id, caller.actor, caller.door)  # a look that fails raises nothing
+            seen = await inside.session.run(GetUiTree(), reason=REASON, caller=quiet)
+            told.screen = str((seen.details or {}).get("text") or f"{seen.failure_code}: {seen.message}")
+            taken = await inside.session.run(Screenshot(), reason=REASON, caller=quiet)
+            told.picture = str((taken.details or {}).get(_PICTURE, ""))
+    except (HandrailError, TimeoutError) as error:
+        told.screen = told.screen or f"The screen could not be read: {error!r:.300}"
+    return told
+
+
+def _journalled(inside: OpenedPhone, since_ms: int) -> Iterator[tuple[dict[str, Any], Envelope]]:
+    begun: dict[str, dict[str, Any]] = {}
+    for line in inside.runtime.journal.export(device=inside.session.serial, since=since_ms):
+        entry = json.loads(line)
+        if "action" in entry:
+            begun[entry["action_id"]] = entry["action"]
+        if entry.get("terminal") and "envelope" in entry and entry["action_id"] in begun:
+            yield begun[entry["action_id"]], Envelope.model_validate(entry["envelope"])
+
+
+def attach(item: pytest.Item, report: pytest.TestReport, failure: Any, opened: list[Opening]) -> None:
+    """Sections for the terminal, files beside, properties for JUnit."""
+    for opening in opened:
+        if report.when == "call" and opening.inside is not None:
+            _property(item, "handrail_device", opening.inside.session.serial)
+        if not report.failed:
+            continue
+        told = opening.evidence or opening.gathered()
+        if told is None:
+            continue
+        if isinstance(error := getattr(failure, "value", None), HandrailError):
+            _property(item, "handrail_failure", error.code)
+        page, picture = _write(opening.folder, item.nodeid, told.clean(report.longreprtext), told)
+        _property(item, "handrail_report", str(page))
+        report.sections += list(_sections(told, page, picture))
+
+
+def _property(item: pytest.Item, name: str, value: str) -> None:
+    if (name, value) not in item.user_properties:
+        item.user_properties.append((name, value))
+
+
+def _sections(told: DeviceEvidence, page: Path, picture: Path | None) -> Iterator[tuple[str, str]]:
+    if told.done:
+        lines = [_line(action, envelope) for action, envelope in told.done[-MOST_ACTIONS:]]
+        if (before := len(told.done) - MOST_ACTIONS) > 0:
+            lines.insert(0, f"… {before} before")
+        yield f"handrail: last actions on {told.device}", "\n".join(lines)
+        changed = next(((act, one) for act, one in reversed(told.done) if one.changes), None)
+        if changed is not None:
+            yield "handrail: last change", _cut(answer_text(action_from(changed[0]), changed[1]))
+    files = [f"picture: {picture}"] if picture else []
+    yield "handrail: screen", "\n".join([_cut(told.screen), "", *files, f"report:  {page}"])
+
+
+def _line(action: dict[str, Any], envelope: Envelope) -> str:
+    short = str(action_from(action).traits.shorthand or "")
+    names = [short, *(name for name in action if name not in ("type", "reason", "expect", short))]
+    told = [_word(action[name]) for name in names if isinstance(action.get(name), str | dict | list)]
+    words = " → ".join(told[:2])
+    took = (envelope.timings_ms or {}).get("total", 0.0)
+    end = envelope.lifecycle_state.replace("_", " ") if envelope.success else envelope.failure_code
+    return f"{'✓' if envelope.success else '✗'} {envelope.action_type} {cut(clean(words), 60)}".rstrip() + (
+        f"  {end}, {took:.0f} ms"
+    )
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str) -> str:
+    lines = text.splitlines()
+    more = [f"… {len(lines) - MOST_LINES} lines more, in the report"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines[:MOST_LINES], *more])
+
+
+_PAGE = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy"
+      content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem }}
+main {{ display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 2rem; align-items: start }}
+main img {{ max-height: 40rem !important }}
+pre.why {{ white-space: pre-wrap; overflow-wrap: anywhere }}
+pre.why {{ padding: .8rem 1rem; border-left: 4px solid #d1453b; background: #8881 }}
+@media (max-width: 60rem) {{ main {{ display: block }} }}
+</style>
+<h1 style="font-size:1.3rem;overflow-wrap:anywhere">✗ {title}</h1>
+<pre class="why">{why}</pre>
+<main><section><h2>Actions on {device}</h2>{actions}<h2>Screen</h2>{screen}</section>
+<aside>{picture}</aside></main>
+"""
+
+
+def _write(folder: Path, title: str, why: str, told: DeviceEvidence) -> tuple[Path, Path | None]:
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = None
+    if told.picture:
+        picture = folder / "screen.png"
+        picture.write_bytes(base64.b64decode(told.picture))
+    page = folder / "report.html"
+    page.write_text(
+        _PAGE.format(
+            title=escape(title),
+            why=escape(why),
+            device=shown(told.device),
+            actions="".join(envelope_html(one) for _, one in told.done) or "<p>None.</p>",
+            screen=screen_html(told.screen),
+            picture=picture_html(told.picture),
+        ),
+        encoding="utf-8",
+    )
+    return page, picture

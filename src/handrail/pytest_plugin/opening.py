@@ -1,0 +1,148 @@
+"""What a fixture opens for one test, and gives back after it: a phone that is new, or a real one at home."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from handrail.clock import SystemClock
+from handrail.config import Config
+from handrail.engine.approval import AskedApproval
+from handrail.engine.session import Session
+from handrail.errors import HandrailError
+from handrail.protocol.actions import ACTIONS, DESK_ACTIONS, AnyAction
+from handrail.protocol.device import PressKey
+from handrail.protocol.read import action_from
+from handrail.protocol.system import RestartApp, RunScript, StartApp
+from handrail.pytest_plugin import BROWSER, OPENED, SIM
+from handrail.pytest_plugin.evidence import DeviceEvidence, gather
+from handrail.pytest_plugin.marker import options_of
+from handrail.runtime import Runtime
+from handrail.simulator import simulated_phones
+from handrail.sync import BlockingPhone
+from handrail.sync.openers import OpenedPhone, blocking, opened_browser, opened_phone
+
+LOOPBACK = ("127.0.0.1", "localhost")
+REASON = "pytest: where the test begins"
+
+
+class Opening:
+    """One device of one test. It is on the test's stash from its opening to its end."""
+
+    def __init__(self, item: pytest.Item, device: str, folders: pytest.TempPathFactory) -> None:
+        self._item = item
+        self._device = device
+        self._folders = folders
+        self.marked = options_of(item)
+        self.out = item.config.getoption("--handrail-out") or folders.getbasetemp() / "handrail"
+        self.inside: OpenedPhone | None = None
+        self.face: BlockingPhone | None = None
+        self.evidence: DeviceEvidence | None = None
+        self.since_ms = SystemClock().now_ms()
+
+    @property
+    def folder(self) -> Path:
+        """Where this test leaves its files."""
+        return Path(self.out) / re.sub(r"[^\w.-]+", "-", self._item.nodeid).strip("-")[-120:]
+
+    @contextmanager
+    def phone(self) -> Iterator[BlockingPhone]:
+        """By its face without await."""
+        __tracebackhide__ = True
+        self._item.stash.setdefault(OPENED, []).append(self)
+        with self._told():
+            face = blocking(self._block())
+        try:
+            self.face, self.inside = face, OpenedPhone(face._runtime, face.session, face.simulated)
+            with self._told():
+                for action in self._first():
+                    face.run(action, reason=REASON)
+            yield face
+        finally:
+            self.face = self.inside = None
+            face.close()
+
+    def gathered(self) -> DeviceEvidence | None:
+        """What a test that failed shows of its device, while that is open."""
+        return self.face._kept.loop.call(gather(self)) if self.face is not None else None
+
+    @asynccontextmanager
+    async def awaited(self) -> AsyncIterator[Session]:
+        """By its face that is awaited, on the loop of whoever enters it. Evidence is taken before the end."""
+        self._item.stash.setdefault(OPENED, []).append(self)
+        async with self._block() as inside:
+            self.inside = inside
+            try:
+                for action in self._first():
+                    await inside.session.run(action, reason=REASON)
+                yield inside.session
+            except BaseException:
+                self.evidence = await gather(self)
+                raise
+            finally:
+                self.inside = None
+
+    def _first(self) -> Iterator[AnyAction]:
+        """What brings the device to where the test begins. A real phone is not new: it goes home first."""
+        is_new = self._device in (SIM, BROWSER)
+        if not is_new:
+            yield PressKey(key="home")
+        if (app := self.marked.app) is None:
+            return
+        if "." not in app:
+            yield StartApp(name=app)
+        else:
+            yield StartApp(package=app) if is_new else RestartApp(package=app)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What can't be opened is told in its own words, without the way to it."""
+        try:
+            yield
+        except HandrailError as error:
+            self.evidence = self.gathered()
+            pytest.fail(f"{error.code}: {error.message}\n{error.hint}", pytrace=False)
+
+    def _block(self) -> AbstractAsyncContextManager[OpenedPhone]:
+        if self._device == BROWSER:
+            profile = self._folders.mktemp("handrail-profile")
+            return opened_browser(self._new_home(), "browser:test", profile)
+        if self._device == SIM:
+            marked = self.marked
+            made = simulated_phones(clock=SystemClock(), seed=marked.seed, faults=marked.faults)
+            return opened_phone(self._new_home(), None, made, marked.helper or "none")
+        if self.marked.is_simulated_only:
+            pytest.skip(f"{self._device} is a real phone: it has no seed and no faults")
+        return opened_phone(Runtime.open(raise_on_failure=True), self._device, None, self.marked.helper)
+
+    def _new_home(self) -> AbstractAsyncContextManager[Runtime]:
+        """A home for this test alone: nothing is remembered, and nobody else waits for the phone."""
+        folder = self._folders.mktemp("handrail-home")
+        config = Config.from_env({**os.environ, "HANDRAIL_HOME": str(folder)})
+        config.make_home()
+        config.policy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        hosts = ", ".join(f'"{one}"' for one in (*LOOPBACK, *self.marked.hosts))
+        config.policy.write_text(f"known_hosts = [{hosts}]\n{_allowed()}")
+        return Runtime.open(config, notify=self._answer, raise_on_failure=True)
+
+    async def _answer(self, asked: AskedApproval, _: str | None) -> None:
+        """What the rule leaves open: labels that are asked about always, and scripts on this machine."""
+        inside = self.inside
+        is_free = not isinstance(action_from(dict(asked.request.action)), RunScript)
+        if inside is not None:
+            await inside.runtime.approvals.answer(asked.id, is_free, "pytest, for a device of its own")
+
+
+def _allowed() -> str:
+    """The device is thrown away after the test, so a test may do anything to it; not to this machine.
+
+    A rule, because a yes would be void where the screen moves on meanwhile.
+    """
+    mine = [kind for kind, cls in ACTIONS.items() if cls is not RunScript and kind not in DESK_ACTIONS]
+    kinds = ", ".join(f'"{kind}"' for kind in mine)
+    return f'[[rule]]\nname = "a device of the test"\naction = [{kinds}]\nverdict = "allow"\n'
