@@ -12,7 +12,6 @@ from typing import Any, NoReturn
 
 import click
 
-from handrail import __version__
 from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import Cancelled, HandrailError, InvalidAction
 
@@ -110,10 +109,24 @@ def _meant(word: str) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from handrail.cli.version import show_version  # noqa: PLC0415
+
+        show_version(ctx)
+
+
 @click.group(
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(__version__, prog_name="handrail")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version and leave.",
+)
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     if sys.stderr.isatty():

@@ -1,0 +1,100 @@
+"""Both distributions as people get them: built from a clean clone, installed into new environments.
+
+A package of the same name on an index can't be taken: both names are bound to the files that were built here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+NAMES = {"handrail": "handrail-*.whl", "handrail-sim": "handrail_sim-*.whl"}
+
+
+@dataclass(frozen=True)
+class Built:
+    """The archives, and an environment with the tools of whoever makes and installs them."""
+
+    folder: Path
+
+    @property
+    def dist(self) -> Path:
+        return self.folder / "dist"
+
+    @property
+    def tools(self) -> Path:
+        return self.folder / "tools" / "bin"
+
+    def wheel(self, name: str) -> Path:
+        [found] = self.dist.glob(NAMES[name])
+        return found
+
+    def sdist(self, name: str) -> Path:
+        [found] = self.dist.glob(NAMES[name].replace("whl", "tar.gz"))
+        return found
+
+    @property
+    def constraints(self) -> Path:
+        """Dependencies as they are pinned; our own two names are these two files and nothing else."""
+        path = self.folder / "constraints.txt"
+        if not path.exists():
+            own = [f"{name} @ {self.wheel(name).as_uri()}" for name in NAMES]
+            path.write_text("\n".join([(ROOT / "constraints.txt").read_text(), *own, ""]))
+        return path
+
+    def env(self, home: Path, **more: str) -> dict[str, str]:
+        """Of a person in an empty folder. What was downloaded once is not downloaded again."""
+        keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))}
+        cache = self.folder / "cache"
+        return {
+            "PATH": f"{self.tools}:{os.environ['PATH']}",
+            "HOME": str(home),
+            "HANDRAIL_HOME": str(home / "home"),
+            "HANDRAIL_NO_DAEMON": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_CONSTRAINT": str(self.constraints),
+            "UV_CONSTRAINT": str(self.constraints),
+            "PIP_CACHE_DIR": str(cache / "pip"),
+            "UV_CACHE_DIR": str(cache / "uv"),
+            **keep,
+            **more,
+        }
+
+    def run(self, *words: str | Path, cwd: Path, **more: str) -> str:
+        done = self.attempt(*words, cwd=cwd, **more)
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def attempt(self, *words: str | Path, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            words, cwd=cwd, env=self.env(cwd, **more), capture_output=True, text=True, timeout=900
+        )
+
+    def environment(self, place: Path, *names: str) -> Path:
+        """A new one with these names in it: its folder of programs."""
+        venv.create(place / "venv", with_pip=True)
+        bin_ = place / "venv" / "bin"
+        self.run(bin_ / "pip", "install", "--quiet", *names, cwd=place)
+        return bin_
+
+
+def build(folder: Path) -> Built:
+    """What lies about here is not in them by chance: a clean clone is built, an sdist first, a wheel from it."""
+    subprocess.run(["git", "clone", "--quiet", ROOT, folder / "clone"], check=True)
+    venv.create(folder / "tools", with_pip=True)
+    pip = [folder / "tools" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "build", "twine", "uv", "pipx"], check=True)
+    for part in (".", "sim"):
+        command = [
+            folder / "tools" / "bin" / "pyproject-build",
+            "--outdir",
+            folder / "dist",
+            folder / "clone" / part,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return Built(folder)
