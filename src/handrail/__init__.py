@@ -18,5 +18,6 @@ def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         import importlib  # noqa: PLC0415
 
+        importlib.import_module("handrail.system").need_posix(f"handrail.{name}")
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,7 @@
 """Both distributions as people get them: built from a clean clone, installed into new environments.
 
-A package of the same name on an index can't be taken: both names are bound to the files that were built here.
+A stranger's package of the same name can't be taken: what is built here has a version with a label of its
+own, which no index accepts, and nothing else satisfies the constraints.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+import handrail
+
 ROOT = Path(__file__).parents[2]
+LABEL = "+here"
+VERSION = f"{handrail.__version__}{LABEL}"
 NAMES = {"handrail": "handrail-*.whl", "handrail-sim": "handrail_sim-*.whl"}
 
 
@@ -39,10 +44,10 @@ class Built:
 
     @property
     def constraints(self) -> Path:
-        """Dependencies as they are pinned; our own two names are these two files and nothing else."""
+        """Dependencies as they are pinned; our own two names are what was built here and nothing else."""
         path = self.folder / "constraints.txt"
         if not path.exists():
-            own = [f"{name} @ {self.wheel(name).as_uri()}" for name in NAMES]
+            own = [f"{name}=={VERSION}" for name in NAMES]
             path.write_text("\n".join([(ROOT / "constraints.txt").read_text(), *own, ""]))
         return path
 
@@ -57,7 +62,9 @@ class Built:
             "HANDRAIL_NO_DAEMON": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_CONSTRAINT": str(self.constraints),
+            "PIP_FIND_LINKS": str(self.dist),
             "UV_CONSTRAINT": str(self.constraints),
+            "UV_FIND_LINKS": str(self.dist),
             "PIP_CACHE_DIR": str(cache / "pip"),
             "UV_CACHE_DIR": str(cache / "uv"),
             **keep,
@@ -83,8 +90,11 @@ class Built:
 
 
 def build(folder: Path) -> Built:
-    """What lies about here is not in them by chance: a clean clone is built, an sdist first, a wheel from it."""
+    """From a clean clone, so that nothing is in them by chance: an sdist first, then a wheel from it."""
     subprocess.run(["git", "clone", "--quiet", ROOT, folder / "clone"], check=True)
+    for start in ("src/handrail", "sim/src/handrail_sim"):
+        path = folder / "clone" / start / "__init__.py"
+        path.write_text(path.read_text().replace(f'"{handrail.__version__}"', f'"{VERSION}"'))
     venv.create(folder / "tools", with_pip=True)
     pip = [folder / "tools" / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "build", "twine", "uv", "pipx"], check=True)

@@ -1,4 +1,4 @@
-"""Both distributions: what is in them, what they say of themselves, and what a person has who installs them."""
+"""Both distributions: what is in them, what they say of themselves, what a person has who installs them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
-import handrail
-from tests.docs.installed import NAMES, ROOT, Built
+from tests.docs.installed import NAMES, ROOT, VERSION, Built
 
 pytestmark = pytest.mark.timeout(1_000)
 MOST_PACKAGES, MOST_MB = 52, 130
@@ -122,7 +121,7 @@ def test_the_default_install_stays_small(
 
 
 def _megabytes(place: Path) -> float:
-    """As a wheel unpacks it: without pip, which is there anyway, and without what Python compiles at first use."""
+    """As wheels unpack it: without pip, which is there anyway, and what Python compiles at first use."""
     files = place.rglob("*") if place.is_dir() else [place]
     left_out = {"__pycache__", "pip", "setuptools"}
     return sum(file.stat().st_size for file in files if file.is_file() and not left_out & {*file.parts}) / 1e6
@@ -148,10 +147,7 @@ def test_an_install_knows_the_commit_that_it_was_built_from(built: Built, both: 
     head = built.run(
         "git", "-C", built.folder / "clone", "rev-parse", "--short=12", "HEAD", cwd=tmp_path
     ).strip()
-    assert (
-        built.run(both / "handrail", "--version", cwd=tmp_path)
-        == f"handrail {handrail.__version__} ({head})\n"
-    )
+    assert built.run(both / "handrail", "--version", cwd=tmp_path) == f"handrail {VERSION} ({head})\n"
 
 
 def test_sim_serves_a_phone_that_a_command_reaches(built: Built, both: Path, tmp_path: Path) -> None:
@@ -232,24 +228,25 @@ def _python(minor: int) -> str | None:
 
 def test_a_strangers_package_of_the_same_name_is_not_taken(built: Built, tmp_path: Path) -> None:
     """The adversary of all of the above: a newer one lies where pip and uv look."""
-    stranger = tmp_path / "index" / "handrail-99.0-py3-none-any.whl"
-    stranger.parent.mkdir()
-    with zipfile.ZipFile(stranger, "w") as wheel:
-        info = "handrail-99.0.dist-info"
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: handrail\nVersion: 99.0\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", "")
-    links = {"PIP_FIND_LINKS": str(stranger.parent), "UV_FIND_LINKS": str(stranger.parent)}
+    strangers = tmp_path / "index"
+    strangers.mkdir()
+    for version in ("99.0", VERSION.partition("+")[0]):
+        _stranger(strangers, version)
+    links = {"PIP_FIND_LINKS": f"{strangers} {built.dist}", "UV_FIND_LINKS": f"{strangers},{built.dist}"}
+    pip = [built.tools / "pip", "install", "--dry-run", "handrail"]
+    free = built.run(*pip, cwd=tmp_path, **links, PIP_CONSTRAINT="")
+    assert "handrail-99" in free, "it is what would be taken otherwise"
+    assert f"handrail-{VERSION}" in built.run(*pip, cwd=tmp_path, **links)
     built.run("uv", "venv", "--quiet", "venv", cwd=tmp_path)
     uv = ["uv", "pip", "install", "--dry-run", "--python", "venv", "handrail"]
     by_uv = built.attempt(*uv, cwd=tmp_path, **links)
-    assert f"handrail=={handrail.__version__}" in by_uv.stderr, by_uv.stderr
-    by_pip = built.run(built.tools / "pip", "install", "--dry-run", "handrail", cwd=tmp_path, **links)
-    assert f"handrail-{handrail.__version__}" in by_pip
-    assert "handrail-99" not in by_pip
-    free = built.run(
-        built.tools / "pip", "install", "--dry-run", "handrail", cwd=tmp_path, **links, PIP_CONSTRAINT=""
-    )
-    assert "handrail-99" in free, "the stranger's is what would be taken otherwise"
+    assert f"handrail=={VERSION}" in by_uv.stderr, by_uv.stderr
+
+
+def _stranger(folder: Path, version: str) -> None:
+    info = f"handrail-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"handrail-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: handrail\nVersion: {version}\n")
+        tag = "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        wheel.writestr(f"{info}/WHEEL", tag)
+        wheel.writestr(f"{info}/RECORD", "")

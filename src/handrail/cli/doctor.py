@@ -26,6 +26,7 @@ from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import VARIABLES, Config
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, PolicyUnusable
+from handrail.system import IS_POSIX, lacking
 
 if TYPE_CHECKING:
     from handrail.cli.devices import DeviceRow
@@ -60,7 +61,10 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     except InvalidAction as error:
         name = error.details["path"]
         return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
-    checks += [check_home(config), check_disk(config), check_witness(config, clock.now_ms())]
+    checks += check_system()
+    if IS_POSIX:  # the rules and the journal are read with locks that Windows has not
+        checks += [check_home(config), check_witness(config, clock.now_ms())]
+    checks.append(check_disk(config))
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
     checks += await _devices(config, clock, env)
@@ -218,6 +222,13 @@ def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck
     if current >= PYTHON:
         return DoctorCheck("python", "ok", text)
     return DoctorCheck("python", "error", f"{text} is too old; 3.11 is needed", "sudo apt install python3")
+
+
+def check_system() -> Iterator[DoctorCheck]:
+    """What is known not to work on this system."""
+    fix = "docs/install.md, Systems" if IS_POSIX else "wsl --install"
+    for lack in lacking():
+        yield DoctorCheck("system", "note" if IS_POSIX else "error", lack, fix)
 
 
 def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> DoctorCheck:

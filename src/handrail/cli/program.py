@@ -14,6 +14,7 @@ import click
 
 from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import Cancelled, HandrailError, InvalidAction
+from handrail.system import ANYWHERE, need_posix
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -79,8 +80,12 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+        if args[0].replace("_", "-") not in (*COMMANDS, *ACTION_COMMANDS, *ALIASES) and not args[
+            0
+        ].startswith("-"):
             raise click.UsageError(f"No such command {args[0]!r}.{_meant(args[0])}", ctx)
+        if args[0] not in ANYWHERE:
+            need_posix(f"`handrail {args[0]}`")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -141,7 +146,7 @@ def cli() -> None:
 
 def run() -> None:
     """The command of `sys.argv`: every failure ends with a message, a hint and its family's exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
         if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(number, _as_ctrl_c)
     try:
