@@ -65,6 +65,7 @@ docs: venv
 	$(BIN)/python docs/modules.py
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/constants.py
+	$(BIN)/python docs/sessions.py
 	$(BIN)/python sim/docs/commands.py
 	$(BIN)/python sim/docs/screens.py
 	$(BIN)/python docs/desk_screens.py

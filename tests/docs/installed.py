@@ -15,6 +15,8 @@ from pathlib import Path
 import handrail
 
 ROOT = Path(__file__).parents[2]
+KEPT = ("PIP_", "UV_", "SSL_CERT_", "REQUESTS_")
+"""How this computer reaches a package index."""
 LABEL = "+here"
 VERSION = f"{handrail.__version__}{LABEL}"
 NAMES = {"handrail": "handrail-*.whl", "handrail-sim": "handrail_sim-*.whl"}
@@ -53,21 +55,22 @@ class Built:
 
     def env(self, home: Path, **more: str) -> dict[str, str]:
         """Of a person in an empty folder. What was downloaded once is not downloaded again."""
-        keep = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_"))}
+        keep = {name: value for name, value in os.environ.items() if name.startswith(KEPT)}
         cache = self.folder / "cache"
         return {
+            **keep,
             "PATH": f"{self.tools}:{os.environ['PATH']}",
             "HOME": str(home),
             "HANDRAIL_HOME": str(home / "home"),
             "HANDRAIL_NO_DAEMON": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            "PIP_NO_COMPILE": "1",
             "PIP_CONSTRAINT": str(self.constraints),
             "PIP_FIND_LINKS": str(self.dist),
             "UV_CONSTRAINT": str(self.constraints),
             "UV_FIND_LINKS": str(self.dist),
             "PIP_CACHE_DIR": str(cache / "pip"),
             "UV_CACHE_DIR": str(cache / "uv"),
-            **keep,
             **more,
         }
 

@@ -1,4 +1,7 @@
-"""Both distributions: what is in them, what they say of themselves, what a person has who installs them."""
+"""Both distributions: what is in them, what they say of themselves, what a person has who installs them.
+
+The lines are those of README.md and docs/install.md; docs/releasing.md has how they are built.
+"""
 
 from __future__ import annotations
 
@@ -233,12 +236,12 @@ def test_a_strangers_package_of_the_same_name_is_not_taken(built: Built, tmp_pat
     for version in ("99.0", VERSION.partition("+")[0]):
         _stranger(strangers, version)
     links = {"PIP_FIND_LINKS": f"{strangers} {built.dist}", "UV_FIND_LINKS": f"{strangers},{built.dist}"}
-    pip = [built.tools / "pip", "install", "--dry-run", "handrail"]
+    pip = [built.tools / "pip", "install", "--dry-run", "--no-deps", "handrail"]
     free = built.run(*pip, cwd=tmp_path, **links, PIP_CONSTRAINT="")
     assert "handrail-99" in free, "it is what would be taken otherwise"
     assert f"handrail-{VERSION}" in built.run(*pip, cwd=tmp_path, **links)
     built.run("uv", "venv", "--quiet", "venv", cwd=tmp_path)
-    uv = ["uv", "pip", "install", "--dry-run", "--python", "venv", "handrail"]
+    uv = ["uv", "pip", "install", "--dry-run", "--no-deps", "--python", "venv", "handrail"]
     by_uv = built.attempt(*uv, cwd=tmp_path, **links)
     assert f"handrail=={VERSION}" in by_uv.stderr, by_uv.stderr
 
