@@ -1,7 +1,7 @@
 """Five people who have never seen Handrail: each in a new environment, with nothing but their quick start.
 
-Everything that the page tells to write is written, everything that it tells to type is typed, in its order. The
-pages are agent-user.md, qa-engineer.md, phone-owner.md, researcher.md and python-programmer.md.
+What the page tells to write is written, what it tells to type is typed, in its order. The pages:
+agent-user.md, qa-engineer.md, phone-owner.md, researcher.md, python-programmer.md.
 """
 
 from __future__ import annotations
