@@ -50,7 +50,7 @@ check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q $(READING)
+	$(BIN)/pytest -q -n $(CORES) --dist loadfile $(READING)
 
 bench: venv
 	@for file in bench/*.py sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -110,4 +110,5 @@ def build(folder: Path) -> Built:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "ready").touch()
     return Built(folder)

@@ -10,9 +10,8 @@ import asyncio
 import json
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,6 @@ EXPECTED = {
     "python-programmer": r"verified delivered\nFalse ELEMENT_NOT_FOUND not_delivered",
 }
 """What a reader sees on the way, if all went well."""
-ROWS: list[str] = []
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +40,6 @@ def phone() -> Iterator[str]:
         assert sim.stdout
         yield json.loads(sim.stdout.readline())["connect"]
         sim.terminate()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def table() -> Iterator[None]:
-    yield
-    head = f"\n{'role':<20}{'commands':>9}{'seconds':>9}{'install':>9}{'stumbles':>9}\n"
-    sys.__stdout__.write(head + "".join(ROWS))  # type: ignore[union-attr]
 
 
 def steps_of(page: Path) -> Iterator[Block | str]:
@@ -61,7 +52,9 @@ def steps_of(page: Path) -> Iterator[Block | str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_quick_start_leads_to_its_end(built: Built, phone: str, page: Path, tmp_path: Path) -> None:
+def test_a_quick_start_leads_to_its_end(
+    built: Built, phone: str, page: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     env = built.env(tmp_path) | ({"HANDRAIL_DEVICE": phone} if page.stem == "phone-owner" else {})
     env.pop("HANDRAIL_NO_DAEMON")
     typed, stumbles, seen, installed, began = 0, [], "", 0.0, time.monotonic()
@@ -95,7 +88,8 @@ def test_a_quick_start_leads_to_its_end(built: Built, phone: str, page: Path, tm
         executable=tmp_path / "handrail/bin/handrail",
     )
     took = time.monotonic() - began
-    ROWS.append(f"{page.stem:<20}{typed:>9}{took:>9.0f}{installed:>9.0f}{len(stumbles):>9}\n")
+    told = f"{typed:>3} commands,{took:>4.0f} s (install {installed:.0f} s), {len(stumbles)} stumbles"
+    record_property("figure", f"quick start {page.stem:<18}{told}")
     assert stumbles == []
     assert re.search(EXPECTED[page.stem], seen), seen
     if page.stem == "agent-user":

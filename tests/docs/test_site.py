@@ -195,7 +195,7 @@ def test_the_pages_are_spelled_right() -> None:
             or word.lower() in known
         )
     }
-    assert wrong == set(), "mend it, or add it to docs/site/words.txt"
+    assert not wrong, "mend it, or add it to docs/site/words.txt:\n" + "\n".join(sorted(wrong))
 
 
 def test_the_list_of_words_holds_none_that_is_not_used() -> None:
