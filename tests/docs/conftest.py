@@ -1,4 +1,4 @@
-"""What the tests of the pages share: both distributions, built once, and figures that are printed at the end."""
+"""What the tests of the pages share: both distributions, built once, and figures for the end of a run."""
 
 from __future__ import annotations
 

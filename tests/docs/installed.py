@@ -47,11 +47,7 @@ class Built:
     @property
     def constraints(self) -> Path:
         """Dependencies as they are pinned; our own two names are what was built here and nothing else."""
-        path = self.folder / "constraints.txt"
-        if not path.exists():
-            own = [f"{name}=={VERSION}" for name in NAMES]
-            path.write_text("\n".join([(ROOT / "constraints.txt").read_text(), *own, ""]))
-        return path
+        return self.folder / "constraints.txt"
 
     def env(self, home: Path, **more: str) -> dict[str, str]:
         """Of a person in an empty folder. What was downloaded once is not downloaded again."""
@@ -110,5 +106,8 @@ def build(folder: Path) -> Built:
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+    own = [f"{name}=={VERSION}" for name in NAMES]
+    built = Built(folder)
+    built.constraints.write_text("\n".join([(ROOT / "constraints.txt").read_text(), *own, ""]))
     (folder / "ready").touch()
-    return Built(folder)
+    return built

@@ -2,10 +2,13 @@
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from handrail.errors import ERRORS
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -46,3 +49,32 @@ def test_every_layer_and_protocol_file_stands_in_the_architecture() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
     for path in (ROOT / "src" / "handrail" / "protocol").glob("[a-z]*.py"):
         assert path.name in page, f"{path.name} is missing from docs/architecture.md"
+
+
+FROM_ELSEWHERE = ("handrail: command not found", "uiautomator dump", "make demo", "handrail ", "delivery: ")
+"""Words of a shell, of adb and of fields that are told apart."""
+
+
+def test_what_people_see_by_the_troubleshooting_page_is_what_the_code_says() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text().partition("## By code")[0]
+    seen = [
+        text
+        for row in re.findall(r"^\| (.*?) \|", page, flags=re.M)
+        for text in re.findall(r"`([^`]+ [^`]+)`", row)
+    ]
+    source = "\n".join(path.read_text() for path in (ROOT / "src" / "handrail").rglob("*.py"))
+    assert len(seen) >= 5
+    assert [text for text in seen if text not in source and not text.startswith(FROM_ELSEWHERE)] == []
+
+
+def test_codes_of_the_troubleshooting_page_exist() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text().partition("## By code")[0]
+    named = set(re.findall(r"`([A-Z]+_[A-Z_]+)`", page)) - {"HANDRAIL_HOME", "HANDRAIL_HELPER", "CHROME_BIN"}
+    assert named - {name for name in named if name.endswith("_KEY")} <= set(ERRORS)
+
+
+def test_the_install_page_says_what_each_extra_is_for() -> None:
+    page = (ROOT / "docs" / "install.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
+    listed = set(re.findall(r"^\| `([a-z]+)`", page, flags=re.M))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert listed == extras.keys() - {"dev", "site"}
