@@ -196,8 +196,3 @@ def test_the_pages_are_spelled_right() -> None:
         )
     }
     assert not wrong, "mend it, or add it to docs/site/words.txt:\n" + "\n".join(sorted(wrong))
-
-
-def test_the_list_of_words_holds_none_that_is_not_used() -> None:
-    used = {form for path in MARKDOWN for word in prose(path.read_text()) for form in (word, word.lower())}
-    assert set(WORDS.read_text().split()) - used == set()
