@@ -60,8 +60,8 @@ def device(place: Path) -> Iterator[str]:
 
 
 @contextmanager
-def lasting(command: str, folder: Path, env: dict[str, str]) -> Iterator[None]:
-    """A command that goes on, from its first word until it is stopped as a person stops it."""
+def lasting(command: str, folder: Path, env: dict[str, str]) -> Iterator[str]:
+    """A command that goes on, from its first line until it is stopped as a person stops it, with Ctrl-C."""
     with subprocess.Popen(
         ["bash", "-c", f"exec {command}"],
         cwd=folder,
@@ -70,14 +70,15 @@ def lasting(command: str, folder: Path, env: dict[str, str]) -> Iterator[None]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdin
         assert process.stdout
         first = "" if " mcp" in command and "--http" not in command else process.stdout.readline()
-        yield
+        yield first
         process.stdin.close()
         if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+            os.killpg(process.pid, signal.SIGINT)
         rest = process.stdout.read()
     assert process.returncode in (0, 130), f"{command}\n{first}{rest}"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import ERRORS
+from tests.docs.test_blocks import lasting
 
 ROOT = Path(__file__).parent.parent.parent
 README = (ROOT / "README.md").read_text()
@@ -81,6 +82,10 @@ def test_a_new_user_needs_a_clone_and_make(tmp_path: Path) -> None:
     assert "The journal proves it" in done.stdout
     used = subprocess.run(["du", "-sm", ".venv"], cwd=clone, capture_output=True, text=True, check=True)
     assert int(used.stdout.split()[0]) <= MOST_MB
+    with lasting(
+        ".venv/bin/handrail serve --sim 1 --port 0", clone, env
+    ) as first:  # make serve, on a free port
+        assert "http" in first
 
 
 @pytest.mark.parametrize(
