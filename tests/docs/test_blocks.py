@@ -22,7 +22,7 @@ from handrail.protocol.read import action_from
 from tests.docs.blocks import BLOCKS, PAGES, READ_ONLY, ROOT, Block, blocks_of
 
 pytestmark = pytest.mark.timeout(300)
-MOST_NOT_RUN = 40
+MOST_NOT_RUN = 32
 LASTING = re.compile(
     r"handrail(-sim)? (serve|mcp|watch|devices --watch|desk events|sim|witness serve|--port)\b(?!.*--help)"
 )
