@@ -7,7 +7,7 @@ CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help venv test test-slow check bench fuzz mutants docs demo serve clean
+.PHONY: help venv test test-slow check bench fuzz mutants docs site demo serve clean
 
 help:
 	@echo "make test    the suite                make check   format, lint, types, layers, dead code, docs"
@@ -16,6 +16,7 @@ help:
 	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
 	@echo "make serve   the desk, with a phone    make venv    the environment with its tools"
+	@echo "make site    the documentation as a site: site/index.html"
 
 venv: .venv/tools
 
@@ -49,7 +50,7 @@ check: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q $(READING)
+	$(BIN)/pytest -q -n $(CORES) --dist loadfile $(READING)
 
 bench: venv
 	@for file in bench/*.py sim/bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
@@ -65,9 +66,19 @@ docs: venv
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/constants.py
 	$(BIN)/python integrations/generate.py
+	$(BIN)/python docs/sessions.py
 	$(BIN)/python sim/docs/commands.py
 	$(BIN)/python sim/docs/screens.py
 	$(BIN)/python docs/desk_screens.py
+
+# What draws the pages, in the same environment; nothing else needs it.
+.venv/site: .venv/tools
+	$(INSTALL) --editable '.[site]'
+	@touch $@
+
+site: .venv/site
+	$(BIN)/python docs/build_site.py
+	$(BIN)/pytest -q tests/docs/test_site.py
 
 demo: .venv/ready
 	@$(BIN)/handrail demo

@@ -33,6 +33,7 @@ def pages() -> dict[str, str]:
         "safety.md": safety_page(),
         "dialects.md": dialects_page(),
         "telemetry.md": telemetry_page(),
+        "troubleshooting.md": troubleshooting_page(),
     }
 
 
@@ -115,6 +116,19 @@ def errors_page() -> str:
         again = "yes" if cls.retryable else "no"
         lines.append(f"| `{code}` | {cls.family} | {again} | {what} | {cls.hint} |")
     return "\n".join([*lines, ""])
+
+
+def troubleshooting_page() -> str:
+    """What people see is written by hand; what each code means is not."""
+    return _filled("troubleshooting.md", {"codes": "\n".join(map(_trouble, sorted(ERRORS)))})
+
+
+def _trouble(code: str) -> str:
+    cls = ERRORS[code]
+    what = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
+    again = "yes" if cls.retryable else "no"
+    exit_code = FAMILIES[cls.family].exit_code
+    return f"### {code}\n\n{what}\n\n**What to do.** {cls.hint}\n\nAgain: {again}. Exit code: {exit_code}.\n"
 
 
 def safety_page() -> str:

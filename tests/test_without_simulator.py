@@ -8,10 +8,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
 import handrail
 import handrail_sim
+from handrail.cli.program import COMMANDS, cli
 
 ROOT = Path(__file__).parent.parent
 WITHOUT = "import sys; sys.modules['handrail_sim'] = None; "
@@ -30,27 +32,28 @@ def run(program: str, home: Path, *words: str) -> Done:
     return subprocess.run(done, env=env, cwd=home, capture_output=True, text=True, check=False)
 
 
+QUICK = [["sim"], ["ui", "--sim"]]
+LONG = [
+    ["sim", "--port", "0"],
+    ["demo"],
+    ["eval", "--model", "nothing"],
+    ["serve", "--sim", "1", "--port", "0"],
+    ["tap", "OK", "--sim"],
+    ["mcp", "--sim"],
+    ["run", str(ROOT / "examples" / "flows"), "--sim"],
+    ["agent", "Look", "--model", "scripted:answers.yaml", "--sim"],
+    ["act", str(ROOT / "examples" / "model_answer.txt"), "--dialect", "openpocket", "--sim"],
+    ["record", "recorded.yaml", "--sim"],
+    ["watch", "--sim"],
+]
+TRIED = [*QUICK, *LONG]
+
+
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["sim"],
-        ["ui", "--sim"],
-        *(
-            pytest.param(words, marks=pytest.mark.slow)
-            for words in (
-                ["sim", "--port", "0"],
-                ["demo"],
-                ["eval", "--model", "nothing"],
-                ["serve", "--sim", "1", "--port", "0"],
-                ["tap", "OK", "--sim"],
-                ["mcp", "--sim"],
-                ["run", str(ROOT / "examples" / "flows"), "--sim"],
-            )
-        ),
-    ],
-    ids=" ".join,
+    "words", [*QUICK, *(pytest.param(words, marks=pytest.mark.slow) for words in LONG)], ids=" ".join
 )
 def test_what_needs_a_simulated_phone_says_how_to_get_one(tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "answers.yaml").write_text("- action: {type: finish, message: Done}\n")
     done = run(COMMAND, tmp_path, *words)
     assert done.returncode == 3, done.stdout + done.stderr
     told = done.stdout + done.stderr
@@ -59,6 +62,16 @@ def test_what_needs_a_simulated_phone_says_how_to_get_one(tmp_path: Path, words:
     assert "pip install ./sim" in told
     assert "Traceback" not in told
     assert "ImportError" not in told
+
+
+def test_every_command_with_a_simulated_phone_is_tried() -> None:
+    """`bug-report --sim` packs that there is none, as it packs every other failure."""
+    context = click.Context(cli)
+    known = {name: cli.get_command(context, name) for name in COMMANDS}
+    takes = {
+        name for name, one in known.items() if one and any("--sim" in option.opts for option in one.params)
+    }
+    assert takes - {"bug-report"} <= {words[0] for words in TRIED}
 
 
 def test_the_python_api_says_the_same(tmp_path: Path) -> None:

@@ -20,5 +20,6 @@ def __getattr__(name: str) -> Any:
     if name == "sync":
         return importlib.import_module("handrail.sync")
     if name in _PUBLIC:
+        importlib.import_module("handrail.system").need_posix(f"handrail.{name}")
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -52,7 +52,9 @@ def compared(session: str) -> list[str]:
 
 @pytest.mark.slow
 def test_the_session_of_the_page_is_a_real_one(tmp_path: Path) -> None:
-    blocks = re.findall(r"```\n(\$ handrail agent [^\n]* --tools computer)\n(.*?)```", PAGE.read_text(), re.S)
+    blocks = re.findall(
+        r"```console\n(\$ handrail agent [^\n]* --tools computer)\n(.*?)```", PAGE.read_text(), re.S
+    )
     [(said, shown)] = blocks
     task = re.findall(r'"(.*?)"', said)[0]
     (tmp_path / "config").mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""A person with a phone: one environment plays the phone behind the stock adb, the other has never seen it.
+"""A person who follows docs/devices.md. One environment plays the phone behind the stock adb, one is theirs.
 
 Nothing is read but what the commands themselves print. The phone has the profile `hardware`.
 """

@@ -17,6 +17,7 @@ from handrail.clock import Clock, SystemClock, ago, iso_time
 from handrail.config import Config, canonical, host_port, is_browser
 from handrail.device_names import DeviceNames
 from handrail.errors import DeviceBusy, DeviceError, InvalidAction, OutcomeError
+from handrail.system import IS_POSIX
 
 if TYPE_CHECKING:
     from handrail.android.discovery import Found
@@ -104,19 +105,27 @@ async def look_at_devices(
     """Every device with what it says of itself, and notes on why there may be more."""
     from handrail.android.choose import match  # noqa: PLC0415  (sockets that `--help` does not need)
     from handrail.android.discovery import discover, merge  # noqa: PLC0415
-    from handrail.local.client import phones_of_running  # noqa: PLC0415
 
-    listing, running = await asyncio.gather(discover(config, clock, env), phones_of_running(config.home))
+    listing, running = await asyncio.gather(discover(config, clock, env), _running(config))
     opened = {canonical(str(one["serial"])): one for one in running}
     known = {one.identity for one in listing.devices}
     others = [await _found(one, clock) for name, one in opened.items() if name not in known]
     found, notes = merge([*listing.devices, *others]), list(listing.notes)
     if config.device and not is_browser(config.device) and not match(found, config.device):
         notes.append(f"HANDRAIL_DEVICE={config.device} is none of these")
-    held = await holders(config, clock)
+    held = await holders(config, clock) if IS_POSIX else {}
     rows = await asyncio.gather(*(describe(one, held, opened, config, clock, env) for one in found))
     names = DeviceNames(config.home)
     return [replace(row, name=names.get(row.found.serial)) for row in rows], notes
+
+
+async def _running(config: Config) -> Sequence[Mapping[str, Any]]:
+    """Phones that a Handrail of this home has open. Where there are no such sockets, none can run."""
+    if not IS_POSIX:
+        return ()
+    from handrail.local.client import phones_of_running  # noqa: PLC0415
+
+    return await phones_of_running(config.home)
 
 
 def _give_name(text: str, config: Config) -> None:

@@ -26,6 +26,7 @@ from handrail.cli.output import print_json
 from handrail.clock import Clock, SystemClock
 from handrail.config import VARIABLES, Config
 from handrail.errors import FAMILIES, DeviceError, HandrailError, InvalidAction, PolicyUnusable
+from handrail.system import IS_POSIX, lacking
 
 if TYPE_CHECKING:
     from handrail.cli.devices import DeviceRow
@@ -62,7 +63,10 @@ async def examine(env: Mapping[str, str], clock: Clock) -> list[DoctorCheck]:
     except InvalidAction as error:
         name = error.details["path"]
         return [*checks, DoctorCheck("environment", "error", error.message, f"unset {name}")]
-    checks += [check_home(config), check_disk(config), check_witness(config, clock.now_ms())]
+    checks += check_system()
+    if IS_POSIX:  # the rules and the journal are read with locks that Windows has not
+        checks += [check_home(config), check_witness(config, clock.now_ms())]
+    checks.append(check_disk(config))
     checks += await asyncio.to_thread(check_collector, env)
     checks += await _adb(config, clock, env)
     checks += check_usb(usb_phones() if sys.platform == "linux" else None)
@@ -223,6 +227,13 @@ def check_python(current: tuple[int, ...] = sys.version_info[:3]) -> DoctorCheck
     return DoctorCheck("python", "error", f"{text} is too old; 3.11 is needed", "sudo apt install python3")
 
 
+def check_system() -> Iterator[DoctorCheck]:
+    """What is known not to work on this system."""
+    fix = "docs/install.md, Systems" if IS_POSIX else "wsl --install"
+    for lack in lacking():
+        yield DoctorCheck("system", "note" if IS_POSIX else "error", lack, fix)
+
+
 def check_sqlite(current: tuple[int, ...] = sqlite3.sqlite_version_info) -> DoctorCheck:
     """The embedded store."""
     text = ".".join(map(str, current))
@@ -346,19 +357,10 @@ def check_collector(env: Mapping[str, str]) -> list[DoctorCheck]:
     """Whoever is told of what is done here is named, and asked with an empty request."""
     if not env.get("HANDRAIL_OTLP_ENDPOINT", "").strip():
         return []
-    from handrail.telemetry.endpoint import post, read_place  # noqa: PLC0415  (most tell nobody)
+    from handrail.telemetry.endpoint import ask_collector  # noqa: PLC0415  (most tell nobody)
 
-    place, fix = None, "unset HANDRAIL_OTLP_ENDPOINT"
-    try:
-        place = read_place(env)
-        status = post(place, "/v1/traces", b"", COLLECTOR_S) if place else 0
-    except InvalidAction as error:
-        return [DoctorCheck("telemetry", "error", error.message, fix)]
-    except OSError as error:
-        return [DoctorCheck("telemetry", "warning", f"{place} can't be reached: {error}", fix)]
-    if status // 100 != 2:
-        return [DoctorCheck("telemetry", "warning", f"{place} answers {status}", fix)]
-    return [DoctorCheck("telemetry", "ok", f"counts and times of what is done go to {place}")]
+    level, words = ask_collector(env, COLLECTOR_S)
+    return [DoctorCheck("telemetry", level, words, "" if level == "ok" else "unset HANDRAIL_OTLP_ENDPOINT")]
 
 
 def _package(name: str, purpose: str, fix: str) -> DoctorCheck:

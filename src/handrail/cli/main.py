@@ -22,7 +22,8 @@ SHORT = frozenset(
 def main() -> None:
     """The console script."""
     words = sys.argv[1:]
-    if words and words[0] not in ALONE and not words[0].startswith("-"):
+    is_posix = sys.platform != "win32"  # elsewhere there is no process to hand it to
+    if is_posix and words and words[0] not in ALONE and not words[0].startswith("-"):
         from handrail.cli.hand_over import hand_over  # noqa: PLC0415
 
         is_reading = not {"-h", "--help", "--sim"}.isdisjoint(words)

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 
 import click
 
-from handrail import __version__
 from handrail.cli.index import ACTION_COMMANDS
 from handrail.errors import Cancelled, HandrailError, InvalidAction
+from handrail.system import ANYWHERE, need_posix
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("handrail.cli.demo:demo", "See what Handrail does, in twenty seconds and without a phone."),
@@ -80,8 +80,12 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+        if args[0].replace("_", "-") not in (*COMMANDS, *ACTION_COMMANDS, *ALIASES) and not args[
+            0
+        ].startswith("-"):
             raise click.UsageError(f"No such command {args[0]!r}.{_meant(args[0])}", ctx)
+        if args[0] not in ANYWHERE:
+            need_posix(f"`handrail {args[0]}`")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -110,10 +114,24 @@ def _meant(word: str) -> str:
     return f" Did you mean {near[0]}?" if near else ""
 
 
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from handrail.cli.version import show_version  # noqa: PLC0415
+
+        show_version(ctx)
+
+
 @click.group(
     cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(__version__, prog_name="handrail")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version and leave.",
+)
 def cli() -> None:
     """Hands for AI agents on phones, rails for the people who own them."""
     if sys.stderr.isatty():
@@ -132,7 +150,7 @@ def cli() -> None:
 
 def run() -> None:
     """The command of `sys.argv`: every failure ends with a message, a hint and its family's exit code."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
         if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(number, _as_ctrl_c)
     try:

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 from urllib.parse import unquote, urlsplit
 
 from handrail import __version__
@@ -122,3 +122,18 @@ def _until(line: socket.socket, deadline: float) -> None:
     if left <= 0:
         raise TimeoutError("the collector does not answer")
     line.settimeout(left)
+
+
+def ask_collector(env: Mapping[str, str], seconds: float) -> tuple[Literal["ok", "warning", "error"], str]:
+    """Whether the collector that is named takes an empty request, and who it is, in words."""
+    place = None
+    try:
+        place = read_place(env)
+        status = post(place, "/v1/traces", b"", seconds) if place else 0
+    except InvalidAction as error:
+        return "error", error.message
+    except OSError as error:
+        return "warning", f"{place} can't be reached: {error}"
+    if status // 100 != 2:
+        return "warning", f"{place} answers {status}"
+    return "ok", f"counts and times of what is done go to {place}"

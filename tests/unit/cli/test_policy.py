@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from handrail.engine.policy.permissions import Permissions
 from handrail.protocol.actions import ACTIONS
 from tests.unit.cli.command import Handrail
 
-SAFETY = Path(__file__).parents[3] / "docs" / "safety.md"
 RULES = """
 [[rule]]
 name = "pay"
@@ -187,28 +184,6 @@ def test_a_damaged_file_of_answers_is_said_with_its_line(handrail: Handrail, hom
     done = handrail("policy", "permissions")
     assert done.code == 4
     assert "permissions.json:2: " in done.err
-
-
-def test_the_trial_on_the_page_on_safety_is_what_the_command_says(
-    handrail: Handrail, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(SAFETY.parents[1])
-    shown = re.search(r"```\n\$ handrail (policy check .*?)\n…\n(.*?)```", SAFETY.read_text(), flags=re.S)
-    assert shown
-    assert handrail(*shlex.split(shown[1])).out.endswith(shown[2])
-
-
-def commands() -> list[list[str]]:
-    blocks = re.findall(r"```sh\n(.*?)```", SAFETY.read_text(), flags=re.S)
-    return [shlex.split(line)[1:] for block in blocks for line in block.splitlines()]
-
-
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_the_commands_of_the_page_on_safety_run(
-    handrail: Handrail, monkeypatch: pytest.MonkeyPatch, words: list[str]
-) -> None:
-    monkeypatch.chdir(SAFETY.parents[1])
-    assert handrail(*words).code == 0
 
 
 @pytest.mark.parametrize(

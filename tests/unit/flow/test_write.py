@@ -107,7 +107,8 @@ def test_a_branch_that_is_itself_conditional_can_not_be_written() -> None:
 
 NASTY_TEXTS = (
     "yes", "null", "~", "12", "-1.5", "1e5", "a: b", " a", "a ", "#a", "@b1", "1,2", "- a", "&a", "*a",
-    "!a", "%a", "${A}", "$${A}", "${", "${secret:PIN}", "a\nb", "\u2028b", "\x85b", "\x7f", "\ufeff", "😀", "é",
+    "!a", "%a", "${A}", "$${A}", "${",
+    "${secret:PIN}", "a\nb", "\u2028b", "\x85b", "\x7f", "\ufeff", "😀", "é",
     "日本", "\tb", "'", '"', "\\", "{a}", "[a]", "a,b", "---", "...", "?", ":", "true", "0123",
 )  # fmt: skip
 NASTY = st.one_of(
