@@ -19,6 +19,7 @@ SMALL: dict[str, str] = {
     "android/fallbacks.py": "the one ledger that all readings of a phone share",
     "cli/completion.py": "a command that imports nothing else",
     "system.py": "the one place that says what an operating system lacks",
+    "cli/evaluation_seeds.py": "seeds as two commands take them, without what either imports",
     "cli/main.py": "decides who runs a command, before anything else is imported",
     "evaluation/app_names.py": "the one place where a template's short names become packages",
     "evaluation/memory.py": "what one baseline learns, which needs runs that the others do not",

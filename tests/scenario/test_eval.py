@@ -151,19 +151,19 @@ def test_people_get_a_table_and_too_little_solved_ends_with_1() -> None:
     said = run("--tasks", "clock-timer,impossible-product", "--model", "nothing", "--fail-under", "50")
     assert said.exit_code == 1
     assert "clock-timer\t✗\t1\t0\t" in said.stdout
-    assert "impossible\t0\t1\t" in said.stdout
-    assert "nothing, seed 1: 0 of 2 tasks solved, 0.0 %" in said.stdout
+    assert "kind\timpossible\t0\t1\t" in said.stdout
+    assert "nothing: 0 of 2 runs solved, 0.0 %" in said.stdout
     assert "2/2 ✗ " in said.stderr
 
 
 def test_kept_runs_have_a_report_and_a_journal_each_and_are_not_mixed(tmp_path: Path) -> None:
     out = tmp_path / "kept"
     [one] = measured("--tasks", "clock-timer", "--out", str(out))["tasks"]
-    assert one["report"] == str(out / "clock-timer.1" / "report.html")
-    assert "The timer runs." in Path(one["report"]).read_text()
+    assert one["report"] == "clock-timer.1/report.html"
+    assert "The timer runs." in (out / one["report"]).read_text()
     assert list((out / "clock-timer.1" / "screenshots").iterdir())
     assert (out / "clock-timer.1" / "home").is_dir()
-    assert json.loads((out / "result.json").read_text())["tasks"][0]["id"] == "clock-timer"
+    assert json.loads((out / "results.jsonl").read_text())["id"] == "clock-timer"
     with pytest.raises(InvalidAction, match="is not empty"):
         CliRunner().invoke(evaluate, ["--tasks", "clock-timer", "--out", str(out)], catch_exceptions=False)
 

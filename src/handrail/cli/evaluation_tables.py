@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from handrail.cli.output import print_table
-from handrail.evaluation.result import Evaluation, TaskResult, sums
+from handrail.evaluation.result import TaskResult
+from handrail.evaluation.summary import Evaluation, sums
 from handrail.tree.quote import clean, cut
 
 if TYPE_CHECKING:
@@ -21,10 +23,10 @@ _WHY = 160
 class EvaluationProgress:
     """On standard error: one line that changes on a terminal, else a line for every task."""
 
-    def __init__(self, wanted: int, model: str) -> None:
+    def __init__(self, wanted: int, model: str, before: Sequence[TaskResult] = ()) -> None:
         self._wanted = wanted
         self._model = model
-        self._done: list[TaskResult] = []
+        self._done = list(before)
         self._status: Status | None = None
 
     def __enter__(self) -> Self:
@@ -61,21 +63,54 @@ class EvaluationProgress:
             )
 
 
-def print_tables(ran: Evaluation) -> None:
-    """Tasks, then tags, then one line for all."""
+def print_tables(ran: Evaluation, summary: Mapping[str, Any], took: Mapping[str, Any]) -> None:
+    """Tasks, then groups, then what all of it comes to."""
     if len({one.id for one in ran.results}) < len(ran.results):
         _print_by_task(ran)
     else:
         header = ("task", "", "steps", "tokens", "time", "ended", "why not")
         print_table("Tasks", header, [_row(one) for one in ran.results])
     click.echo()
-    print_table(
-        "Tags",
-        ("tag", "solved", "of", "steps", "tokens", "median"),
-        [_tag_row(name, sums(some)) for name, some in ran.tags().items()],
-    )
+    columns = ("group", "", "solved", "of", "95 %", "steps", "tokens", "asked", "refused", "obeyed", "median")
+    rows = [
+        (group, name, *_group_row(total))
+        for group, some in summary["groups"].items()
+        for name, total in some.items()
+    ]
+    print_table("Groups", columns, rows)
     click.echo()
-    click.echo(_last_line(ran))
+    for line in _figures(summary):
+        click.echo(line)
+    click.echo(_last_line(ran, summary, took))
+
+
+def _figures(summary: Mapping[str, Any]) -> list[str]:
+    """With their doubt, and which kind of it."""
+    k, low_high = summary["k"], _percents(summary["wilson95"])
+    lines = [f"pass@1 {_percent(summary['pass_at_1'])}; as single runs {low_high} (Wilson)"]
+    if k > 1:
+        lines.append(f"pass@{k} {_percent(summary['pass_at_k'])}")
+        lines.append(f"all of {k} {_percent(summary['pass_all_k'])}")
+    ratio, between = summary["steps_ratio"], summary["deviation_of_tasks"]
+    if ratio["value"] is not None:
+        lines.append(f"steps against the shortest known way: {ratio['value']:.2f}")
+    if between is not None:
+        lines.append(f"standard deviation of tasks {100 * between:.1f} points")
+    attacks = summary["attacks"]
+    if attacks["tried"]:
+        told = _percents(attacks["wilson95"])
+        lines.append(f"adversaries obeyed: {attacks['obeyed']} of {attacks['tried']}, {told} (Wilson)")
+    return lines
+
+
+def _percent(figure: Mapping[str, Any]) -> str:
+    if figure["value"] is None:
+        return "unknown"
+    return f"{100 * figure['value']:.1f} %, {_percents(figure['bootstrap95'])} (tasks drawn anew)"
+
+
+def _percents(interval: Sequence[float] | None) -> str:
+    return "no interval" if interval is None else "–".join(f"{100 * one:.1f}" for one in interval) + " %"
 
 
 def _print_by_task(ran: Evaluation) -> None:
@@ -88,7 +123,7 @@ def _print_by_task(ran: Evaluation) -> None:
         rows.append(
             (
                 name,
-                f"{total['success']}/{total['tasks']}",
+                f"{total['success']}/{total['episodes']}",
                 ", ".join(some[0].tags),
                 str(total["steps"]),
                 _seconds(total["median_ms"]),
@@ -103,25 +138,28 @@ def _row(one: TaskResult) -> tuple[str, ...]:
     return (one.id, _mark(one.success), str(one.steps), f"{one.tokens:,}", _seconds(one.ms), one.ended, why)
 
 
-def _tag_row(name: str, total: dict[str, int | float]) -> tuple[str, ...]:
+def _group_row(total: Mapping[str, Any]) -> tuple[str, ...]:
+    attacks = total["attacks"]
     return (
-        name,
         str(total["success"]),
-        str(total["tasks"]),
+        str(total["episodes"]),
+        _percents(total["wilson95"]),
         str(total["steps"]),
         f"{total['tokens']:,}",
+        str(total["asked"]),
+        str(total["refused"]),
+        f"{attacks['obeyed']}/{attacks['tried']}" if attacks["tried"] else "",
         _seconds(total["median_ms"]),
     )
 
 
-def _last_line(ran: Evaluation) -> str:
-    total = sums(ran.results)
-    cost = f", ${total['cost_usd']:.4f}" if total["cost_usd"] is not None else ""
+def _last_line(ran: Evaluation, summary: Mapping[str, Any], took: Mapping[str, Any]) -> str:
+    cost = f", ${summary['cost_usd']:.4f}" if summary["cost_usd"] is not None else ""
     unrun = "" if ran.complete else f" ({len(ran.results)} of {ran.wanted} run)"
     return (
-        f"{ran.model}, seed {ran.seed}: {total['success']} of {ran.wanted} tasks solved, "
-        f"{ran.percent:.1f} %{unrun}; {total['steps']} steps, {total['tokens']:,} tokens{cost}, "
-        f"{_seconds(ran.ms)}, {ran.jobs} at a time"
+        f"{ran.model}: {summary['success']} of {ran.wanted} runs solved, "
+        f"{ran.percent:.1f} %{unrun}; {summary['steps']} steps, {summary['tokens']:,} tokens{cost}, "
+        f"{_seconds(took['wall_ms'])}, {took['jobs']} at a time"
     )
 
 

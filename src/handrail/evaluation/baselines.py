@@ -84,7 +84,9 @@ BASELINES: dict[str, ModelOpener] = {
         "quitter-opens", _opened(task), finish("infeasible", message="It can't be done.")
     ),
     "asker": lambda task: FixedActions("asker", ask(), finish(answer=invented(task))),
-    "random": lambda task: RandomTaps(zlib.crc32(f"{task.seed} {task.id}".encode()) % 1_000_000),
+    "random": lambda task: RandomTaps(
+        zlib.crc32(f"{task.seed} {task.repeat} {task.id}".encode()) % 1_000_000
+    ),
 }
 """Those that must fail; the memoriser is made of a run with another seed, by `memory`."""
 

@@ -1,24 +1,68 @@
-"""Many templates at once in several processes: the phones of one process share a core."""
+"""Many templates at once in several processes, and what is known of them from before.
+
+The phones of one process share a core.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 from handrail.evaluation.lint import lint_template
 from handrail.evaluation.load import load_templates
+from handrail.evaluation.manifest import code_hash, hash_of
+from handrail.evaluation.template import TaskTemplate
 from handrail.evaluation.virtual_time import virtual_time
+
+
+class ProvedTemplates:
+    """A file with a line for every proof; one that was killed while it wrote leaves a half line, unread."""
+
+    def __init__(self, file: Path | None, seeds: Sequence[int]) -> None:
+        self._file = file
+        self._seeds = hash_of(json.dumps(list(seeds)).encode())
+        self._known: dict[str, dict[str, Any]] = {}
+        if file is not None and file.exists():
+            data = file.read_bytes()
+            if not data.endswith(b"\n"):
+                file.write_bytes(data[: data.rfind(b"\n") + 1])
+            for line in data.splitlines():
+                with suppress(ValueError, KeyError, TypeError):
+                    read = json.loads(line)
+                    self._known[read["key"]] = read["report"]
+
+    def known(self, template: TaskTemplate) -> dict[str, Any] | None:
+        """Only where template, code and seeds are the same."""
+        return self._known.get(self._key(template)) if self._file is not None else None
+
+    def add(self, template: TaskTemplate, report: Mapping[str, Any]) -> None:
+        """Durable when this returns."""
+        if self._file is None:
+            return
+        line = json.dumps({"key": self._key(template), "report": report}, ensure_ascii=False)
+        with self._file.open("a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{line}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _key(self, template: TaskTemplate) -> str:
+        source = template.file.read_bytes() if template.file else repr(template.raw).encode()
+        return f"{template.id} {hash_of(source)} {code_hash()} {self._seeds}"
 
 
 def lint_many(
     files: Sequence[str], names: Sequence[str], seeds: Sequence[int], jobs: int
 ) -> Iterator[dict[str, Any]]:
     """A report for each, as they are ready."""
-    if jobs == 1 or len(names) == 1:
+    if jobs == 1 or len(names) < 2:
         for name in names:
             yield lint_one(files, name, seeds)
         return
@@ -35,7 +79,7 @@ def lint_many(
 def lint_one(files: Sequence[str], name: str, seeds: Sequence[int]) -> dict[str, Any]:
     """By its name among those of the files: templates do not travel between processes."""
     began = time.process_time()
-    template = next(one for one in load_templates(files) if one.id == name)
+    template = next(one for one in load_templates(files or [name]) if one.id == name)
 
     async def proved() -> dict[str, Any]:
         async with virtual_time() as virtual:

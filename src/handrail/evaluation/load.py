@@ -21,10 +21,16 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ENDS = (".yaml", ".yml", ".py")
 
 
-def load_tasks(wanted: Sequence[str] = (), seeds: Sequence[int] = (1,)) -> list[EvalTask]:
-    """Every chosen template with every seed, seed by seed."""
+SAFETY = "safety"
+"""The suite of what can do harm: an adversary on the screen, or a person who says no."""
+
+
+def load_tasks(wanted: Sequence[str] = (), seeds: Sequence[int] = (1,), repeats: int = 1) -> list[EvalTask]:
+    """Every chosen template with every seed, seed by seed, and all of it again for every repeat."""
     templates = load_templates(wanted)
-    return [told(template, seed) for seed in seeds for template in templates]
+    once = [told(template, seed) for seed in seeds for template in templates]
+    more = [task.model_copy(update={"repeat": at}) for at in range(2, repeats + 1) for task in once]
+    return once + more
 
 
 def load_templates(wanted: Sequence[str] = ()) -> list[TaskTemplate]:
@@ -42,10 +48,24 @@ def load_templates(wanted: Sequence[str] = ()) -> list[TaskTemplate]:
     return list(chosen.values())
 
 
+def of_suite(suites: Sequence[str], words: Sequence[str]) -> list[str]:
+    """What is wanted of these suites: some words of a shipped one, or files and folders besides the words."""
+    own = [one for one in suites if one not in ("phone", SAFETY)]
+    if SAFETY not in suites:
+        return [*own, *words]
+    safe = {one.id for one in load_templates([SAFETY])}
+    chosen = [one.id for one in load_templates(words or [SAFETY]) if one.id in safe]
+    if not chosen:
+        raise InvalidAction("none of these tasks is about safety", path="tasks", hint="Leave --suite away.")
+    return [*chosen, *own]
+
+
 def _chosen(word: str) -> list[TaskTemplate]:
     """A shipped file has the name of its task."""
     path = Path(word).expanduser()
     shipped = _files(SHIPPED)
+    if word == SAFETY:
+        return [template for template in _folder(SHIPPED) if _is_about_safety(template)]
     if named := [file for file in shipped if file.stem.replace("_", "-") == word]:
         return [read_template(named[0])]
     if path.is_dir():
@@ -59,6 +79,12 @@ def _chosen(word: str) -> list[TaskTemplate]:
     close = nearest(word, [*tags, *(task.id for _, task in all_of_them)])[:2]
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Tags: {', '.join(tags)}."
     raise InvalidAction(f"no task, tag, file or folder is named {word!r}", path="tasks", hint=hint)
+
+
+def _is_about_safety(template: TaskTemplate) -> bool:
+    """In any of its worlds."""
+    tasks = [template.task(1, world) for world in template.worlds]
+    return any(task.attack or any(not line.approve for line in task.person) for task in tasks)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -81,7 +107,7 @@ def _folder(folder: Path) -> list[TaskTemplate]:
 
 def read_template(file: Path) -> TaskTemplate:
     """What is wrong with it is told with file and path; its first task is made, too."""
-    template = _python(file) if file.suffix == ".py" else TaskTemplate(_mapping(file))
+    template = _python(file) if file.suffix == ".py" else TaskTemplate(_mapping(file), file=file)
     told(template, 1, file)
     return template
 
@@ -109,7 +135,7 @@ def _python(file: Path) -> TaskTemplate:
         raise InvalidAction(
             f"{file}: {type(error).__name__}: {error}", path="tasks", hint="It needs a dict TEMPLATE."
         ) from None
-    return TaskTemplate(raw, getattr(module, "values", None), getattr(module, "judge", None))
+    return TaskTemplate(raw, getattr(module, "values", None), getattr(module, "judge", None), file)
 
 
 def _mapping(file: Path) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from handrail.agent.model import AgentModel
 from handrail.evaluation.baselines import memoriser, reference
+from handrail.evaluation.result import EpisodeKey, key_of
 from handrail.evaluation.run import EvaluationPlan, episode
 from handrail.evaluation.task import EvalTask
 from handrail.evaluation.virtual_time import VirtualTime
@@ -21,14 +22,13 @@ async def known_by_heart(task: EvalTask, time: VirtualTime) -> list[Mapping[str,
 
 
 class Memorisers:
-    """A memoriser for every task, once it has learned them."""
+    """A memoriser for every task, once it has learned it."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
+        self._known: dict[EpisodeKey, list[Mapping[str, Any]]] = {}
 
-    async def learn(self, tasks: Sequence[EvalTask], time: VirtualTime) -> None:
-        for task in tasks:
-            self._known[task.id, task.seed] = await known_by_heart(task, time)
+    async def learn(self, task: EvalTask, time: VirtualTime) -> None:
+        self._known[key_of(task)] = await known_by_heart(task, time)
 
     def open(self, task: EvalTask) -> AgentModel:
-        return memoriser(self._known[task.id, task.seed])
+        return memoriser(self._known[key_of(task)])

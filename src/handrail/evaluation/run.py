@@ -6,11 +6,11 @@ import asyncio
 import json
 import tempfile
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
@@ -22,7 +22,7 @@ from handrail.clock import Clock
 from handrail.errors import HandrailError
 from handrail.evaluation.evidence import RunDeed, TaskEvidence
 from handrail.evaluation.judge import attacks, is_shown_by_state, problems, state_problems
-from handrail.evaluation.result import TaskResult
+from handrail.evaluation.result import TaskResult, folder_name
 from handrail.evaluation.stage import EvaluationStage, stage
 from handrail.evaluation.task import EvalTask
 from handrail.evaluation.virtual_time import VirtualTime
@@ -44,10 +44,16 @@ class EvaluationPlan:
     out: Path | None = None
     """Where runs are kept, each in a folder of its own."""
     max_steps: int | None = None
+    pictures: bool = True
+    """Whether what is kept has pictures: they are most of it."""
+    prepare: Callable[[EvalTask], Awaitable[None]] | None = None
+    """Before a model is opened for a task."""
 
 
 async def run_one(task: EvalTask, plan: EvaluationPlan) -> TaskResult:
     """The verdict; what fails in the run is part of it."""
+    if plan.prepare is not None:
+        await plan.prepare(task)
     return (await episode(task, plan))[0]
 
 
@@ -61,7 +67,9 @@ async def episode(
         try:
             async with _folders(task, plan.out) as (folder, home), stage(task, home, clock) as ready:
                 busy(ready)
-                ran, evidence = await perform(task, ready, model, clock, plan.max_steps, folder)
+                ran, evidence = await perform(
+                    task, ready, model, clock, plan.max_steps, folder, pictures=plan.pictures
+                )
         except HandrailError as error:  # a setup that the phone does not take
             return _not_run(task, error, (time.monotonic() - began) * 1000), None, None
         finally:
@@ -76,6 +84,8 @@ async def perform(
     clock: Clock,
     max_steps: int | None = None,
     folder: Path | None = None,
+    *,
+    pictures: bool = True,
 ) -> tuple[RunResult, TaskEvidence]:
     """One model at work on a stage that is ready."""
     before = ready.phone.state()
@@ -87,7 +97,7 @@ async def perform(
         clock=clock,
         budget=Budget(steps=max_steps or task.steps),
         folder=folder,
-        terms=Terms(pictures=folder is not None),
+        terms=Terms(pictures=pictures and folder is not None),
     )
     return ran, await _settled(task, ready, ran, witness, before, clock)
 
@@ -120,7 +130,7 @@ async def _clock_of(
 async def _folders(task: EvalTask, out: Path | None) -> AsyncIterator[tuple[Path | None, Path]]:
     """The run's folder, where it is kept, and the home of everything else."""
     if out is not None:
-        kept = out / f"{task.id}.{task.seed}"
+        kept = out / folder_name(task)
         kept.mkdir(parents=True)
         yield kept, kept / "home"
         return
@@ -185,8 +195,14 @@ def _told(action: Mapping[str, object]) -> str:
 def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
     why = f"{error.code}: {error.message}"
     return TaskResult(
-        task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags, seed=task.seed
+        task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags, **_about(task)
     )
+
+
+def _about(task: EvalTask) -> dict[str, Any]:
+    """What is known of an episode before it is run."""
+    names = ("seed", "repeat", "optimal", "kind", "difficulty", "kinds", "skills", "apps")
+    return {name: getattr(task, name) for name in names}
 
 
 def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
@@ -206,30 +222,26 @@ def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -
         why="; ".join(found),
         tags=task.tags,
         answer=evidence.answer,
-        report=str(ran.folder / REPORT) if ran.folder else None,
-        seed=task.seed,
-        optimal=task.optimal,
+        report=f"{folder_name(task)}/{REPORT}" if ran.folder else None,
         asked=len(evidence.questions),
+        refused=sum(step.outcome == "refused" for step in ran.steps),
         attacked=bool(attacks(task, evidence)) if task.attack else None,
-        kind=task.kind,
-        difficulty=task.difficulty,
+        **_about(task),
     )
 
 
 USUAL_JOBS = 4
-"""All phones live in one process, which has one core: runs mostly wait, and four of them fill it. More pays
-where the model is slow."""
+"""Of models that think elsewhere: more pays where one is slow."""
 Done = Callable[[TaskResult], None]
 
 
-async def run_all(tasks: Sequence[EvalTask], plan: EvaluationPlan, jobs: int, done: Done) -> None:
+async def run_all(tasks: Iterator[EvalTask], plan: EvaluationPlan, jobs: int, done: Done) -> None:
     """Every task once. Cancelled, it ends what runs; what was done has been told."""
-    waiting = deque(tasks)
 
     async def work() -> None:
-        while waiting:
-            done(await run_one(waiting.popleft(), plan))
+        for task in tasks:
+            done(await run_one(task, plan))
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(min(jobs, len(tasks))):
+        for _ in range(jobs):
             group.create_task(work())

@@ -98,6 +98,8 @@ class EvalTask(StrictPart):
     kind: Kind = "possible"
     """Of this world."""
     seed: int = 1
+    repeat: int = 1
+    """Which of several runs with this seed."""
     world_name: str = ""
     now_ms: int = 0
     """The phone's time of day at the start."""

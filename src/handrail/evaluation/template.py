@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -38,6 +39,7 @@ class TaskTemplate:
     """`values(v)` of a Python file: values that the kinds can't draw."""
     judge: Callable[[Any, Mapping[str, Any]], list[str]] | None = None
     """`judge(evidence, v)`: what does not hold."""
+    file: Path | None = None
 
     @property
     def id(self) -> str:

@@ -19,7 +19,7 @@ from handrail.clock import Clock
 from handrail.errors import HandrailError
 from handrail.evaluation.miniwob.episode import Reward, WobStage, wob_stage
 from handrail.evaluation.miniwob.site import WobTask, wob_site
-from handrail.evaluation.result import TaskResult
+from handrail.evaluation.result import TaskResult, folder_name
 from handrail.waiting import beside
 
 USUAL_JOBS = 2
@@ -36,6 +36,7 @@ class WobPlan:
     clock: Clock
     out: Path | None = None
     max_steps: int | None = None
+    pictures: bool = True
 
 
 async def run_wob(
@@ -65,13 +66,16 @@ async def _run_one(task: WobTask, stage: WobStage, plan: WobPlan) -> TaskResult:
     except HandrailError as error:
         why, ms = f"{error.code}: {error.message}", plan.clock.monotonic_ms() - began
         return TaskResult(
-            task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags, seed=task.seed
+            *(task.id, task.title, False, False, 0, 0, None, ms, "failed", why, task.tags),
+            seed=task.seed,
+            repeat=task.repeat,
+            kinds=task.tags,
         )
     return _result(begun, ran, reward, plan.clock.monotonic_ms() - began)
 
 
 async def _run(task: WobTask, stage: WobStage, plan: WobPlan) -> tuple[RunResult, Reward]:
-    folder = plan.out / f"{task.id}-{task.seed}" if plan.out else None
+    folder = plan.out / folder_name(task) if plan.out else None
     if folder is not None:
         folder.mkdir(parents=True)
     model, stop = plan.open_model(task), asyncio.Event()
@@ -84,7 +88,7 @@ async def _run(task: WobTask, stage: WobStage, plan: WobPlan) -> tuple[RunResult
                 clock=plan.clock,
                 budget=Budget(steps=plan.max_steps or task.steps),
                 folder=folder,
-                terms=Terms(stop=stop, pictures=folder is not None),
+                terms=Terms(stop=stop, pictures=plan.pictures and folder is not None),
             )
             deadline = plan.clock.monotonic_ms() + (GRACE_MS if len(ran.steps) > 1 else 0)
             while not stop.is_set() and plan.clock.monotonic_ms() < deadline:
@@ -111,6 +115,9 @@ def _result(task: WobTask, ran: RunResult, reward: Reward, ms: float) -> TaskRes
         why="" if solved else judged,
         tags=task.tags,
         answer=ran.message if ran.success else "",
-        report=str(ran.folder / REPORT) if ran.folder else None,
+        report=f"{folder_name(task)}/{REPORT}" if ran.folder else None,
         seed=task.seed,
+        repeat=task.repeat,
+        kinds=task.tags,
+        refused=sum(step.outcome == "refused" for step in ran.steps),
     )

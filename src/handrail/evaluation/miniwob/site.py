@@ -37,6 +37,7 @@ class WobTask:
     tags: tuple[str, ...] = ()
     instruction: str = ""
     steps: int = STEPS
+    repeat: int = 1
 
     @property
     def title(self) -> str:
@@ -58,16 +59,26 @@ def pages() -> Path:
     )
 
 
+def page_file(name: str) -> Path:
+    """What a task is made of, besides the package's shared scripts."""
+    return pages() / PACKAGE / f"{name}.html"
+
+
 def load_wob_tasks(
-    wanted: Sequence[str], seeds: Sequence[int], tags: Mapping[str, tuple[str, ...]]
+    wanted: Sequence[str], seeds: Sequence[int], tags: Mapping[str, tuple[str, ...]], repeats: int = 1
 ) -> list[WobTask]:
-    """By name or tag, once per seed; without a wish all that there are. Raises `InvalidAction`."""
+    """By name or tag, with every seed and repeat; without a wish all. Raises `InvalidAction`."""
     names = sorted(one.stem for one in (pages() / PACKAGE).glob("*.html"))
     tagged = {
         name: ("out of reach",) if name in OUT_OF_REACH else tags.get(name, ("other",)) for name in names
     }
     chosen = [name for word in wanted for name in _chosen(word, tagged)] if wanted else names
-    return [WobTask(name, seed, tagged[name]) for name in dict.fromkeys(chosen) for seed in seeds]
+    return [
+        WobTask(name, seed, tagged[name], repeat=repeat)
+        for repeat in range(1, repeats + 1)
+        for name in dict.fromkeys(chosen)
+        for seed in seeds
+    ]
 
 
 def _chosen(word: str, tagged: Mapping[str, tuple[str, ...]]) -> list[str]:

@@ -1,0 +1,72 @@
+"""Two sentences of docs/evaluation.md, tried on every shipped template and on the example."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from handrail.cli.evaluate import evaluate
+from handrail.evaluation.baselines import BASELINES, ModelOpener, memoriser
+from handrail.evaluation.load import load_templates
+from handrail.evaluation.memory import known_by_heart
+from handrail.evaluation.result import TaskResult
+from handrail.evaluation.run import EvaluationPlan, run_one
+from handrail.evaluation.task import EvalTask
+from handrail.evaluation.virtual_time import virtual_time
+
+NAMES = [template.id for template in load_templates()]
+EXAMPLES = Path(__file__).parents[2] / "examples" / "eval"
+SEEDS = (1, 2)
+
+
+async def by_heart(task: EvalTask) -> TaskResult:
+    async with virtual_time() as time:
+        actions = await known_by_heart(task, time)
+        return await run_one(task, EvaluationPlan(lambda _: memoriser(actions), time))
+
+
+async def told(task: EvalTask, opener: ModelOpener) -> TaskResult:
+    async with virtual_time() as time:
+        return await run_one(task, EvaluationPlan(opener, time))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_claim_of_success_fails(name: str) -> None:
+    [template] = load_templates([name])
+    for task in map(template.task, SEEDS):
+        result = asyncio.run(told(task, BASELINES["liar"]))
+        assert not result.success, (name, task.seed)
+        assert result.why
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_can_be_known_by_heart(name: str) -> None:
+    [template] = load_templates([name])
+    for task in map(template.task, SEEDS):
+        assert not asyncio.run(by_heart(task)).success, (name, task.seed)
+
+
+def test_the_example_is_run_as_the_page_says() -> None:
+    said = CliRunner().invoke(evaluate, ["--suite", str(EXAMPLES), "--seeds", "1..2", "--json"])
+    assert said.exit_code == 0, said.output
+    assert json.loads(said.stdout)["summary"]["percent"] == 100.0
+
+
+@pytest.mark.slow
+def test_the_example_is_proved_and_a_proof_is_not_made_twice(tmp_path: Path) -> None:
+    file = tmp_path / "proved.jsonl"
+    words = ["lint", str(EXAMPLES), "--seeds", "1..2", "--resume", str(file)]
+    first = CliRunner().invoke(evaluate, words)
+    assert first.exit_code == 0, first.output
+    with file.open("a") as opened:
+        opened.write('{"key": "half')
+    again = CliRunner().invoke(evaluate, words)
+    assert again.output.startswith("known ✓ note-code")
+    assert file.read_text().count("\n") == 1
+    other = CliRunner().invoke(evaluate, [*words[:3], "1", *words[4:]])
+    assert other.output.startswith("1/1 ✓ note-code")
