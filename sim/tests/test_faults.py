@@ -242,6 +242,18 @@ def test_an_app_starts_slowly() -> None:
     with_hand(story)
 
 
+def test_back_leaves_an_app_that_has_not_started_yet() -> None:
+    async def story(hand: Hand) -> None:
+        hand.phone.faults.add("slow_app_start", ms=2000)
+        hand.phone.start_activity(package=CONTACTS)
+        await hand.wait(500)
+        hand.phone.key(4)
+        await hand.wait(3000)
+        assert hand.phone.state()["front"]["package"] == "com.android.launcher3"
+
+    with_hand(story)
+
+
 def test_the_clock_ticks() -> None:
     async def story(hand: Hand) -> None:
         def clock() -> str:

@@ -49,6 +49,7 @@ SHOWN = {
     "calendar": "Caulking",
     "shop": "€12.34",
     "react_lab": "Low tide",
+    "dialer": "Call Ida Fell",
 }
 
 

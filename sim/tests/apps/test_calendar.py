@@ -21,6 +21,13 @@ def test_an_event_that_was_typed_is_in_the_provider(owner: Owner) -> None:
 
 
 @story("calendar")
+def test_the_state_tells_what_an_event_says_of_itself(owner: Owner) -> None:
+    owner.phone.give({"calendar": [{"title": "Regatta", "description": "Bring oars", "all_day": True}]})
+    [event] = owner.phone.state()["apps"][PACKAGE]["events"]
+    assert (event["description"], event["all_day"]) == ("Bring oars", True)
+
+
+@story("calendar")
 def test_an_intent_fills_the_form_and_a_bad_time_is_refused(owner: Owner) -> None:
     owner.phone.start_activity(
         action="android.intent.action.INSERT",

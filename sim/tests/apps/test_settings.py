@@ -167,3 +167,20 @@ def test_search_leads_to_the_page(person: Owner) -> None:
 def test_an_intent_opens_the_wifi_page(person: Owner) -> None:
     assert person.phone.start_activity(action="android.settings.WIFI_SETTINGS").ok
     assert person.sees("Lighthouse Cafe")
+
+
+@story("settings")
+def test_a_secured_network_turns_a_wrong_password_away(person: Owner) -> None:
+    air = [{"name": "Home"}, {"name": "Quay", "secured": True, "password": "saltwater"}]
+    person.phone.give({"settings": {"wifi": air}})
+    go(person, "Network & internet", "Internet", "Quay")
+    person.type("freshwater", "password")
+    person.tap("Connect")
+    person.wait(2000)
+    assert person.sees("Check password and try again")
+    assert person.phone.state()["apps"][PACKAGE]["wifi"] == "Home"
+    person.tap("Quay")
+    person.type("saltwater", "password")
+    person.tap("Connect")
+    person.wait(2000)
+    assert person.phone.state()["apps"][PACKAGE]["wifi"] == "Quay"

@@ -291,6 +291,8 @@ class Calendar(App):
                     "id": one["_id"],
                     "title": one["title"],
                     "location": one["eventLocation"] or "",
+                    "description": one["description"] or "",
+                    "all_day": bool(one["allDay"]),
                     "day": f"{self.phone.local(one['begin']):%Y-%m-%d}",
                     "from": f"{self.phone.local(one['begin']):%H:%M}",
                     "to": f"{self.phone.local(one['end']):%H:%M}",

@@ -131,10 +131,9 @@ class Dialtacts(Activity):
         when = self.phone.local(call["date"])
         words = f"{_KINDS.get(call['type'], 'Call')}, {when:%b} {when.day}, {when:%H:%M}"
         dial = partial(self.dial, call["number"])
-        back = icon_button("call", f"Call {call['name'] or call['number']}", dial, id="call_back")
-        return item(
-            call["name"] or call["number"], words, trailing=back, on_click=partial(self.take, call["number"])
-        )
+        name = call["name"] or telephony.known_as(self.phone, call["number"])
+        back = icon_button("call", f"Call {name}", dial, id="call_back")
+        return item(name, words, trailing=back, on_click=partial(self.take, call["number"]))
 
     def take(self, number: str) -> None:
         self.state.update(number=number, tab=1)

@@ -250,7 +250,7 @@ class Tasks:
     def back(self) -> None:
         """The back key when no dialog, keyboard or shade wanted it."""
         top = self.top
-        if top is None or top.back():
+        if top is None or (not top.starting and top.back()):
             self.phone.touched_app()
             return
         if top.app.package == HOME:

@@ -100,7 +100,7 @@ def show(phone: Context) -> None:
 
 
 def _call(phone: Context, number: str, state: str) -> dict[str, Any]:
-    name = _name(phone, number)
+    name = known_as(phone, number)
     return {
         "number": number,
         "name": name,
@@ -110,7 +110,7 @@ def _call(phone: Context, number: str, state: str) -> dict[str, Any]:
     }
 
 
-def _name(phone: Context, number: str) -> str:
+def known_as(phone: Context, number: str) -> str:
     """The name in the contacts, or the number."""
     wanted = re.sub(r"\D", "", number)[-_DIGITS:]
     rows = phone.providers.database("contacts2.db").execute("SELECT name, number FROM view_v1_phones")

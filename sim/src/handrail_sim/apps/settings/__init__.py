@@ -92,7 +92,7 @@ class Settings(App):
     )
 
     def fill(self, given: Any) -> None:
-        """`global`, `secure`, `system` by name; `wifi` with `name`, `secured`; `paired`; `nearby`."""
+        """The three tables by name; `wifi` with `name`, `secured`, `password`; `paired`; `nearby`."""
         told = mapping(given, "settings", "global secure system wifi paired nearby")
         for table in ("global", "secure", "system"):
             for name, value in dict(told.pop(table, {})).items():

@@ -27,6 +27,12 @@ def networks(phone: Device) -> dict[str, bool]:
     return dict(NETWORKS) if given is None else {row["name"]: bool(row.get("secured")) for row in given}
 
 
+def password_of(phone: Device, ssid: str) -> str:
+    """What a secured network asks for; empty where any that is long enough will do."""
+    given = phone.world.get("com.android.settings", {}).get("wifi") or []
+    return next((str(row.get("password", "")) for row in given if row["name"] == ssid), "")
+
+
 def first_network(phone: Device) -> str:
     """The one that a new phone is on."""
     return next(iter(networks(phone)), "")
@@ -76,7 +82,7 @@ class Internet(Page):
     title = "Internet"
 
     def on_create(self) -> None:
-        self.state.update(scanned=True, connecting="", asked="", password="")
+        self.state.update(scanned=True, connecting="", asked="", password="", refused="")
 
     @property
     def connected(self) -> str:
@@ -104,6 +110,8 @@ class Internet(Page):
             summary = "Connecting…"
         elif ssid == self.connected:
             summary = "Connected"
+        elif ssid == self.state["refused"]:
+            summary = "Check password and try again"
         else:
             summary = "Saved" if ssid in self._saved() else ""
         lock = icon("lock", "Secure network") if secured else None
@@ -150,11 +158,17 @@ class Internet(Page):
         if len(self.state["password"]) < _SHORTEST_PASSWORD:
             self.toast("Password must have at least 8 characters")
             return
-        self.connect(self.state["asked"])
+        self.connect(self.state["asked"], self.state["password"])
 
-    def connect(self, ssid: str) -> None:
-        self.state["connecting"] = ssid
-        self.later(_CONNECT_MS, self.joined, ssid)
+    def connect(self, ssid: str, password: str = "") -> None:
+        self.state.update(connecting=ssid, refused="")
+        wanted = password_of(self.phone, ssid)
+        is_right = ssid in self._saved() or wanted in ("", password)
+        self.later(_CONNECT_MS, self.joined if is_right else self.turned_away, ssid)
+
+    def turned_away(self, ssid: str) -> None:
+        if self.state["connecting"] == ssid:
+            self.state.update(connecting="", refused=ssid)
 
     def joined(self, ssid: str) -> None:
         if self.state["connecting"] != ssid:
