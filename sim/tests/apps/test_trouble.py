@@ -143,6 +143,7 @@ def test_a_phone_can_be_given_birds_words_and_a_spinner_without_end() -> None:
     person.phone.give(
         {
             "trouble": {
+                "rows": {"Late button": "Terms of the Marigold"},
                 "birds": ["Curlew", "Knot"],
                 "target": "Knot",
                 "loading_ms": 0,
@@ -155,7 +156,7 @@ def test_a_phone_can_be_given_birds_words_and_a_spinner_without_end() -> None:
     person.wait(60_000)
     assert person.sees("Loading…")
     person.back()
-    person.tap("Late button")
+    person.tap("Terms of the Marigold")
     assert person.sees("Clause nine: bring a rope.")
     person.back()
     person.tap("Shifting list")

@@ -35,9 +35,9 @@ class Trouble(App):
     }
 
     def fill(self, given: Any) -> None:
-        """`birds` and the one to tap; `loaded` after `loading_ms` (0 is never); `terms`; `notice`."""
+        """`rows`: other names for some; `birds` and the one to tap; `loaded` after `loading_ms` (0 is never); `terms`; `notice`."""
         self.phone.world[self.package] = mapping(
-            given, "trouble", "birds target loaded loading_ms terms notice"
+            given, "trouble", "rows birds target loaded loading_ms terms notice"
         )
 
     def state(self) -> dict[str, Any]:
