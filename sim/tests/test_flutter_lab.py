@@ -135,6 +135,9 @@ def test_a_saved_task_appears_after_its_frames_and_nothing_moves_before() -> Non
         assert "Wind the clock" in hand.phone.dump()
         assert hand.phone.state()["apps"][FLUTTER] == {
             "tasks": ["Oil the hinge", "Return the book", "Buy stamps", "Wind the clock"],
+            "done": [],
+            "speed": [30],
+            "counter": 0,
             "saving": 0,
         }
 

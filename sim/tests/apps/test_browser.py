@@ -84,3 +84,13 @@ def test_a_link_from_outside_opens_here() -> None:
     person.phone.start_activity(action="android.intent.action.VIEW", data="https://harbour.example/hours")
     person.wait(1500)
     assert person.sees("Thursday: 9 to 22")
+
+
+def test_a_page_that_is_opened_again_has_an_empty_form() -> None:
+    person = browsing()
+    person.tap("Become a member")
+    person.type("Ada Marrow", "name")
+    assert person.sees("Ada Marrow")
+    person.back()
+    person.tap("Become a member")
+    assert not person.sees("Ada Marrow")

@@ -74,6 +74,7 @@ def test_a_deleted_picture_is_gone_from_the_grid() -> None:
     assert person.sees("grid")
     person.tap("tile", 1)
     assert person.state(GALLERY)["last_viewed"] == 2
+    assert person.state(GALLERY)["deleted"]
     assert before
 
 

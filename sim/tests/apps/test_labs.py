@@ -58,6 +58,15 @@ def test_compose_words_are_children_of_what_takes_the_tap() -> None:
     assert person.sees("Count: 2")
 
 
+def test_compose_tells_what_was_saved_and_nothing_before() -> None:
+    person = opened("compose_lab", COMPOSE)
+    person.tap("Read aloud")
+    assert person.state(COMPOSE)["on"] == []
+    person.tap("Save")
+    saved = person.state(COMPOSE)
+    assert (saved["on"], saved["volume"], saved["notifications"]) == (["Data saver", "Read aloud"], 40, "Off")
+
+
 def test_compose_field_and_list_work() -> None:
     person = opened("compose_lab", COMPOSE)
     person.type("Una", "Your name")

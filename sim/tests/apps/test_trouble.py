@@ -118,7 +118,7 @@ def test_the_late_button_appears_after_four_seconds() -> None:
 def test_a_covered_button_gets_no_tap_until_the_banner_is_gone() -> None:
     person = in_trouble("Covered button")
     person.tap("Accept")
-    assert person.state(TROUBLE) == {"done": [], "missed": ["banner"]}
+    assert person.state(TROUBLE) == {"done": [], "missed": ["banner"], "form": ""}
     person.tap("Close banner")
     person.tap("Accept")
     assert person.state(TROUBLE)["done"] == ["accepted"]
@@ -135,4 +135,29 @@ def test_the_dialog_comes_in_the_middle_of_the_form() -> None:
     person.tap("Next")
     assert person.sees("Ready, Una?")
     person.tap("Finish")
-    assert person.state(TROUBLE) == {"done": ["finished the form"], "missed": []}
+    assert person.state(TROUBLE) == {"done": ["finished the form"], "missed": [], "form": "Una"}
+
+
+def test_a_phone_can_be_given_birds_words_and_a_spinner_without_end() -> None:
+    person = Person("trouble")
+    person.phone.give(
+        {
+            "trouble": {
+                "rows": {"Late button": "Terms of the Marigold"},
+                "birds": ["Curlew", "Knot"],
+                "target": "Knot",
+                "loading_ms": 0,
+                "terms": "Clause nine: bring a rope.",
+            }
+        }
+    )
+    person.open(TROUBLE)
+    person.tap("Spinner that ends")
+    person.wait(60_000)
+    assert person.sees("Loading…")
+    person.back()
+    person.tap("Terms of the Marigold")
+    assert person.sees("Clause nine: bring a rope.")
+    person.back()
+    person.tap("Shifting list")
+    assert person.sees("Tap Knot")

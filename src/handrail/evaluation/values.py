@@ -115,7 +115,7 @@ def filled(value: Any, values: Mapping[str, Any], *, texts: bool = False) -> Any
     """Every `$name` and `${name.part}` in every text; names that are not known stay, `${secret:…}` too.
 
     A text that is nothing but `$name` becomes the value as it is, a number or a list; with `texts` and inside
-    of other words it is written out.
+    of other words and in the name of a mapping's entry it is written out.
     """
     if isinstance(value, str):
         whole = _NAME.fullmatch(value)
@@ -125,7 +125,9 @@ def filled(value: Any, values: Mapping[str, Any], *, texts: bool = False) -> Any
                 return found
         return _NAME.sub(lambda match: _written(match, values), value)
     if isinstance(value, dict):
-        return {name: filled(one, values, texts=texts) for name, one in value.items()}
+        return {
+            filled(name, values, texts=True): filled(one, values, texts=texts) for name, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [filled(one, values, texts=texts) for one in value]
     return value

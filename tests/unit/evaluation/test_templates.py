@@ -55,6 +55,7 @@ def test_a_text_that_is_only_a_name_becomes_the_value_itself_and_is_written_out_
         3, "3", "3.", values["who"], "Call Ada at 7", "b", "12.x",
     ]  # fmt: skip
     assert filled(["$n", "$many"], values, texts=True) == ["3", "a, b"]
+    assert filled({"ferry.example/$n": "$n"}, values) == {"ferry.example/3": 3}
 
 
 def one_value(kind: dict[str, Any], seed: int) -> Any:

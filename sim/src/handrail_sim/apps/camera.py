@@ -25,7 +25,7 @@ class Viewfinder(Activity):
 
     def on_create(self) -> None:
         video = self.intent.action.endswith(("VIDEO_CAMERA", "VIDEO_CAPTURE"))
-        self.state.update(mode=int(video), seen=0, since_ms=0)
+        self.state.update(mode=int(video), seen=0, since_ms=0, last="")
 
     def build(self) -> View:
         since = self.state["since_ms"]
@@ -37,6 +37,7 @@ class Viewfinder(Activity):
                 text(f"{seconds // 60:02d}:{seconds % 60:02d}", "title", id="recording_time", padding=16.0)
                 if since
                 else None,
+                self.thumbnail() if self.state["last"] else None,
                 height="wrap",
                 weight=1.0,
             ),
@@ -53,6 +54,19 @@ class Viewfinder(Activity):
                 align="center_h",
             ),
             height="fill",
+        )
+
+    def thumbnail(self) -> View:
+        """What was taken last, small, as AOSP's camera shows it."""
+        words = f"Most recent capture, {self.state['last']}"
+        return image(
+            f"landscape:{self.state['last']}",
+            words,
+            id="rounded_thumbnail_view",
+            width=56.0,
+            height=56.0,
+            margin=16.0,
+            align="bottom",
         )
 
     @property
@@ -79,7 +93,8 @@ class Viewfinder(Activity):
         return False
 
     def take_photo(self) -> None:
-        keep(self.phone, "IMG", ".jpg", photo(self.scene), media_type=1)
+        path = keep(self.phone, "IMG", ".jpg", photo(self.scene), media_type=1)
+        self.state["last"] = path.rpartition("/")[2]
         self.state["seen"] += 1
         if self.intent.action.endswith("_CAPTURE"):
             self.finish({"data": "photo"})
@@ -93,7 +108,7 @@ class Viewfinder(Activity):
         except NoEncoder:
             self.toast("Can't record video")
             return
-        keep(self.phone, "VID", ".mp4", made, media_type=3)
+        self.state["last"] = keep(self.phone, "VID", ".mp4", made, media_type=3).rpartition("/")[2]
         self.state["seen"] += 1
 
     def on_pause(self) -> None:

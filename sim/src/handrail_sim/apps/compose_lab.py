@@ -184,7 +184,11 @@ class Main(Activity):
         self.state["name"] = words
 
     def save(self) -> None:
-        self.app.prefs("lab")["saved"] = f"{self.state['count']} {self.state['name']}".strip()
+        kept = self.app.prefs("lab")
+        kept["saved"] = f"{self.state['count']} {self.state['name']}".strip()
+        names = [name for name, on in zip(_TOGGLES, self.state["toggles"], strict=True) if on]
+        kept["on"], kept["volume"] = "\n".join(names), round(self.state["volume"])
+        kept["notifications"] = _LEVELS[self.state["level"]]
         self.toast("Saved")
         self.state["uploads"] += 1
         self.later(UPLOAD_MS, self.uploaded)
@@ -231,7 +235,15 @@ class ComposeLab(App):
     providers = {"com.handrail.composelab.agentest.idling/state": "idling"}
 
     def state(self) -> dict[str, Any]:
-        return {"saved": str(self.prefs("lab").get("saved", "")), "uploads": self.uploads()}
+        """What was saved last; `on` are the switches."""
+        kept = self.prefs("lab")
+        return {
+            "saved": str(kept.get("saved", "")),
+            "on": [name for name in str(kept.get("on", "")).split("\n") if name],
+            "volume": int(kept.get("volume", 0)),
+            "notifications": str(kept.get("notifications", "")),
+            "uploads": self.uploads(),
+        }
 
     def uploads(self) -> int:
         """How many are under way."""

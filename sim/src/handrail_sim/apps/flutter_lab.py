@@ -216,6 +216,9 @@ class FlutterLab(App):
         screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]
         return {
             "tasks": [name for screen in screens for name, _ in screen.state["tasks"]],
+            "done": [name for screen in screens for name, done in screen.state["tasks"] if done],
+            "speed": [round(screen.state["speed"]) for screen in screens][-1:],
+            "counter": sum(screen.state["counter"] for screen in screens),
             "saving": sum(screen.state["saving"] for screen in screens),
         }
 

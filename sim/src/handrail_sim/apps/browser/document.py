@@ -87,6 +87,7 @@ def _input(browser: Main, block: Input) -> View:
         text(block.label, "label", cls="android.widget.TextView"),
         field(
             f"={block.name}",
+            str(browser.state["values"].get(block.name, "")),
             hint=block.label,
             on_change=partial(browser.set_value, block.name),
             input_type=_KEYBOARDS.get(block.kind, "text"),

@@ -28,6 +28,7 @@ class Gallery(App):
         kept = self.prefs("gallery")
         return {
             "favourites": [int(name) for name in str(kept.get("favourites", "")).split(",") if name],
+            "deleted": [int(name) for name in str(kept.get("deleted", "")).split(",") if name],
             "last_viewed": int(kept.get("last_viewed", -1)),
             "scale": float(kept.get("scale", 1.0)),
         }

@@ -9,10 +9,14 @@ from handrail_sim.apps.trouble.main import Main
 from handrail_sim.apps.trouble.moving import Restless, Shifting
 from handrail_sim.apps.trouble.waiting import Endless, Late, Loading
 from handrail_sim.system.activities import App
+from handrail_sim.system.world import mapping
 
 
 class Trouble(App):
-    """`state["done"]` is what was reached, in order; `state["missed"]` the taps that hit something else."""
+    """`state["done"]` is what was reached, in order; `state["missed"]` the taps that hit something else.
+
+    `state["form"]` is the name with which the form was finished.
+    """
 
     package = "com.handrail.trouble"
     label = "Trouble"
@@ -30,11 +34,18 @@ class Trouble(App):
         "InterruptedActivity": Interrupted,
     }
 
+    def fill(self, given: Any) -> None:
+        """`rows`: other names for some; `birds` and the one to tap; `loaded` after `loading_ms` (0 is never); `terms`; `notice`."""
+        self.phone.world[self.package] = mapping(
+            given, "trouble", "rows birds target loaded loading_ms terms notice"
+        )
+
     def state(self) -> dict[str, Any]:
         kept = self.prefs("trouble")
-        return {
+        lines = {
             name: [one for one in str(kept.get(name, "")).split("\n") if one] for name in ("done", "missed")
         }
+        return {**lines, "form": str(kept.get("form", ""))}
 
 
 APP = Trouble

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail_sim.apps.trouble.notebook import note
+from handrail_sim.apps.trouble.notebook import note, told
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import (
     Style,
@@ -32,7 +32,7 @@ class Covered(Activity):
     def build(self) -> View:
         page = column(
             toolbar("Covered button", on_up=self.finish),
-            text("Press the button at the bottom of this page.", padding=16.0),
+            text(told(self, "notice", "Press the button at the bottom of this page."), padding=16.0),
             height="fill",
         )
         accept = button(
@@ -103,4 +103,5 @@ class Interrupted(Activity):
 
     def done(self) -> None:
         note(self, "finished the form")
+        self.app.prefs("trouble")["form"] = self.field("name")
         self.finish()

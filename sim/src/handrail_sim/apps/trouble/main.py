@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from handrail_sim.apps.trouble.notebook import told
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, column, item, lazy_list, toolbar
 
@@ -33,7 +34,8 @@ class Main(Activity):
         return column(toolbar("Trouble"), rows, height="fill")
 
     def row(self, trouble: tuple[str, str, str]) -> View:
-        title, summary, what = trouble
+        usual, summary, what = trouble
+        title = told(self, "rows", {}).get(usual, usual)
         return item(title, summary, id="trouble", on_click=partial(self.make, what))
 
     def make(self, what: str) -> None:

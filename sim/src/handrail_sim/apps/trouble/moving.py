@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from handrail_sim.apps.trouble.notebook import note
+from handrail_sim.apps.trouble.notebook import note, told
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import Style, View, button, column, frame, item, lazy_list, text, toolbar
 
@@ -67,16 +67,27 @@ class Shifting(Activity):
     def build(self) -> View:
         added = [f"Sparrow {number}" for number in range(self.state["added"], 0, -1)]
         return column(
-            toolbar(f"Tap {TARGET}", on_up=self.finish),
-            lazy_list([*added, *_BIRDS], self.row, item_key=str, id="birds", height="wrap", weight=1.0),
+            toolbar(f"Tap {self.target}", on_up=self.finish),
+            lazy_list(
+                [*added, *told(self, "birds", _BIRDS)],
+                self.row,
+                item_key=str,
+                id="birds",
+                height="wrap",
+                weight=1.0,
+            ),
             height="fill",
         )
+
+    @property
+    def target(self) -> str:
+        return str(told(self, "target", TARGET))
 
     def row(self, bird: str) -> View:
         return item(bird, id="bird", on_click=partial(self.take, bird))
 
     def take(self, bird: str) -> None:
-        if bird == TARGET:
+        if bird == self.target:
             note(self, f"chose {bird}")
             self.finish()
         else:

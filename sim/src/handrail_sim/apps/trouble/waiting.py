@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handrail_sim.apps.trouble.notebook import note
+from handrail_sim.apps.trouble.notebook import note, told
 from handrail_sim.system.activities import Activity
 from handrail_sim.view import View, button, column, spinner, text, toolbar
 
@@ -25,7 +25,9 @@ class Loading(_Waiting):
 
     def on_create(self) -> None:
         self.state["loaded"] = False
-        self.later(LOADING_MS, self.loaded)
+        loading_ms = float(told(self, "loading_ms", LOADING_MS))
+        if loading_ms:
+            self.later(loading_ms, self.loaded)
 
     def loaded(self) -> None:
         self.state["loaded"] = True
@@ -34,7 +36,8 @@ class Loading(_Waiting):
         if not self.state["loaded"]:
             return self.centred(spinner(id="spinner"), text("Loading…", id="loading"))
         return self.centred(
-            text("Loaded", "headline", id="loaded"), button("Continue", self.go_on, id="continue")
+            text(told(self, "loaded", "Loaded"), "headline", id="loaded"),
+            button("Continue", self.go_on, id="continue"),
         )
 
     def go_on(self) -> None:
@@ -66,7 +69,7 @@ class Late(_Waiting):
     def build(self) -> View:
         return self.centred(
             text("Please read this carefully.", "title"),
-            text("You can go on when you have had time to read it."),
+            text(told(self, "terms", "You can go on when you have had time to read it.")),
             button("Agree", self.agree, id="agree") if self.state["ready"] else None,
         )
 
