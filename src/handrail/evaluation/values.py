@@ -125,7 +125,9 @@ def filled(value: Any, values: Mapping[str, Any], *, texts: bool = False) -> Any
                 return found
         return _NAME.sub(lambda match: _written(match, values), value)
     if isinstance(value, dict):
-        return {name: filled(one, values, texts=texts) for name, one in value.items()}
+        return {
+            filled(name, values, texts=True): filled(one, values, texts=texts) for name, one in value.items()
+        }
     if isinstance(value, list | tuple):
         return [filled(one, values, texts=texts) for one in value]
     return value
