@@ -22,7 +22,19 @@ TEMPLATE: dict[str, Any] = {
         {"finish": {"answer": "$count", "message": "So many."}},
     ],
 }
-TITLES = ["Ferry", "Books", "Birthdays", "Recipes", "Garden", "Boat", "Kites", "Choir", "Letters", "Roof", "Bees"]
+TITLES = [
+    "Ferry",
+    "Books",
+    "Birthdays",
+    "Recipes",
+    "Garden",
+    "Boat",
+    "Kites",
+    "Choir",
+    "Letters",
+    "Roof",
+    "Bees",
+]
 
 
 def values(v: Mapping[str, Any]) -> dict[str, Any]:
