@@ -76,3 +76,23 @@ def test_a_folder_is_made_and_renamed(owner: Owner) -> None:
     owner.tap("OK")
     assert owner.phone.files.is_dir("/sdcard/Download/Trips 2024")
     assert not owner.phone.files.exists("/sdcard/Download/Trips")
+
+
+@story("files")
+def test_a_text_is_shown_and_back_leads_to_its_folder(owner: Owner) -> None:
+    owner.phone.files.write("/sdcard/Download/list.txt", b"Oats\nPears")
+    start(owner)
+    owner.tap("Download")
+    owner.tap("list.txt")
+    assert owner.sees("Oats\nPears")
+    owner.back()
+    assert owner.sees("tickets.pdf")
+
+
+@story("files")
+def test_what_nothing_can_show_is_not_opened(owner: Owner) -> None:
+    start(owner)
+    owner.tap("Download")
+    owner.tap("tickets.pdf")
+    assert owner.sees("tickets.pdf")
+    assert not owner.sees("tickets")

@@ -21,7 +21,8 @@ from handrail.evaluation.task import EvalTask, EventAtMoment, EventTrigger, Setu
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone
 
-_TEXTS = re.compile(r' (?:text|content-desc|hint)="([^"]+)"')
+_TEXTS = re.compile(r""" (?:text|content-desc|hint)=(?:"([^"]+)"|'([^']+)')""")
+"""A text with quotes in it stands between apostrophes."""
 
 
 class StepWitness:
@@ -56,7 +57,7 @@ class StepWitness:
 
     def _write_down(self, step: int) -> None:
         dump = self._phone.dump()
-        texts = tuple(dict.fromkeys(unescape(found) for found in _TEXTS.findall(dump)))
+        texts = tuple(dict.fromkeys(unescape(one or other) for one, other in _TEXTS.findall(dump)))
         front = self._phone.tasks.top
         self.looks.append(ShownScreen(step, front.app.package if front else "", texts))
         if self._samples_wanted:

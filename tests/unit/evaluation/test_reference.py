@@ -6,7 +6,12 @@ import asyncio
 from typing import Any
 
 from handrail.agent.model import Prompt, PromptTurn
+from handrail.agent.models.offline import Nothing
 from handrail.evaluation.reference import Reference
+from handrail.evaluation.template import TaskTemplate
+from handrail.evaluation.witness import StepWitness
+from handrail_sim.clock import ManualClock
+from handrail_sim.phone import Phone
 
 
 def prompt(step: int, screen: str) -> Prompt:
@@ -32,3 +37,22 @@ def test_a_reference_that_misses_its_screen_ends_and_says_what_it_missed() -> No
     assert reply.action
     assert reply.action["type"] == "finish"
     assert r"(\d{6}) is your" in reply.action["message"]
+
+
+def test_what_stands_in_quotes_on_a_screen_is_seen() -> None:
+    notes = [{"title": 'Say "yes"', "body": "It's late"}, {"title": """Both " and '""", "body": ""}]
+    phone = Phone(clock=ManualClock(), seed=1, world={"notes": notes})
+    phone.start_activity(package="com.handrail.notes")
+
+    async def shell(_: str) -> None:
+        """Nothing is planned."""
+
+    task = TaskTemplate(
+        {
+            "id": "quotes", "title": "Quotes", "instruction": "Read.", "apps": ["notes"], "skills": ["read"],
+            "difficulty": "easy", "reference": [{"finish": "Read."}],
+        }
+    ).task(1)  # fmt: skip
+    witness = StepWitness(Nothing(), task, phone, shell)
+    asyncio.run(witness.step(prompt(1, "")))
+    assert {'Say "yes"', "It's late", """Both " and '"""} <= set(witness.looks[0].texts)

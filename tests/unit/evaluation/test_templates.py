@@ -49,6 +49,11 @@ def test_names_that_no_value_has_and_secrets_stay_as_they_are() -> None:
     assert filled(given, {"code": "12"}) == {"a": ["12", "$seen", "${secret:PIN}"], "b": 3}
 
 
+def test_a_key_is_filled_too_and_stays_a_text() -> None:
+    given = {"Download/$name.txt": "$n", "$n": 1}
+    assert filled(given, {"name": "list", "n": 3}) == {"Download/list.txt": 3, "3": 1}
+
+
 def test_a_text_that_is_only_a_name_becomes_the_value_itself_and_is_written_out_elsewhere() -> None:
     values = {"n": 3, "who": {"name": "Ada", "phone": "7"}, "many": ["a", "b"], "code": "12"}
     assert filled(["$n", "${n}", "$n.", "$who", "Call $who at $who.phone", "$many.1", "$code.x"], values) == [

@@ -22,10 +22,12 @@ from handrail_sim.view import (
     item,
     lazy_list,
     row,
+    scroll,
     text,
     toolbar,
 )
 
+_TEXT = "com.android.documentsui.files.TextActivity"
 _ICONS = {"image": "image", "video": "video", "audio": "music", "text": "note"}
 
 
@@ -245,8 +247,24 @@ def _size(stat: Stat) -> str:
     return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.2f} {unit}"
 
 
+class TextPage(Activity):
+    """A text file as it is; nothing can be changed here."""
+
+    title = "Text"
+
+    def build(self) -> View:
+        path = self.intent.data.removeprefix("content://media")
+        files = self.phone.files
+        words = files.read(path).decode(errors="replace") if files.exists(path) else "File not found"
+        return column(
+            toolbar(posixpath.basename(path), on_up=self.finish, up="Navigate up"),
+            scroll(text(words, "body", id="text", padding=16.0), height="wrap", weight=1.0),
+            height="fill",
+        )
+
+
 class Files(App):
-    """DocumentsUI, by its name on Pixels."""
+    """DocumentsUI, by its name on Pixels; it shows texts itself, as there is no other app for them."""
 
     package = "com.google.android.documentsui"
     label = "Files"
@@ -255,8 +273,9 @@ class Files(App):
     version = "14"
     version_code = 34
     system = True
-    activities = {"com.android.documentsui.files.FilesActivity": Browser}
+    activities = {"com.android.documentsui.files.FilesActivity": Browser, _TEXT: TextPage}
     handles = (
+        Handles(_TEXT, VIEW, mime="text/*"),
         Handles("com.android.documentsui.files.FilesActivity", VIEW, mime="vnd.android.document/directory"),
     )
 
