@@ -14,7 +14,6 @@ GENERATED = {"cli/index.py", "cli/vocabulary.py", "engine/short_forms.py"}
 SMALL: dict[str, str] = {
     "adb/device.py": "the pair of a link and its shell, which everything above adb is given",
     "agent/models/anthropic.py": "loads one SDK, which the other maker's users do not have",
-    "agent/models/openai.py": "loads one SDK, which the other maker's users do not have",
     "android/facts.py": "what `handrail devices` asks of each phone, without the rest of the surface",
     "android/fallbacks.py": "the one ledger that all readings of a phone share",
     "cli/completion.py": "a command that imports nothing else",
