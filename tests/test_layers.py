@@ -8,7 +8,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors", "places", "terminal"},
     {"owned"},
-    {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
+    {"asgi_server", "bind", "config", "hosts", "simulator", "store", "virtual_time", "waiting"},
     {"device_names", "protocol", "transparency"},
     {"dialects"},
     {"tree", "adb", "cdp"},
@@ -18,7 +18,7 @@ LAYERS = [
     {"engine"},
     {"agent", "flow"},
     {"runtime"},
-    {"mcp", "http", "local"},
+    {"mcp", "http", "local", "env"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

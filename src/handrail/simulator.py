@@ -14,7 +14,9 @@ from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeP
 
 if TYPE_CHECKING:
     from handrail.clock import Clock
+    from handrail_sim.adbd.daemon import Adbd
     from handrail_sim.adbd.server import Served
+    from handrail_sim.phone import Phone
 
 HOW_TO_INSTALL = (
     "pip install 'handrail[sim]', or in a clone of the repository: pip install ./sim. "
@@ -79,6 +81,18 @@ async def simulated_phones(
         ]
         async with serve(phones, port=0) as served:
             yield served
+
+
+def simulated_daemon(*, clock: Clock, seed: int = 1, serial: str = "handrail-sim") -> tuple[Phone, Adbd]:
+    """A phone without a port: its daemon takes whatever socket it is given."""
+    with simulator():
+        from handrail_sim.adbd.daemon import Adbd  # noqa: PLC0415
+        from handrail_sim.phone import Phone  # noqa: PLC0415
+        from handrail_sim.system.cell import Cell  # noqa: PLC0415
+
+        phone = Phone(clock=clock, seed=seed, serial=serial)
+        Cell([phone])
+        return phone, Adbd(phone)
 
 
 @asynccontextmanager
