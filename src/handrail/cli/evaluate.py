@@ -145,7 +145,9 @@ def evaluate(context: click.Context, /, **given: Any) -> None:
     if options.listed:
         _print_list(suite.tasks, as_json=options.as_json)
         return
-    sys.exit(asyncio.run(_main(suite, options)))
+    from handrail.virtual_time import run_virtually  # noqa: PLC0415
+
+    sys.exit(run_virtually(_main(suite, options)))
 
 
 class SuiteTask(Protocol):
@@ -181,22 +183,19 @@ def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSu
     from handrail.evaluation.load import load_tasks  # noqa: PLC0415
     from handrail.evaluation.memory import Memorisers  # noqa: PLC0415
     from handrail.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
-    from handrail.evaluation.virtual_time import virtual_time  # noqa: PLC0415
     from handrail.simulator import need_simulator  # noqa: PLC0415
 
     tasks = load_tasks(words, options.seeds)
 
     async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
         need_simulator()
-        if ":" in options.model and not options.model.startswith(("scripted:", "random:")):
-            await run_all(tasks, EvaluationPlan(opener, clock, options.out, options.max_steps), jobs, done)
-            return
-        async with virtual_time() as time:  # a program needs no time to think
-            if options.model == MEMORISER:
-                memory = Memorisers()
-                await memory.learn(tasks, time)
-                opener = memory.open
-            await run_all(tasks, EvaluationPlan(opener, time, options.out, options.max_steps), jobs, done)
+        is_program = ":" not in options.model or options.model.startswith(("scripted:", "random:"))
+        if options.model == MEMORISER:
+            memory = Memorisers()
+            await memory.learn(tasks)
+            opener = memory.open
+        plan = EvaluationPlan(opener, None if is_program else clock, options.out, options.max_steps)
+        await run_all(tasks, plan, jobs, done)
 
     return EvaluationSuite(tasks, reference, run, USUAL_JOBS)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -11,7 +10,7 @@ from typing import Any
 
 from handrail.evaluation.lint import lint_template
 from handrail.evaluation.load import load_templates
-from handrail.evaluation.virtual_time import virtual_time
+from handrail.virtual_time import run_virtually
 
 
 def lint_many(
@@ -36,9 +35,5 @@ def lint_one(files: Sequence[str], name: str, seeds: Sequence[int]) -> dict[str,
     """By its name among those of the files: templates do not travel between processes."""
     began = time.process_time()
     template = next(one for one in load_templates(files) if one.id == name)
-
-    async def proved() -> dict[str, Any]:
-        async with virtual_time() as virtual:
-            return (await lint_template(template, seeds, virtual)).to_dict()
-
-    return {**asyncio.run(proved()), "cpu_s": round(time.process_time() - began, 1)}
+    report = run_virtually(lint_template(template, seeds))
+    return {**report.to_dict(), "cpu_s": round(time.process_time() - began, 1)}
