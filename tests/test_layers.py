@@ -8,7 +8,7 @@ ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
     {"clock", "errors", "places", "terminal"},
     {"awaited", "owned", "system"},
-    {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
+    {"asgi_server", "bind", "config", "hosts", "simulator", "store", "virtual_time", "waiting"},
     {"device_names", "protocol", "transparency"},
     {"dialects"},
     {"tree", "adb", "cdp"},
@@ -17,7 +17,7 @@ LAYERS = [
     {"android", "browser", "desk"},
     {"engine"},
     {"agent", "flow", "telemetry"},
-    {"runtime"},
+    {"runtime", "env"},
     {"sync"},
     {"evaluation", "mcp", "http", "local"},
     {"cli", "pytest_plugin"},

@@ -14,7 +14,6 @@ GENERATED = {"cli/index.py", "cli/vocabulary.py", "engine/short_forms.py", "sync
 SMALL: dict[str, str] = {
     "adb/device.py": "the pair of a link and its shell, which everything above adb is given",
     "agent/models/anthropic.py": "loads one SDK, which the other maker's users do not have",
-    "agent/models/openai.py": "loads one SDK, which the other maker's users do not have",
     "android/facts.py": "what `handrail devices` asks of each phone, without the rest of the surface",
     "android/fallbacks.py": "the one ledger that all readings of a phone share",
     "cli/completion.py": "a command that imports nothing else",
@@ -23,6 +22,7 @@ SMALL: dict[str, str] = {
     "cli/main.py": "decides who runs a command, before anything else is imported",
     "evaluation/app_names.py": "the one place where a template's short names become packages",
     "evaluation/memory.py": "what one baseline learns, which needs runs that the others do not",
+    "evaluation/lint_many.py": "processes, which `lint` knows nothing of",
     "evaluation/strict_part.py": "what three files of parts are made of",
 }
 """Files under forty lines, each with its reason."""

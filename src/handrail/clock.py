@@ -159,16 +159,15 @@ class ManualClock:
                 await _quiet()
         self._elapsed_ms = end
 
-    async def advance_to_next(self) -> bool:
-        """Once nobody can go on without time, to when the next one wakes; False when nobody sleeps."""
-        await _quiet()
-        while self._sleepers and self._sleepers[0][2].done():
-            heapq.heappop(self._sleepers)
-        if not self._sleepers:
-            return False
-        self._elapsed_ms, _, wake = heapq.heappop(self._sleepers)
-        wake.set_result(None)
-        return True
+    def wake_next(self) -> bool:
+        """Time goes on to when the next one wakes; False when nobody sleeps."""
+        while self._sleepers:
+            until, _, wake = heapq.heappop(self._sleepers)
+            if not wake.done():
+                self._elapsed_ms = until
+                wake.set_result(None)
+                return True
+        return False
 
 
 QUIET_TURNS = 2

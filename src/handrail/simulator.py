@@ -14,8 +14,10 @@ from handrail.awaited import async_block
 from handrail.errors import AppNotInstalled, HandrailError, InvalidAction, TreeParseError, Unsupported
 
 if TYPE_CHECKING:
+    from handrail_sim.adbd.daemon import Adbd
     from handrail_sim.adbd.server import Served
     from handrail_sim.clock import Clock as SimClock
+    from handrail_sim.phone import Phone
 
 HOW_TO_INSTALL = (
     "pip install 'handrail[sim]', or in a clone of the repository: pip install ./sim. "
@@ -84,6 +86,20 @@ async def simulated_phones(
             phone.faults.load(faults)
         async with serve(phones, port=0) as served:
             yield served
+
+
+def simulated_daemon(
+    *, clock: SimClock, seed: int = 1, serial: str = "handrail-sim", world: Mapping[str, Any] | None = None
+) -> tuple[Phone, Adbd]:
+    """A phone without a port: its daemon takes whatever line it is given."""
+    with simulator():
+        from handrail_sim.adbd.daemon import Adbd  # noqa: PLC0415
+        from handrail_sim.phone import Phone  # noqa: PLC0415
+        from handrail_sim.system.cell import Cell  # noqa: PLC0415
+
+        phone = Phone(clock=clock, seed=seed, serial=serial, world=world)
+        Cell([phone])
+        return phone, Adbd(phone)
 
 
 @async_block("simulated_phone() as serial")

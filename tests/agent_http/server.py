@@ -20,6 +20,8 @@ class Answer:
     content_type: str = "application/json"
     breaks: bool = False
     """The connection is lost after the chunks."""
+    hangs: bool = False
+    """After the chunks nothing comes any more."""
 
 
 class Hang:
@@ -86,7 +88,11 @@ class Server:
                 if isinstance(answer, Hang):
                     await reader.read()  # until the client gives up
                     return
-                await self._send(writer, answer(got) if callable(answer) else answer)
+                answer = answer(got) if callable(answer) else answer
+                await self._send(writer, answer)
+                if answer.hangs:
+                    await reader.read()
+                    return
         except ConnectionError:
             pass
         finally:
@@ -103,6 +109,8 @@ class Server:
             self.sent += len(chunk)
         if answer.breaks:
             raise ConnectionResetError
+        if answer.hangs:
+            return
         writer.write(b"0\r\n\r\n")
         await writer.drain()
 

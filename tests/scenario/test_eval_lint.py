@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,13 @@ from handrail.cli.evaluate import evaluate
 from handrail.evaluation.lint import LintReport, lint_template
 from handrail.evaluation.load import SHIPPED, load_templates, read_template
 from handrail.evaluation.template import TaskTemplate
-from handrail.evaluation.virtual_time import virtual_time
+from handrail.virtual_time import run_virtually
 
 NAMES = [template.id for template in load_templates()]
 
 
 def linted(template: TaskTemplate, *seeds: int) -> LintReport:
-    async def story() -> LintReport:
-        async with virtual_time() as time:
-            return await lint_template(template, seeds, time)
-
-    return asyncio.run(story())
+    return run_virtually(lint_template(template, seeds))
 
 
 def shipped(name: str, **changes: Any) -> TaskTemplate:

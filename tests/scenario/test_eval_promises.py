@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -10,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 
 from handrail.cli.evaluate import evaluate
-from handrail.evaluation.baselines import BASELINES, ModelOpener, memoriser
+from handrail.evaluation.baselines import BASELINES, memoriser
 from handrail.evaluation.load import load_templates
 from handrail.evaluation.memory import known_by_heart
 from handrail.evaluation.result import TaskResult
 from handrail.evaluation.run import EvaluationPlan, run_one
 from handrail.evaluation.task import EvalTask
-from handrail.evaluation.virtual_time import virtual_time
+from handrail.virtual_time import run_virtually
 
 NAMES = [template.id for template in load_templates()]
 EXAMPLES = Path(__file__).parents[2] / "examples" / "eval"
@@ -24,21 +23,15 @@ SEEDS = (1, 2)
 
 
 async def by_heart(task: EvalTask) -> TaskResult:
-    async with virtual_time() as time:
-        actions = await known_by_heart(task, time)
-        return await run_one(task, EvaluationPlan(lambda _: memoriser(actions), time))
-
-
-async def told(task: EvalTask, opener: ModelOpener) -> TaskResult:
-    async with virtual_time() as time:
-        return await run_one(task, EvaluationPlan(opener, time))
+    actions = await known_by_heart(task)
+    return await run_one(task, EvaluationPlan(lambda _: memoriser(actions)))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_claim_of_success_fails(name: str) -> None:
     [template] = load_templates([name])
     for task in map(template.task, SEEDS):
-        result = asyncio.run(told(task, BASELINES["liar"]))
+        result = run_virtually(run_one(task, EvaluationPlan(BASELINES["liar"])))
         assert not result.success, (name, task.seed)
         assert result.why
 
@@ -48,7 +41,7 @@ def test_a_claim_of_success_fails(name: str) -> None:
 def test_nothing_can_be_known_by_heart(name: str) -> None:
     [template] = load_templates([name])
     for task in map(template.task, SEEDS):
-        assert not asyncio.run(by_heart(task)).success, (name, task.seed)
+        assert not run_virtually(by_heart(task)).success, (name, task.seed)
 
 
 def test_the_example_is_run_as_the_page_says() -> None:

@@ -60,7 +60,8 @@ class AdbdConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         raw = self._transport.get_extra_info("socket")
-        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if raw is not None:  # a line within this process has none
+            raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.send(Command.CNXN, VERSION, MAX_PAYLOAD, encode_banner(Banner("host", {}, FEATURES)))
 
     def data_received(self, data: bytes) -> None:

@@ -45,6 +45,8 @@ class Spend:
     output_tokens: int = 0
     cost_usd: float | None = None
     ms: float = 0.0
+    estimated_tokens: int = 0
+    """Of those above, what nobody has counted: calls that were cut off or came without a true bill."""
 
     @property
     def tokens(self) -> int:
@@ -61,6 +63,7 @@ class Spend:
             self.output_tokens + usage.output_tokens,
             cost,
             self.ms,
+            self.estimated_tokens + (usage.tokens if usage.is_estimate else 0),
         )
 
     def to_dict(self) -> dict[str, Any]:

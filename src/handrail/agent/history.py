@@ -194,6 +194,7 @@ class UnfinishedStep:
             input_tokens=sum(one.input_tokens for one in usages),
             output_tokens=sum(one.output_tokens for one in usages),
             cost_usd=sum(costs) if costs else None,
+            estimated_tokens=sum(one.tokens for one in usages if one.is_estimate),
             at=self.at,
             ms=ms,
         )

@@ -126,8 +126,11 @@ def spent(steps: Sequence[AgentStep]) -> Spend:
     """What these steps have cost."""
     total = Spend(steps=len(steps), ms=sum(step.ms for step in steps))
     for step in steps:
-        calls = total.calls + step.asks
-        total = replace(total.plus(Usage(step.input_tokens, step.output_tokens, step.cost_usd)), calls=calls)
+        total = replace(
+            total.plus(Usage(step.input_tokens, step.output_tokens, step.cost_usd)),
+            calls=total.calls + step.asks,
+            estimated_tokens=total.estimated_tokens + step.estimated_tokens,
+        )
     return total
 
 

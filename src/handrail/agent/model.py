@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from handrail.protocol.observe import Finish
 
@@ -79,7 +79,7 @@ class Prompt:
     display: tuple[int, int] | None = None
     """How large the pictures are that such a model points at."""
     max_tokens: int | None = None
-    """What is left of the run's budget: no answer may be longer."""
+    """What is left of the run's budget for this question and its repetitions: no answer may be longer."""
     schema: Mapping[str, Any] | None = None
     """What an answer in text has to be, for servers that can see to it."""
 
@@ -105,6 +105,12 @@ class Usage:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    is_estimate: bool = False
+    """Nobody has counted, or nobody can have counted so: the tokens are counted from the texts, about."""
+
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,15 @@ class AgentModel(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class BilledModel(Protocol):
+    """A model whose answers cost something, also those that never came to their end."""
+
+    def bill(self) -> list[Usage]:
+        """Of the newest question, for each request that was sent; at any moment, also after a failure."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from handrail.agent.budget import Budget, Spend
 from handrail.agent.computer import ComputerSpeech
 from handrail.agent.history import history_text
-from handrail.agent.model import AgentModel, Mode, Prompt, PromptTurn, Reply, Usage, sent_tokens
+from handrail.agent.model import AgentModel, BilledModel, Mode, Prompt, PromptTurn, Reply, Usage, sent_tokens
 from handrail.agent.phone import ScreenLook
 from handrail.agent.read_answer import Choice, read_reply
 from handrail.agent.run_data import AgentStep
@@ -229,25 +229,31 @@ async def ask_model(
     `usages` gets what each call has cost, and of one that does not come back what was sent. `tell` hears what
     the person should know, and `working` stands around each call.
     """
-    while True:
-        usages.append(Usage(sent_tokens(prompt)))
-        try:
-            with working() as work:
-                work.maker = model.name.partition(":")[0]
-                reply = await model.step(prompt)
-                work.input_tokens, work.output_tokens = reply.usage.input_tokens, reply.usage.output_tokens
-        except HandrailError:  # nothing was answered, so nothing is to be paid; it was asked all the same
-            usages[-1] = Usage()
-            raise
-        usages[-1] = reply.usage
+    most = prompt.max_tokens
+    for asked in range(1, ASKS + 1):
+        with working() as work:
+            work.maker = model.name.partition(":")[0]
+            reply = await _billed(model, prompt, usages)
+            work.input_tokens, work.output_tokens = reply.usage.input_tokens, reply.usage.output_tokens
         if reply.notice:
             tell(reply.notice)
         choice = Choice(None, reply.refusal) if reply.refusal else read(reply)
-        if choice.action is not None or reply.refusal or len(usages) >= ASKS or _is_spent(prompt, usages):
-            return ModelAnswer(reply, choice)
-        prompt = again(prompt, reply, choice.problem)
+        left = None if most is None else max(0, most - sum(one.tokens for one in usages))
+        if choice.action is not None or reply.refusal or asked == ASKS or left == 0:
+            break
+        prompt = replace(again(prompt, reply, choice.problem), max_tokens=left)
+    return ModelAnswer(reply, choice)
 
 
-def _is_spent(prompt: Prompt, usages: Sequence[Usage]) -> bool:
-    spent = sum(one.input_tokens + one.output_tokens for one in usages)
-    return prompt.max_tokens is not None and spent >= prompt.max_tokens
+async def _billed(model: AgentModel, prompt: Prompt, usages: list[Usage]) -> Reply:
+    """What was sent is paid for, whatever becomes of the answer."""
+    bill = [Usage(sent_tokens(prompt), is_estimate=True)]
+    try:
+        reply = await model.step(prompt)
+        bill = [reply.usage]
+    except HandrailError:  # nothing was answered, so nothing is to be paid; it was asked all the same
+        bill = [Usage()]
+        raise
+    finally:
+        usages += model.bill() if isinstance(model, BilledModel) else bill
+    return reply

@@ -44,12 +44,13 @@ def _text(value: object) -> str:
 
 def _header(result: RunResult) -> str:
     spend = result.spend
+    about = f" ({spend.estimated_tokens:,} of them estimated)" if spend.estimated_tokens else ""
     facts = {
         "Run": result.run,
         "Model": result.model,
         "Phone": result.device,
         "Steps": spend.steps,
-        "Tokens": f"{spend.input_tokens:,} in, {spend.output_tokens:,} out",
+        "Tokens": f"{spend.input_tokens:,} in, {spend.output_tokens:,} out{about}",
         "Cost": "unknown" if spend.cost_usd is None else f"${spend.cost_usd:.4f}",
         "Time": f"{spend.ms / 1000:.1f} s",
     }

@@ -46,6 +46,8 @@ class AgentStep:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    estimated_tokens: int = 0
+    """Of those above, what nobody has counted."""
     at: str = ""
     ms: float = 0.0
 

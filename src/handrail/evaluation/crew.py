@@ -27,7 +27,7 @@ from handrail.evaluation.models import MEMORISER, ModelChoice
 from handrail.evaluation.result import EpisodeKey, TaskResult, key_of
 from handrail.evaluation.run import Done, EvaluationPlan, run_all
 from handrail.evaluation.task import EvalTask
-from handrail.evaluation.virtual_time import virtual_time
+from handrail.virtual_time import run_virtually
 
 AT_A_TIME = 3
 """In one process: a run waits now and then for a thread."""
@@ -66,6 +66,7 @@ async def run_programs(work: CrewWork, jobs: int, done: Done) -> None:
 
 
 async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: Done) -> None:
+    """In virtual time: a program needs none to think."""
     clock, memory = SystemClock(), Memorisers()
 
     def opened(task: EvalTask) -> Any:
@@ -73,14 +74,9 @@ async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: 
             return memory.open(task)
         return work.model.open(task, reference, clock, on_phones=True)
 
-    async with virtual_time() as time:  # a program needs no time to think
-
-        async def learn(task: EvalTask) -> None:
-            await memory.learn(task, time)
-
-        prepare = learn if work.model.name == MEMORISER else None
-        plan = EvaluationPlan(opened, time, work.out, work.max_steps, work.pictures, prepare)
-        await run_all(tasks, plan, at_a_time, done)
+    prepare = memory.learn if work.model.name == MEMORISER else None
+    plan = EvaluationPlan(opened, None, work.out, work.max_steps, work.pictures, prepare)
+    await run_all(tasks, plan, at_a_time, done)
 
 
 async def _started(work: CrewWork, jobs: int, done: Done) -> None:
@@ -148,7 +144,7 @@ def _worker(work: CrewWork, counter: Any, pipe: Connection) -> None:
     threading.Thread(target=_die_with, args=(pipe,), daemon=True).start()
     with suppress(BrokenPipeError):
         try:
-            asyncio.run(_run(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
+            run_virtually(_run(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
             pipe.send(None)
         except Exception as error:
             pipe.send(RuntimeError(f"{type(error).__name__}: {error}"))

@@ -32,7 +32,6 @@ from handrail.evaluation.shortcuts import shortcuts, told
 from handrail.evaluation.task import EvalTask, PersonLine
 from handrail.evaluation.template import TaskTemplate
 from handrail.evaluation.values import names_in
-from handrail.evaluation.virtual_time import VirtualTime
 
 ENDS, OF_SEEDS = 15, 20
 """So many different right ends there are at least in so many seeds."""
@@ -68,7 +67,7 @@ class LintReport:
         }
 
 
-async def lint_template(template: TaskTemplate, seeds: Sequence[int], time: VirtualTime) -> LintReport:
+async def lint_template(template: TaskTemplate, seeds: Sequence[int]) -> LintReport:
     """Everything that can be wrong with it, the cheap things first."""
     report = LintReport(template.id, len(seeds))
     try:
@@ -84,7 +83,7 @@ async def lint_template(template: TaskTemplate, seeds: Sequence[int], time: Virt
             f"only {report.ends} different right ends in {len(seeds)} seeds; {least} are needed"
         )
     report.found += _of_budget(tasks)
-    trial = LintTrial(template, time, report)
+    trial = LintTrial(template, report)
     waiting = deque(enumerate(tasks))
 
     async def work() -> None:
@@ -105,7 +104,6 @@ class LintTrial:
     """Runs of one template."""
 
     template: TaskTemplate
-    time: VirtualTime
     report: LintReport
 
     async def seed(self, task: EvalTask, *, with_random: bool, with_shortcuts: bool) -> None:
@@ -139,7 +137,7 @@ class LintTrial:
 
     async def _memorised(self, task: EvalTask) -> None:
         """What solved it with the next seed that has the same world."""
-        actions = await known_by_heart(task, self.time)
+        actions = await known_by_heart(task)
         self.report.episodes += 1
         await self._must_fail(task, "memoriser", lambda _: memoriser(actions))
 
@@ -162,7 +160,7 @@ class LintTrial:
         self, task: EvalTask, opener: Callable[[EvalTask], AgentModel], steps: int | None = None
     ) -> Any:
         self.report.episodes += 1
-        return await episode(task, EvaluationPlan(opener, self.time, max_steps=steps))
+        return await episode(task, EvaluationPlan(opener, max_steps=steps))
 
     def _say(self, task: EvalTask, why: str) -> None:
         world = f", world {task.world_name}" if task.world_name else ""

@@ -5,7 +5,6 @@ The phones of one process share a core.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import time
@@ -20,7 +19,7 @@ from handrail.evaluation.lint import lint_template
 from handrail.evaluation.load import load_templates
 from handrail.evaluation.manifest import code_hash, hash_of
 from handrail.evaluation.template import TaskTemplate
-from handrail.evaluation.virtual_time import virtual_time
+from handrail.virtual_time import run_virtually
 
 
 class ProvedTemplates:
@@ -80,9 +79,5 @@ def lint_one(files: Sequence[str], name: str, seeds: Sequence[int]) -> dict[str,
     """By its name among those of the files: templates do not travel between processes."""
     began = time.process_time()
     template = next(one for one in load_templates(files or [name]) if one.id == name)
-
-    async def proved() -> dict[str, Any]:
-        async with virtual_time() as virtual:
-            return (await lint_template(template, seeds, virtual)).to_dict()
-
-    return {**asyncio.run(proved()), "cpu_s": round(time.process_time() - began, 1)}
+    report = run_virtually(lint_template(template, seeds))
+    return {**report.to_dict(), "cpu_s": round(time.process_time() - began, 1)}

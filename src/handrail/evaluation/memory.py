@@ -10,14 +10,13 @@ from handrail.evaluation.baselines import memoriser, reference
 from handrail.evaluation.result import EpisodeKey, key_of
 from handrail.evaluation.run import EvaluationPlan, episode
 from handrail.evaluation.task import EvalTask
-from handrail.evaluation.virtual_time import VirtualTime
 
 
-async def known_by_heart(task: EvalTask, time: VirtualTime) -> list[Mapping[str, Any]]:
+async def known_by_heart(task: EvalTask) -> list[Mapping[str, Any]]:
     """The actions of the reference with the next seed that has this world, as they were carried out."""
     if task.twin is None:
         return []
-    _, _, ran = await episode(task.twin(), EvaluationPlan(reference, time))
+    _, _, ran = await episode(task.twin(), EvaluationPlan(reference))
     return [step.action for step in ran.steps if step.action is not None] if ran is not None else []
 
 
@@ -27,8 +26,8 @@ class Memorisers:
     def __init__(self) -> None:
         self._known: dict[EpisodeKey, list[Mapping[str, Any]]] = {}
 
-    async def learn(self, task: EvalTask, time: VirtualTime) -> None:
-        self._known[key_of(task)] = await known_by_heart(task, time)
+    async def learn(self, task: EvalTask) -> None:
+        self._known[key_of(task)] = await known_by_heart(task)
 
     def open(self, task: EvalTask) -> AgentModel:
         return memoriser(self._known[key_of(task)])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,18 +14,18 @@ from typing import Any
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
 from handrail.agent.model import AgentModel
-from handrail.agent.run_data import GOOD, RunResult
+from handrail.agent.run_data import AgentStep, RunResult
 from handrail.agent.run_folder import REPORT
 from handrail.agent.task import Task
-from handrail.clock import Clock
+from handrail.clock import Clock, ManualClock
 from handrail.errors import HandrailError
-from handrail.evaluation.evidence import RunDeed, TaskEvidence
+from handrail.evaluation.evidence import PersonQuestion, TaskEvidence
 from handrail.evaluation.judge import attacks, is_shown_by_state, problems, state_problems
 from handrail.evaluation.result import TaskResult, folder_name
 from handrail.evaluation.stage import EvaluationStage, stage
 from handrail.evaluation.task import EvalTask
-from handrail.evaluation.virtual_time import VirtualTime
-from handrail.evaluation.witness import StepWitness
+from handrail.evaluation.witness import EpisodeWitness, WitnessedModel
+from handrail.virtual_time import VirtualLoop
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -39,8 +38,8 @@ class EvaluationPlan:
     """What is the same for every task of an evaluation."""
 
     open_model: Callable[[EvalTask], AgentModel]
-    clock: Clock | VirtualTime
-    """Virtual for models that are programs; real for those that think elsewhere."""
+    clock: Clock | None = None
+    """Of models that think elsewhere. None for those that are programs: their time is virtual."""
     out: Path | None = None
     """Where runs are kept, each in a folder of its own."""
     max_steps: int | None = None
@@ -88,18 +87,17 @@ async def perform(
     pictures: bool = True,
 ) -> tuple[RunResult, TaskEvidence]:
     """One model at work on a stage that is ready."""
-    before = ready.phone.state()
-    witness = StepWitness(model, task, ready.phone, ready.shell)
+    witness = EpisodeWitness(task, ready.phone, ready.shell)
     ran = await run_task(
         ready.session,
         Task.of(task.wording),
-        witness,
+        WitnessedModel(model, witness),
         clock=clock,
         budget=Budget(steps=max_steps or task.steps),
         folder=folder,
         terms=Terms(pictures=pictures and folder is not None),
     )
-    return ran, await _settled(task, ready, ran, witness, before, clock)
+    return ran, await settled(task, witness, ran.steps, ready.person.questions, clock)
 
 
 @asynccontextmanager
@@ -107,23 +105,22 @@ async def _clock_of(
     task: EvalTask, plan: EvaluationPlan
 ) -> AsyncIterator[tuple[Clock, Callable[[EvaluationStage], None]]]:
     """The run's own time, and who has to be told of its stage."""
-    virtual = plan.clock
-    if not isinstance(virtual, VirtualTime):
-        yield virtual, lambda _: None
+    if plan.clock is not None:
+        yield plan.clock, lambda _: None
         return
-    clock = virtual.clock(task.now_ms)
+    loop, clock = VirtualLoop.current(), ManualClock(task.now_ms)
     waits: list[Callable[[], bool]] = []
 
     def busy(ready: EvaluationStage) -> None:
         waits.append(lambda: ready.runtime.journal.awaited > 0)
-        virtual.busy.extend(waits)
+        loop.busy.extend(waits)
 
     try:
-        yield clock, busy
+        with loop.moving(clock):
+            yield clock, busy
     finally:
-        virtual.forget(clock)
         for one in waits:
-            virtual.busy.remove(one)
+            loop.busy.remove(one)
 
 
 @asynccontextmanager
@@ -139,57 +136,26 @@ async def _folders(task: EvalTask, out: Path | None) -> AsyncIterator[tuple[Path
         yield None, Path(place) / "home"
 
 
-async def _settled(
+async def settled(
     task: EvalTask,
-    ready: EvaluationStage,
-    ran: RunResult,
-    witness: StepWitness,
-    before: dict[str, object],
+    witness: EpisodeWitness,
+    steps: Sequence[AgentStep],
+    questions: Sequence[PersonQuestion],
     clock: Clock,
 ) -> TaskEvidence:
     """The phone as it is, or as it becomes by itself in a moment where anything was done."""
     deadline = clock.monotonic_ms() + GRACE_MS
     while True:
-        evidence = _evidence(ready, ran, witness, before)
-        is_over = len(ran.steps) < 2 or clock.monotonic_ms() >= deadline
+        evidence = witness.evidence(steps, questions)
+        is_over = len(steps) < 2 or clock.monotonic_ms() >= deadline
         if is_over or not state_problems(task, evidence):
             return evidence
         await clock.sleep_ms(LOOK_MS)
 
 
-def _evidence(
-    ready: EvaluationStage, ran: RunResult, witness: StepWitness, before: dict[str, object]
-) -> TaskEvidence:
-    actions = [(step, step.action) for step in ran.steps if step.action is not None]
-    done = [(step, action) for step, action in actions if step.outcome in GOOD or step.outcome == "unchanged"]
-    answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
-    last = ran.steps[-1].action if ran.steps else None
-    ended = last if last is not None and last["type"] == "finish" and ran.steps[-1].outcome in GOOD else None
-    message = str(ended.get("message", "")) if ended else ""
-    return TaskEvidence(
-        before=before,
-        after=ready.phone.state(),
-        samples=tuple(witness.samples),
-        looks=tuple(witness.looks),
-        deeds=tuple(
-            RunDeed(step.number, str(action["type"]), _told(action))
-            for step, action in done
-            if action["type"] != "finish"
-        ),
-        presses=tuple(witness.presses),
-        questions=tuple(ready.person.questions),
-        status=str(ended.get("status", "done")) if ended else "",
-        answer=str(ended.get("answer") or (answers[-1] if answers else message)) if ended else "",
-        message=message,
-    )
-
-
-PAYLOAD = ("text", "value", "url", "command", "script", "instruction")
-"""Fields of an action that hold what the model knows; a target is only where it acts."""
-
-
-def _told(action: Mapping[str, object]) -> str:
-    return json.dumps([action[name] for name in PAYLOAD if name in action], ensure_ascii=False)
+def why_not(task: EvalTask, evidence: TaskEvidence, ending: str) -> list[str]:
+    """What does not hold, first of all why it ended where nobody said that it is finished."""
+    return [*([] if evidence.status else [ending]), *problems(task, evidence)]
 
 
 def _not_run(task: EvalTask, error: HandrailError, ms: float) -> TaskResult:
@@ -206,9 +172,7 @@ def _about(task: EvalTask) -> dict[str, Any]:
 
 
 def _result(task: EvalTask, ran: RunResult, evidence: TaskEvidence, ms: float) -> TaskResult:
-    found = problems(task, evidence)
-    if not evidence.status:
-        found.insert(0, ran.message)
+    found = why_not(task, evidence, ran.message)
     return TaskResult(
         id=task.id,
         title=task.title,

@@ -5,26 +5,27 @@ Runs beside one another share nothing: journal, approvals, policy and time are t
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handrail.adb.device import AdbDevice
-from handrail.adb.direct import Direct
 from handrail.adb.shell import Script
 from handrail.clock import Clock
 from handrail.config import Config
 from handrail.engine.approval import Approvals, AskedApproval
 from handrail.engine.events import Caller
 from handrail.engine.session import Session
+from handrail.env.line import InProcessLink
 from handrail.evaluation.evidence import PersonQuestion
 from handrail.evaluation.task import EvalTask, PersonLine
 from handrail.evaluation.witness import arrive
 from handrail.runtime import Runtime
-from handrail.simulator import simulated_phones
+from handrail.simulator import simulated_daemon
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone
@@ -50,18 +51,17 @@ async def stage(task: EvalTask, home: Path, clock: Clock) -> AsyncIterator[Evalu
     """The phone has the task's world and its time of day, whatever the clock says here."""
     config, env = _home(task, home)
     own = ShiftedClock(clock, task.now_ms - clock.now_ms() if task.now_ms else 0)
-    async with simulated_phones(clock=own, seed=task.seed, serial=f"eval-{task.id}", world=task.world) as [
-        served
-    ]:
-        device = AdbDevice(Direct(served.host, served.port, clock=clock), clock)
-        caller = Caller(task.id, "agent", "agent")
-        async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
-            session = await runtime.session_on(device, helper="none")
-            person = Person(task.person, runtime.approvals)
-            runtime.approvals.notify = person
-            ready = EvaluationStage(served.phone, device, session, runtime, person)
-            await _set_up(task, ready)
-            yield ready
+    name = f"eval-{task.id}"
+    phone, daemon = simulated_daemon(clock=own, seed=task.seed, serial=name, world=task.world)
+    device = AdbDevice(InProcessLink(daemon, name, clock), clock)
+    caller = Caller(task.id, "agent", "agent")
+    async with Runtime.open(config, clock=clock, env=env, caller=caller) as runtime:
+        session = await runtime.session_on(device, helper="none")
+        person = Person(task.person)
+        runtime.approvals.notify = partial(_answer, person, runtime.approvals)
+        ready = EvaluationStage(phone, device, session, runtime, person)
+        await set_up(task, phone, ready.shell)
+        yield ready
 
 
 class ShiftedClock:
@@ -94,10 +94,10 @@ def _home(task: EvalTask, home: Path) -> tuple[Config, dict[str, str]]:
     return config, env
 
 
-async def _set_up(task: EvalTask, ready: EvaluationStage) -> None:
-    phone = ready.phone
+async def set_up(task: EvalTask, phone: Phone, shell: Callable[[str], Awaitable[Any]]) -> None:
+    """A phone that has the task's world becomes the one that the task speaks of."""
     for command in task.setup.shell:
-        await ready.shell(command)
+        await shell(command)
     arrive(phone, task.setup.sms, task.setup.notify)
     phone.faults.load(task.setup.faults)
     phone.catch_up()
@@ -109,19 +109,23 @@ _REFUSED = PersonLine(approve=False)
 
 
 class Person:
-    """Usable as `notify` of `Approvals`."""
+    """Answers by the task's lines."""
 
-    def __init__(self, lines: Sequence[PersonLine], approvals: Approvals) -> None:
+    def __init__(self, lines: Sequence[PersonLine]) -> None:
         self.questions: list[PersonQuestion] = []
         self._lines = lines
-        self._approvals = approvals
 
-    async def __call__(self, one: AskedApproval, token: str | None) -> None:  # noqa: ARG002  (links are for other doors)
-        names = tuple(
-            str(name) for name in (one.request.label, one.action_type, one.request.capability) if name
-        )
+    def answer(self, *about: str | None) -> tuple[bool, str | None]:
+        """Yes or no to the question that goes by these names, and what the person writes."""
+        names = tuple(str(name) for name in about if name)
         line = next(
             (line for line in self._lines if any(fnmatchcase(name, line.to) for name in names)), _REFUSED
         )
         self.questions.append(PersonQuestion(names, line.approve))
-        await self._approvals.answer(one.id, line.approve, PERSON, data=line.data if line.approve else None)
+        return line.approve, line.data if line.approve else None
+
+
+async def _answer(person: Person, approvals: Approvals, one: AskedApproval, token: str | None) -> None:
+    del token  # links are for other doors
+    is_yes, data = person.answer(one.request.label, one.action_type, one.request.capability)
+    await approvals.answer(one.id, is_yes, PERSON, data=data)

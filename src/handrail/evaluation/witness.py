@@ -1,20 +1,22 @@
-"""Stands between the loop and the model, and writes down what the phone itself shows at every step.
+"""Writes down what the phone itself shows at every step: the evidence that a verdict is based on.
 
-Also lets happen what a template has planned for such a moment. It tells the model nothing.
+Also lets happen what a template has planned for such a moment. It tells whoever acts nothing.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
 from handrail.agent.model import AgentModel, Mode, Prompt, Reply
+from handrail.agent.run_data import GOOD, AgentStep
 from handrail.evaluation.app_names import package_of
-from handrail.evaluation.evidence import ShownScreen
+from handrail.evaluation.evidence import PersonQuestion, RunDeed, ShownScreen, TaskEvidence
 from handrail.evaluation.judge import needs_samples
 from handrail.evaluation.task import EvalTask, EventAtMoment, EventTrigger, SetupNotice, SetupSms
 
@@ -25,16 +27,11 @@ _TEXTS = re.compile(r""" (?:text|content-desc|hint)=(?:"([^"]+)"|'([^']+)')""")
 """A text with quotes in it stands between apostrophes."""
 
 
-class StepWitness:
-    """Usable as a model."""
+class EpisodeWitness:
+    """Of a phone that is ready, for as long as it lives."""
 
-    mode: Mode
-
-    def __init__(
-        self, model: AgentModel, task: EvalTask, phone: Phone, shell: Callable[[str], Awaitable[Any]]
-    ) -> None:
-        self._model = model
-        self.name, self.mode, self.sees = model.name, model.mode, model.sees
+    def __init__(self, task: EvalTask, phone: Phone, shell: Callable[[str], Awaitable[Any]]) -> None:
+        self.before = phone.state()
         self._phone = phone
         self._shell = shell
         self._waiting = list(task.events)
@@ -44,16 +41,37 @@ class StepWitness:
         self.presses: list[tuple[str, str]] = []
         phone.on_event(self._heard)
 
-    async def step(self, prompt: Prompt) -> Reply:
-        self._write_down(prompt.step)
-        for one in [one for one in self._waiting if self._has_come(one.when, prompt.step)]:
+    async def step(self, number: int) -> None:
+        """Whoever acts has looked, and has not yet chosen."""
+        self._write_down(number)
+        for one in [one for one in self._waiting if self._has_come(one.when, number)]:
             self._waiting.remove(one)
             await self._let_happen(one)
-        return await self._model.step(prompt)
 
-    async def close(self) -> None:
-        self._phone.off_event(self._heard)
-        await self._model.close()
+    def evidence(self, steps: Sequence[AgentStep], questions: Sequence[PersonQuestion]) -> TaskEvidence:
+        """As everything is now."""
+        actions = [(step, step.action) for step in steps if step.action is not None]
+        done = [(one, action) for one, action in actions if one.outcome in GOOD or one.outcome == "unchanged"]
+        answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
+        last = steps[-1].action if steps else None
+        ended = last if last is not None and last["type"] == "finish" and steps[-1].outcome in GOOD else None
+        message = str(ended.get("message", "")) if ended else ""
+        return TaskEvidence(
+            before=self.before,
+            after=self._phone.state(),
+            samples=tuple(self.samples),
+            looks=tuple(self.looks),
+            deeds=tuple(
+                RunDeed(step.number, str(action["type"]), _told(action))
+                for step, action in done
+                if action["type"] != "finish"
+            ),
+            presses=tuple(self.presses),
+            questions=tuple(questions),
+            status=str(ended.get("status", "done")) if ended else "",
+            answer=str(ended.get("answer") or (answers[-1] if answers else message)) if ended else "",
+            message=message,
+        )
 
     def _write_down(self, step: int) -> None:
         dump = self._phone.dump()
@@ -83,6 +101,32 @@ class StepWitness:
         arrive(self._phone, one.sms, one.notify)
         for command in one.shell:
             await self._shell(command)
+
+
+class WitnessedModel:
+    """A model whose every step is witnessed; it is told nothing of it."""
+
+    mode: Mode
+
+    def __init__(self, model: AgentModel, witness: EpisodeWitness) -> None:
+        self._model = model
+        self._witness = witness
+        self.name, self.mode, self.sees = model.name, model.mode, model.sees
+
+    async def step(self, prompt: Prompt) -> Reply:
+        await self._witness.step(prompt.step)
+        return await self._model.step(prompt)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+PAYLOAD = ("text", "value", "url", "command", "script", "instruction")
+"""Fields of an action that hold what the model knows; a target is only where it acts."""
+
+
+def _told(action: Mapping[str, object]) -> str:
+    return json.dumps([action[name] for name in PAYLOAD if name in action], ensure_ascii=False)
 
 
 def arrive(phone: Phone, messages: tuple[SetupSms, ...], notices: tuple[SetupNotice, ...]) -> None:

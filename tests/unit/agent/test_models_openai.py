@@ -122,7 +122,7 @@ def test_a_huge_answer_is_not_read_to_its_end(stream: bool) -> None:
     endless = Answer(200, (b"data: " + b"x" * 99_994 for _ in range(1_000)), content_type=kind)
     asked = ask(OPENAI, endless, stream=stream)
     assert asked.reply.action is None
-    assert "longer than 2,000,000 bytes" in asked.reply.problem
+    assert "longer than it may be" in asked.reply.problem
     assert asked.server.sent < 10 * MAX_BYTES  # of a hundred million; what the sockets hold was sent, too
     assert len(asked.server.got) == 1
 

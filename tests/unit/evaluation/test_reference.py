@@ -6,10 +6,9 @@ import asyncio
 from typing import Any
 
 from handrail.agent.model import Prompt, PromptTurn
-from handrail.agent.models.offline import Nothing
 from handrail.evaluation.reference import Reference
 from handrail.evaluation.template import TaskTemplate
-from handrail.evaluation.witness import StepWitness
+from handrail.evaluation.witness import EpisodeWitness
 from handrail_sim.clock import ManualClock
 from handrail_sim.phone import Phone
 
@@ -53,6 +52,6 @@ def test_what_stands_in_quotes_on_a_screen_is_seen() -> None:
             "difficulty": "easy", "reference": [{"finish": "Read."}],
         }
     ).task(1)  # fmt: skip
-    witness = StepWitness(Nothing(), task, phone, shell)
-    asyncio.run(witness.step(prompt(1, "")))
+    witness = EpisodeWitness(task, phone, shell)
+    asyncio.run(witness.step(1))
     assert {'Say "yes"', "It's late", """Both " and '"""} <= set(witness.looks[0].texts)

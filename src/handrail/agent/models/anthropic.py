@@ -13,9 +13,8 @@ from handrail.agent.models.account import account_of
 from handrail.agent.models.hosted import Maker
 
 _NO_KEY = "none"  # the SDK wants something to send
-_SETTINGS = ModelSettings(
-    max_retries=0, max_tokens=4_096, parallel_tool_calls=False, cache={"messages": False}
-)
+ANSWER_TOKENS = 4_096
+_SETTINGS = ModelSettings(max_retries=0, parallel_tool_calls=False, cache={"messages": False})
 """System text and tools are the same in every step: the server is asked to keep them, and nothing else."""
 
 
@@ -24,4 +23,12 @@ def make(name: str, base_url: str | None, env: Mapping[str, str], client: AsyncC
     account = account_of("anthropic", base_url, env)
     provider = AnthropicProvider(base_url=account.place, api_key=account.key or _NO_KEY, http_client=client)
     model = AnthropicModel(name, provider=provider)
-    return Maker(model, account.place, account.key, _SETTINGS, sees=True, is_priced=account.is_home)
+    return Maker(
+        model,
+        account.place,
+        account.key,
+        sees=True,
+        is_priced=account.is_home,
+        answer_tokens=ANSWER_TOKENS,
+        limited=lambda tokens: {**_SETTINGS, "max_tokens": tokens},
+    )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from httpx2 import AsyncClient, HTTPError, Response
+from httpx2 import HTTPError, Response
 from pydantic_ai.exceptions import (
     ModelAPIError,
     ModelAuthenticationError,
@@ -21,14 +21,12 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     UnexpectedModelBehavior,
 )
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
 from handrail.agent.model import Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
 from handrail.agent.models.account import Account, account_of, place_of
-from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, too_long, usage_of
-from handrail.agent.models.http_client import TooLong, open_client
+from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, priced, unheard
+from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
 from handrail.agent.models.retries import TRY_MS, RetryPolicy
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, ModelUnavailable
@@ -47,8 +45,6 @@ class HeardAnswer:
     text: str
     thought: str
     calls: tuple[ModelCall, ...]
-    usage: RequestUsage
-    model: str = ""
     refusal: str = ""
     is_cut: bool = False
 
@@ -77,7 +73,7 @@ class ComputerModel:
     sees = True
 
     def __init__(
-        self, kind: str, name: str, form: MakersForm, account: Account, clock: Clock, client: AsyncClient
+        self, kind: str, name: str, form: MakersForm, account: Account, clock: Clock, client: ModelClient
     ) -> None:
         self.name = f"{kind}:{name}"
         self.dialect = form.dialect
@@ -88,19 +84,24 @@ class ComputerModel:
         self._versions = list(form.versions)
 
     async def step(self, prompt: Prompt) -> Reply:
+        self._client.begin()
         notice = ""
         while True:
             try:
                 heard = await self._patience.ask(lambda: self._once(prompt))
-            except TooLong:
-                return replace(too_long(prompt), notice=notice)
+            except (TooLong, NothingLeft) as error:
+                return replace(unheard(error), usage=self.bill()[-1], notice=notice)
             except ModelUnavailable as error:
                 if not self._is_about_the_tool(error):
                     raise
                 old = self._versions.pop(0)
                 notice = f"{self.name} does not take {old}; {self._versions[0]} is used."
                 continue
-            return replace(self.reply_of(heard), notice=notice)
+            return replace(self.reply_of(heard), usage=self.bill()[-1], notice=notice)
+
+    def bill(self) -> list[Usage]:
+        is_priced = self._account.is_home
+        return [priced(one, self._kind, self._model, is_priced=is_priced) for one in self._client.tries]
 
     def _is_about_the_tool(self, error: ModelUnavailable) -> bool:
         """An older model or server names what it does not know; there may be an older tool for it."""
@@ -108,7 +109,7 @@ class ComputerModel:
         return status == 400 and "computer" in said and len(self._versions) > 1
 
     async def _once(self, prompt: Prompt) -> HeardAnswer:
-        tokens = min(ANSWER_TOKENS, prompt.max_tokens or ANSWER_TOKENS)
+        tokens = self._client.room(ANSWER_TOKENS, prompt.max_tokens)
         version = self._versions[0]
         try:
             response = await self._client.post(
@@ -138,18 +139,11 @@ class ComputerModel:
             thought=(text if calls else told(heard.thought))[:THOUGHT_CHARS],
             action=action,
             raw=told("\n".join([heard.text, *parts]))[:RAW_CHARS],
-            usage=self._usage(heard),
             problem="" if calls or action else _problem(heard),
             said=() if heard.is_cut else heard.said,  # half an answer can't be sent back
             calls=calls,
             refusal=told(heard.refusal),
         )
-
-    def _usage(self, heard: HeardAnswer) -> Usage:
-        named = ModelResponse(
-            parts=[], usage=heard.usage, model_name=heard.model or self._model, provider_name=self._kind
-        )
-        return usage_of(named, is_priced=self._account.is_home)
 
     async def close(self) -> None:
         await self._client.aclose()

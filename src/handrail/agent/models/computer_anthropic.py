@@ -6,8 +6,6 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic_ai.usage import RequestUsage
-
 from handrail.agent.model import CallResult, Exchange, ModelCall, Prompt
 from handrail.agent.models.computer import HeardAnswer
 from handrail.dialects.anthropic_computer import ROWS
@@ -48,7 +46,6 @@ class AnthropicForm:
 
     def heard(self, data: Mapping[str, Any]) -> HeardAnswer:
         blocks = [dict(block) for block in data["content"]]
-        usage = data.get("usage") or {}
         text = "\n".join(str(block["text"]) for block in blocks if block["type"] == "text")
         mused = [str(block.get("thinking") or "") for block in blocks if block["type"] == "thinking"]
         stop = data.get("stop_reason")
@@ -57,8 +54,6 @@ class AnthropicForm:
             text=text,
             thought="\n".join(mused),
             calls=tuple(map(_call, (block for block in blocks if block["type"] == "tool_use"))),
-            usage=_usage(usage),
-            model=str(data.get("model") or ""),
             refusal=_refusal(data, text) if stop == "refusal" else "",
             is_cut=stop in ("max_tokens", "model_context_window_exceeded"),
         )
@@ -118,18 +113,6 @@ def _call(block: Block) -> ModelCall:
     if is_computer:
         return ModelCall(str(block["id"]), (block,))
     return ModelCall(str(block["id"]), (block.get("input"),), str(block["name"]))
-
-
-def _usage(usage: Mapping[str, Any]) -> RequestUsage:
-    """What was read from a cache or written to it was read by the model all the same."""
-    written = int(usage.get("cache_creation_input_tokens") or 0)
-    cached = int(usage.get("cache_read_input_tokens") or 0)
-    return RequestUsage(
-        input_tokens=int(usage.get("input_tokens") or 0) + written + cached,
-        output_tokens=int(usage.get("output_tokens") or 0),
-        cache_write_tokens=written,
-        cache_read_tokens=cached,
-    )
 
 
 def _refusal(data: Mapping[str, Any], text: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic_ai.exceptions import UnexpectedModelBehavior
-from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
 from handrail.agent.model import CallResult, Exchange, ModelCall, Prompt
@@ -62,8 +61,6 @@ class OpenAIForm:
             text=text,
             thought="\n".join(str(part.get("text", "")) for part in mused),
             calls=tuple(_call(item) for item in items if item["type"] in ("computer_call", "function_call")),
-            usage=_usage(data.get("usage") or {}),
-            model=str(data.get("model") or ""),
             refusal="\n".join(refused),
             is_cut=why == "max_output_tokens",
         )
@@ -162,12 +159,3 @@ def _arguments(given: Any) -> Any:
         return from_json(str(given).strip() or "{}", allow_inf_nan=False)
     except ValueError:
         return given
-
-
-def _usage(usage: Mapping[str, Any]) -> RequestUsage:
-    details = usage.get("input_tokens_details") or {}
-    return RequestUsage(
-        input_tokens=int(usage.get("input_tokens") or 0),
-        output_tokens=int(usage.get("output_tokens") or 0),
-        cache_read_tokens=int(details.get("cached_tokens") or 0),
-    )

@@ -7,6 +7,7 @@ Owns the base URL, the reading of a response and its price. What differs by make
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -31,20 +32,13 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
-from handrail.agent.model import (
-    LETTERS,
-    Mode,
-    ModelOptions,
-    Prompt,
-    PromptTurn,
-    Reply,
-    Usage,
-    sent_tokens,
-)
+from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, Usage
 from handrail.agent.models.account import place_of
-from handrail.agent.models.http_client import MAX_BYTES, TooLong, open_client
+from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
+from handrail.agent.models.metering import HttpTry
 from handrail.agent.models.retries import TRY_MS, RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
@@ -61,9 +55,14 @@ class Maker:
     model: MakersModel
     base_url: str
     key: str = field(repr=False)
-    settings: ModelSettings
     sees: bool
     is_priced: bool
+    answer_tokens: int
+    """Of one answer, at most, its thinking included."""
+    limited: Callable[[int], ModelSettings]
+    """The settings with this limit, by all the names that the server may know."""
+    spells: Callable[[str], bool] | None = None
+    """Hears why a server refused; True when the limit has another name from now on."""
     constrains: bool = False
     """The protocol can hold an answer to a schema; whether this server does is seen when it is asked."""
 
@@ -76,7 +75,7 @@ class HostedModel:
     """One model of one maker."""
 
     def __init__(
-        self, name: str, maker: Maker, wishes: ModelOptions, patience: RetryPolicy, client: AsyncClient
+        self, name: str, maker: Maker, wishes: ModelOptions, patience: RetryPolicy, client: ModelClient
     ) -> None:
         self.name = name
         self.mode: Mode = wishes.mode or "tools"
@@ -88,20 +87,30 @@ class HostedModel:
         self._constrains = maker.constrains
 
     async def step(self, prompt: Prompt) -> Reply:
-        notice = ""
+        self._client.begin()
         try:
-            try:
-                response = await self._ask(prompt)
-            except ModelUnavailable as error:
-                if not self._is_constrained(prompt) or error.details.get("status") != 400:
-                    raise
-                response = await self._ask(replace(prompt, schema=None))
-                self._constrains = False
-                notice = f"{self.name} does not take a schema for its answers; they are read as they come."
-        except TooLong:
-            return too_long(prompt, stream=self._stream)
-        usage = usage_of(response, is_priced=self._maker.is_priced)
-        return replace(reply_of(response, self.mode, self._patience.redact, usage), notice=notice)
+            response, notice = await self._taken(prompt)
+        except (TooLong, NothingLeft) as error:
+            return replace(unheard(error), usage=self.bill()[-1])
+        reply = reply_of(response, self.mode, self._patience.redact, self.bill()[-1])
+        return replace(reply, notice=notice)
+
+    async def _taken(self, prompt: Prompt) -> tuple[ModelResponse, str]:
+        """A server that does not take all of a question is asked without, which the notice says."""
+        try:
+            return await self._ask(prompt), ""
+        except ModelUnavailable as error:
+            if self._maker.spells is not None and self._maker.spells(error.message):
+                return await self._taken(prompt)
+            if not self._is_constrained(prompt) or error.details.get("status") != 400:
+                raise
+        response = await self._ask(replace(prompt, schema=None))
+        self._constrains = False
+        return response, f"{self.name} does not take a schema for its answers; they are read as they come."
+
+    def bill(self) -> list[Usage]:
+        kind, _, name = self.name.partition(":")
+        return [priced(one, kind, name, is_priced=self._maker.is_priced) for one in self._client.tries]
 
     def _is_constrained(self, prompt: Prompt) -> bool:
         return self._constrains and self.mode == "text" and prompt.schema is not None
@@ -113,13 +122,14 @@ class HostedModel:
             parameters = ModelRequestParameters(output_mode="native", output_object=form)
         else:
             parameters = ModelRequestParameters(function_tools=_tools(prompt) if self.mode == "tools" else [])
-        settings = _limited(self._maker.settings, prompt.max_tokens)
-        return await self._patience.ask(lambda: self._once(messages, parameters, settings))
+        return await self._patience.ask(lambda: self._once(messages, parameters, prompt.max_tokens))
 
     async def _once(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters, settings: ModelSettings
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, left: int | None
     ) -> ModelResponse:
         """The libraries trust an answer to have the agreed form; what they trip over is told as one error."""
+        room = self._client.room(self._maker.answer_tokens, left)
+        settings = self._maker.limited(room)
         try:
             return await self._request(messages, parameters, settings)
         except IndexError:  # the first of the choices is taken, also where there is none
@@ -130,6 +140,8 @@ class HostedModel:
     async def _request(
         self, messages: list[ModelMessage], parameters: ModelRequestParameters, settings: ModelSettings
     ) -> ModelResponse:
+        # Libraries warn of what a server wrote. A filter for one call alone would be another call's, too.
+        warnings.filterwarnings("ignore", module="pydantic|openai|anthropic")
         model = self._maker.model
         if not self._stream:
             return await model_request(
@@ -166,13 +178,6 @@ def _make(kind: str) -> Make:
     return make
 
 
-def _limited(settings: ModelSettings, most: int | None) -> ModelSettings:
-    """No answer is longer than what is left of a run's budget."""
-    if most is None:
-        return settings
-    return {**settings, "max_tokens": min(most, settings.get("max_tokens", most))}
-
-
 def _tools(prompt: Prompt) -> list[ToolDefinition]:
     return [
         ToolDefinition(
@@ -195,15 +200,13 @@ def _message(turn: PromptTurn, system: str, *, with_image: bool) -> ModelMessage
     return ModelRequest(parts=[UserPromptPart(content)], instructions=system)
 
 
-EVENT_BYTES = 200
-"""What a token of a stream is wrapped into, about."""
-
-
-def too_long(prompt: Prompt, *, stream: bool = False) -> Reply:
-    """What nobody has read to its end has no bill with it: it is counted as what was sent and received."""
-    received = MAX_BYTES // (EVENT_BYTES if stream else LETTERS)
-    why = f"The answer was longer than {MAX_BYTES:,} bytes. Be brief."
-    return Reply("", None, "", Usage(sent_tokens(prompt), received), problem=why)
+def unheard(error: TooLong | NothingLeft) -> Reply:
+    """Of an answer that was not read to its end, or not asked for any more."""
+    if isinstance(error, NothingLeft):
+        return Reply(
+            "", None, "", problem="The tokens that were left were used up by answers that broke off."
+        )
+    return Reply("", None, "", problem="The answer was longer than it may be. Be brief.")
 
 
 RAW_CHARS = 20_000
@@ -280,6 +283,19 @@ def usage_of(response: ModelResponse, *, is_priced: bool) -> Usage:
     """`is_priced` is false for a server whose prices are its own."""
     used = response.usage
     return Usage(used.input_tokens, used.output_tokens, _dollars(response) if is_priced else None)
+
+
+def priced(sent: HttpTry, kind: str, name: str, *, is_priced: bool) -> Usage:
+    """The bill of one request, also of one that broke off."""
+    count = sent.counted()
+    used = RequestUsage(
+        input_tokens=count.read,
+        output_tokens=count.written,
+        cache_read_tokens=count.from_cache,
+        cache_write_tokens=count.to_cache,
+    )
+    answer = ModelResponse(parts=[], usage=used, model_name=count.model or name, provider_name=kind)
+    return replace(usage_of(answer, is_priced=is_priced), is_estimate=count.is_estimate)
 
 
 def _dollars(response: ModelResponse) -> float | None:

@@ -35,7 +35,7 @@ class Trouble(App):
     }
 
     def fill(self, given: Any) -> None:
-        """`rows`: other names for some; `birds` and the one to tap; `loaded` after `loading_ms` (0 is never); `terms`; `notice`."""
+        """`rows`: other names for some; `birds` and the `target`; `loaded` after `loading_ms` (0: never)."""
         self.phone.world[self.package] = mapping(
             given, "trouble", "rows birds target loaded loading_ms terms notice"
         )

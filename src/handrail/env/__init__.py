@@ -1,0 +1,7 @@
+"""Phones for training: reset, step, observation, reward. Many in one process, in virtual time."""
+
+from handrail.env.environment import PhoneEnv
+from handrail.env.many import PhoneVectorEnv
+from handrail.env.task import EnvEpisode, EnvTask, EpisodeVerdict, Question
+
+__all__ = ["EnvEpisode", "EnvTask", "EpisodeVerdict", "PhoneEnv", "PhoneVectorEnv", "Question"]

@@ -1,0 +1,65 @@
+"""An environment and `handrail eval` judge the same actions alike: the same verdict for the same reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from handrail.agent.model import AgentModel
+from handrail.env import PhoneEnv
+from handrail.evaluation.baselines import BASELINES, reference
+from handrail.evaluation.env_task import EvalEnvTask
+from handrail.evaluation.load import load_templates
+from handrail.evaluation.run import EvaluationPlan, episode
+from handrail.evaluation.task import EvalTask
+from handrail.virtual_time import run_virtually
+
+Opener = Callable[[EvalTask], AgentModel]
+WHO: dict[str, Opener] = {"reference": reference, **{name: BASELINES[name] for name in ("liar", "quitter")}}
+TASKS = [
+    template.task(1, world) for template in load_templates() for world in template.worlds
+]  # every world of every shipped template
+
+
+def evaluated(task: EvalTask, opener: Opener) -> tuple[list[Any], bool, str]:
+    """What was done, and the verdict of `handrail eval`."""
+    result, _, ran = run_virtually(episode(task, EvaluationPlan(opener)))
+    assert ran is not None
+    return [step.action for step in ran.steps], result.success, result.why
+
+
+def in_environment(task: EvalTask, actions: list[Any]) -> tuple[bool, str]:
+    env = PhoneEnv(EvalEnvTask(task))
+    try:
+        env.reset(seed=task.seed)
+        *_, (_, reward, ended, _, info) = [env.step(action) for action in actions]
+        assert ended
+        assert reward == float(info["solved"])
+        return info["solved"], info["why"]
+    finally:
+        env.close()
+
+
+@pytest.mark.parametrize("who", WHO)
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.id}-{task.world_name}".strip("-"))
+def test_the_same_actions_get_the_same_verdict(task: EvalTask, who: str) -> None:
+    actions, solved, why = evaluated(task, WHO[who])
+    assert in_environment(task, actions) == (solved, why)
+    assert solved == (who == "reference")
+
+
+def test_a_run_without_an_end_is_told_in_the_same_words() -> None:
+    [template] = load_templates(["clock-timer"])
+    task = template.task(2).model_copy(update={"budget": 3})
+    result, _, ran = run_virtually(episode(task, EvaluationPlan(reference)))
+    assert ran is not None
+    assert not result.success
+    env = PhoneEnv(EvalEnvTask(task))
+    try:
+        env.reset(seed=2)
+        *_, (_, reward, ended, cut, info) = [env.step(dict(step.action or {})) for step in ran.steps]
+        assert (reward, ended, cut, info["why"]) == (0.0, False, True, result.why)
+    finally:
+        env.close()
