@@ -72,7 +72,7 @@ def checked(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_killed_evaluation_goes_on_to_the_same_results(kept: Path, tmp_path: Path, jobs: str) -> None:
     """Killed without warning, again and again, once as many lines are there as chance says."""

@@ -31,7 +31,7 @@ from handrail.virtual_time import run_virtually
 
 AT_A_TIME = 3
 """In one process: a run waits now and then for a thread."""
-WORTH_A_PROCESS = 6
+WORTH_A_PROCESS = 3
 """Episodes; fewer are run before another process has started."""
 _DEAD = 70
 
