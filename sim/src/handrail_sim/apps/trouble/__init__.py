@@ -35,7 +35,10 @@ class Trouble(App):
     }
 
     def fill(self, given: Any) -> None:
-        """`rows`: other names for some; `birds` and the `target`; `loaded` after `loading_ms` (0: never)."""
+        """`rows`: other names; `birds` and the one to tap; `loaded` after `loading_ms` (0 is never).
+
+        `terms` and `notice` are the texts of the late and of the covered button.
+        """
         self.phone.world[self.package] = mapping(
             given, "trouble", "rows birds target loaded loading_ms terms notice"
         )
