@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
@@ -27,6 +28,8 @@ from handrail.evaluation.stage import EvaluationStage, stage
 from handrail.evaluation.task import EvalTask
 from handrail.evaluation.virtual_time import VirtualTime
 from handrail.evaluation.witness import StepWitness
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.observe import Finish, GiveAnswer
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
@@ -152,9 +155,9 @@ def _evidence(
 ) -> TaskEvidence:
     actions = [(step, step.action) for step in ran.steps if step.action is not None]
     done = [(step, action) for step, action in actions if step.outcome in GOOD or step.outcome == "unchanged"]
-    answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
+    answers = [str(action["text"]) for _, action in done if ACTIONS.get(action["type"]) is GiveAnswer]
     last = ran.steps[-1].action if ran.steps else None
-    ended = last if last is not None and last["type"] == "finish" and ran.steps[-1].outcome in GOOD else None
+    ended = last if last is not None and _ends(last) and ran.steps[-1].outcome in GOOD else None
     message = str(ended.get("message", "")) if ended else ""
     return TaskEvidence(
         before=before,
@@ -164,7 +167,7 @@ def _evidence(
         deeds=tuple(
             RunDeed(step.number, str(action["type"]), _told(action))
             for step, action in done
-            if action["type"] != "finish"
+            if not _ends(action)
         ),
         presses=tuple(witness.presses),
         questions=tuple(ready.person.questions),
@@ -172,6 +175,10 @@ def _evidence(
         answer=str(ended.get("answer") or (answers[-1] if answers else message)) if ended else "",
         message=message,
     )
+
+
+def _ends(action: Mapping[str, Any]) -> bool:
+    return ACTIONS.get(action["type"]) is Finish
 
 
 PAYLOAD = ("text", "value", "url", "command", "script", "instruction")
