@@ -16,6 +16,7 @@ OUTSIDE = {
     "protocol/": "the vocabulary itself",
     "dialects/": "what other designs call the actions",
     "flow/maestro/": "commands of another language",
+    "evaluation/tasks/": "templates: what a solution does, as a flow writes it",
     "cli/index.py": "generated",
     "cli/vocabulary.py": "generated",
     "engine/short_forms.py": "generated",

@@ -15,6 +15,9 @@ from handrail.evaluation.answers import wrong_answers
 from handrail.evaluation.app_names import package_of
 from handrail.evaluation.reference import Reference
 from handrail.evaluation.task import EvalTask
+from handrail.protocol.observe import Finish, RequestHumanAuth
+from handrail.protocol.read import read_as
+from handrail.protocol.system import StartApp
 
 
 class FixedActions:
@@ -38,8 +41,7 @@ def finish(
     status: str = "done", answer: str | None = None, message: str = "Everything is done."
 ) -> dict[str, Any]:
     """The end of a run, in the model's words."""
-    told = {"type": "finish", "status": status, "message": message}
-    return told if answer is None else {**told, "answer": answer}
+    return read_as(Finish, {"status": status, "message": message, "answer": answer}).to_dict()
 
 
 def invented(task: EvalTask) -> str:
@@ -63,11 +65,11 @@ def every_answer(task: EvalTask) -> str:
 
 def ask(words: str = "What shall I do?") -> dict[str, Any]:
     """A question to the person."""
-    return {"type": "request_human_auth", "capability": "unknown", "instruction": words}
+    return RequestHumanAuth(instruction=words).to_dict()
 
 
 def _opened(task: EvalTask) -> dict[str, Any]:
-    return {"type": "start_app", "package": package_of(task.apps[0])}
+    return StartApp(package=package_of(task.apps[0])).to_dict()
 
 
 ModelOpener = Callable[[EvalTask], AgentModel]

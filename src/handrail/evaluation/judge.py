@@ -30,6 +30,7 @@ from handrail.evaluation.evidence import ShownScreen, TaskEvidence
 from handrail.evaluation.state_paths import contains, differences, find, like, without
 from handrail.evaluation.task import EvalTask
 from handrail.protocol.actions import ACTIONS
+from handrail.protocol.system import OpenUrl, RestartApp, SetClipboard, SetOrientation, StartApp, StopApp
 
 KEPT = ("apps", "settings")
 """The parts of a phone's state that last; the rest is what is on the screen just now."""
@@ -47,7 +48,7 @@ LOOKING = (
     "dialer.call",
 )
 """What changes when somebody only looks, or by time alone: opening an app or a thread is no deed."""
-FREE = frozenset({"start_app", "stop_app", "restart_app", "open_url", "set_orientation", "set_clipboard"})
+FREE = (StartApp, StopApp, RestartApp, OpenUrl, SetOrientation, SetClipboard)
 """System actions that bring somebody to a screen and do nothing that a task is about."""
 _SHOWN = 60
 
@@ -142,7 +143,7 @@ def _of_ways(task: EvalTask, evidence: TaskEvidence) -> list[str]:
 def is_system(kind: str) -> bool:
     """Whether an action changes the phone past its screen."""
     cls = ACTIONS.get(kind)
-    return cls is not None and cls.traits.effect in ("system", "sensitive") and kind not in FREE
+    return cls is not None and cls.traits.effect in ("system", "sensitive") and cls not in FREE
 
 
 def _of_state(condition: PhoneStateIs, found: list[Any]) -> str:

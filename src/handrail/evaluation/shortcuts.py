@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,6 +10,9 @@ from handrail.evaluation.app_names import state_path
 from handrail.evaluation.baselines import finish
 from handrail.evaluation.conditions import AnswerIs, PhoneStateIs
 from handrail.evaluation.task import EvalTask
+from handrail.protocol.act import Act
+from handrail.protocol.read import read_as
+from handrail.protocol.system import SetAppearance, SetNetwork, Shell
 
 _SWITCHES = {"airplane_mode_on": "airplane_mode", "wifi_on": "wifi"}
 
@@ -20,22 +22,20 @@ def shortcuts(task: EvalTask) -> Iterator[list[Mapping[str, Any]]]:
     right = next((str(one.answer) for one in task.check if isinstance(one, AnswerIs)), None)
     end = finish(task.status, right)
     wanted = [one for one in task.check if isinstance(one, PhoneStateIs) and one.tests == ["equals"]]
-    by_shell, by_switch = [], []
+    by_shell: list[Act] = []
+    by_switch: list[Act] = []
     for one in wanted:
         parts = state_path(one.state).split(".")
         if parts[0] == "settings" and len(parts) == 3:
             words = ["settings", "put", parts[1], parts[2], str(one.equals)]
-            by_shell.append({"type": "shell", "command": shlex.join(words)})
+            by_shell.append(Shell(command=words))
         if parts[-1] in _SWITCHES:
-            by_switch.append({"type": "set_network", _SWITCHES[parts[-1]]: str(one.equals) == "1"})
+            by_switch.append(read_as(SetNetwork, {_SWITCHES[parts[-1]]: str(one.equals) == "1"}))
         if parts[-1] == "ui_night_mode":
-            by_switch.append(
-                {"type": "set_appearance", "appearance": "dark" if str(one.equals) == "2" else "light"}
-            )
-    if by_shell and "shell" not in task.allows:
-        yield [*by_shell, end]
-    if by_switch and not {str(one["type"]) for one in by_switch} & set(task.allows):
-        yield [*by_switch, end]
+            by_switch.append(SetAppearance(appearance="dark" if str(one.equals) == "2" else "light"))
+    for way in (by_shell, by_switch):
+        if way and not {one.type for one in way} & set(task.allows):
+            yield [*(one.to_dict() for one in way), end]
     if right is not None or task.kind == "impossible":
         yield [end]  # knows it by heart, and has looked at nothing
 

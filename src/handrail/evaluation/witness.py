@@ -19,6 +19,8 @@ from handrail.evaluation.app_names import package_of
 from handrail.evaluation.evidence import PersonQuestion, RunDeed, ShownScreen, TaskEvidence
 from handrail.evaluation.judge import needs_samples
 from handrail.evaluation.task import EvalTask, EventAtMoment, EventTrigger, SetupNotice, SetupSms
+from handrail.protocol.actions import ACTIONS
+from handrail.protocol.observe import Finish, GiveAnswer
 
 if TYPE_CHECKING:
     from handrail_sim.phone import Phone
@@ -52,9 +54,9 @@ class EpisodeWitness:
         """As everything is now."""
         actions = [(step, step.action) for step in steps if step.action is not None]
         done = [(one, action) for one, action in actions if one.outcome in GOOD or one.outcome == "unchanged"]
-        answers = [str(action["text"]) for _, action in done if action["type"] == "give_answer"]
+        answers = [str(action["text"]) for _, action in done if ACTIONS.get(action["type"]) is GiveAnswer]
         last = steps[-1].action if steps else None
-        ended = last if last is not None and last["type"] == "finish" and steps[-1].outcome in GOOD else None
+        ended = last if last is not None and _ends(last) and steps[-1].outcome in GOOD else None
         message = str(ended.get("message", "")) if ended else ""
         return TaskEvidence(
             before=self.before,
@@ -64,7 +66,7 @@ class EpisodeWitness:
             deeds=tuple(
                 RunDeed(step.number, str(action["type"]), _told(action))
                 for step, action in done
-                if action["type"] != "finish"
+                if not _ends(action)
             ),
             presses=tuple(self.presses),
             questions=tuple(questions),
@@ -119,6 +121,10 @@ class WitnessedModel:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+def _ends(action: Mapping[str, Any]) -> bool:
+    return ACTIONS.get(action["type"]) is Finish
 
 
 PAYLOAD = ("text", "value", "url", "command", "script", "instruction")
