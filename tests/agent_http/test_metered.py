@@ -16,9 +16,8 @@ import pytest
 
 from handrail.agent.budget import Budget
 from handrail.agent.loop import Terms, run_task
-from handrail.agent.model import BilledModel, ModelOptions, Usage
+from handrail.agent.model import TRY_MS, BilledModel, ModelOptions, Usage
 from handrail.agent.models import open_model
-from handrail.agent.models.retries import TRY_MS
 from handrail.agent.run_data import RunResult
 from handrail.agent.task import Task
 from tests.agent_http import anthropic_wire, openai_wire, responses_wire

@@ -161,6 +161,9 @@ class BilledModel(Protocol):
         ...
 
 
+TRY_MS = 120_000.0
+
+
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """`base_url` is the server's address; `stream` has the answer sent piece by piece."""
@@ -170,3 +173,5 @@ class ModelOptions:
     sees: bool | None = None
     stream: bool = False
     tools: ToolSet | None = None
+    try_ms: float = TRY_MS
+    """What one try may take, from the connection to the last byte; a slow machine's own model needs more."""

@@ -8,8 +8,8 @@ from email.utils import formatdate
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
-from handrail.agent.model import Reply
-from handrail.agent.models.retries import JITTER, LONGEST_WAIT_MS, TRIES, TRY_MS, retry_after_ms
+from handrail.agent.model import TRY_MS, Reply
+from handrail.agent.models.retries import JITTER, LONGEST_WAIT_MS, TRIES, retry_after_ms
 from handrail.errors import ModelUnavailable
 from tests.agent_http.asking import OPENAI, PROMPT, Watched, ask, opened
 from tests.agent_http.openai_wire import body, calls, error, streamed
@@ -83,6 +83,22 @@ def test_a_connection_that_hangs_is_given_up_and_asked_again() -> None:
             assert len(server.got) == 2
 
     asyncio.run(story())
+
+
+def test_a_slow_server_may_be_given_more_time() -> None:
+    async def story() -> int:
+        clock = Watched()
+        async with opened(OPENAI, Hang(), GOOD, clock=clock, try_ms=10 * TRY_MS) as (model, server):
+            step = asyncio.create_task(model.step(PROMPT))
+            await server.requests(1)
+            await clock.advance(10 * TRY_MS - 1)
+            asked = len(server.got)
+            await clock.advance(1)
+            await clock.advance(await clock.pause(1_000, 1_250))
+            await step
+            return asked
+
+    assert asyncio.run(story()) == 1
 
 
 def test_a_server_that_stays_silent_is_told_after_the_last_try() -> None:

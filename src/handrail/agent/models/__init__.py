@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from handrail.agent.model import AgentModel, Mode, ModelOptions, ToolSet
+from handrail.agent.model import TRY_MS, AgentModel, Mode, ModelOptions, ToolSet
 from handrail.agent.models.offline import Nothing, RandomTaps, open_recording
 from handrail.agent.models.scripted import open_script
 from handrail.clock import Clock
@@ -18,7 +18,7 @@ from handrail.errors import InvalidAction, Unsupported
 SPECS = ("openai:NAME", "anthropic:NAME", "scripted:FILE", "recorded:FOLDER", "random[:SEED]", "nothing")
 
 
-def open_model(
+def open_model(  # noqa: PLR0913 - every one is a wish that a caller may leave out
     spec: str,
     *,
     env: Mapping[str, str],
@@ -28,6 +28,7 @@ def open_model(
     sees: bool | None = None,
     stream: bool = False,
     tools: ToolSet | None = None,
+    try_ms: float = TRY_MS,
 ) -> AgentModel:
     """The model of this name. Raises `InvalidAction` with the path `model` or `tools`, or `Unsupported`."""
     kind, _, rest = spec.strip().partition(":")
@@ -39,7 +40,7 @@ def open_model(
         )
     match kind:
         case "openai" | "anthropic" if rest:
-            return _hosted(kind, rest, ModelOptions(base_url, mode, sees, stream, tools), env, clock)
+            return _hosted(kind, rest, ModelOptions(base_url, mode, sees, stream, tools, try_ms), env, clock)
         case "scripted" if rest:
             return open_script(Path(rest).expanduser())
         case "recorded" if rest:

@@ -23,11 +23,11 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_core import from_json
 
-from handrail.agent.model import Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
+from handrail.agent.model import TRY_MS, Mode, ModelCall, ModelOptions, Prompt, Reply, Usage
 from handrail.agent.models.account import Account, account_of, place_of
 from handrail.agent.models.hosted import RAW_CHARS, THOUGHT_CHARS, priced, unheard
 from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
-from handrail.agent.models.retries import TRY_MS, RetryPolicy
+from handrail.agent.models.retries import RetryPolicy
 from handrail.clock import Clock
 from handrail.errors import InvalidAction, ModelUnavailable
 from handrail.protocol.observe import Finish
@@ -73,14 +73,21 @@ class ComputerModel:
     sees = True
 
     def __init__(
-        self, kind: str, name: str, form: MakersForm, account: Account, clock: Clock, client: ModelClient
+        self,
+        kind: str,
+        name: str,
+        form: MakersForm,
+        account: Account,
+        clock: Clock,
+        client: ModelClient,
+        try_ms: float = TRY_MS,
     ) -> None:
         self.name = f"{kind}:{name}"
         self.dialect = form.dialect
         self.is_computer = True
         self._kind, self._model, self._form = kind, name, form
         self._account, self._client = account, client
-        self._patience = RetryPolicy(self.name, place_of(account.place), account.key, clock)
+        self._patience = RetryPolicy(self.name, place_of(account.place), account.key, clock, try_ms)
         self._versions = list(form.versions)
 
     async def step(self, prompt: Prompt) -> Reply:
@@ -205,7 +212,8 @@ def open_computer(
                 hint=f"Leave --{word} or --tools out.",
             )
     account = account_of(kind, wishes.base_url, env)
-    return ComputerModel(kind, name, _form(kind, name), account, clock, open_client(TRY_MS / 1000))
+    client = open_client(wishes.try_ms / 1000)
+    return ComputerModel(kind, name, _form(kind, name), account, clock, client, wishes.try_ms)
 
 
 def _form(kind: str, name: str) -> MakersForm:

@@ -39,7 +39,7 @@ from handrail.agent.model import Mode, ModelOptions, Prompt, PromptTurn, Reply, 
 from handrail.agent.models.account import place_of
 from handrail.agent.models.http_client import ModelClient, NothingLeft, TooLong, open_client
 from handrail.agent.models.metering import HttpTry
-from handrail.agent.models.retries import TRY_MS, RetryPolicy
+from handrail.agent.models.retries import RetryPolicy
 from handrail.agent.read_answer import FoundAction, read_text
 from handrail.agent.tools import kind_of
 from handrail.clock import Clock
@@ -162,10 +162,10 @@ def open_hosted(
     kind: str, name: str, wishes: ModelOptions, *, env: Mapping[str, str], clock: Clock
 ) -> HostedModel:
     """Raises `ImportError` where the maker's package is not installed."""
-    client = open_client(TRY_MS / 1000)
+    client = open_client(wishes.try_ms / 1000)
     maker = _make(kind)(name, wishes.base_url, env, client)
     full_name = f"{kind}:{name}"
-    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock)
+    patience = RetryPolicy(full_name, place_of(maker.base_url), maker.key, clock, wishes.try_ms)
     return HostedModel(full_name, maker, wishes, patience, client)
 
 

@@ -31,8 +31,6 @@ from handrail.waiting import within
 T = TypeVar("T")
 
 TRIES = 4
-TRY_MS = 120_000.0
-"""What one try may take, from the connection to the last byte."""
 FIRST_PAUSE_MS = 1_000.0
 """Before the second try; doubled before every further one."""
 LONGEST_WAIT_MS = 120_000.0
@@ -52,13 +50,14 @@ class RetryPolicy:
     place: str
     key: str = field(repr=False)
     clock: Clock
+    try_ms: float
     chance: random.Random = field(default_factory=random.Random)
 
     async def ask(self, once: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Raises `TooLong`, which asking the model again may help, or `ModelUnavailable`."""
         for number in range(1, TRIES + 1):
             try:
-                return await within(self.clock, TRY_MS, once())
+                return await within(self.clock, self.try_ms, once())
             except (AgentRunError, Timeout, TooLong) as error:
                 pause_ms = self._pause(error, number)
             await self.clock.sleep_ms(pause_ms)
@@ -90,7 +89,7 @@ class RetryPolicy:
 
     def _what(self, error: Exception, status: int | None) -> str:
         if isinstance(error, Timeout):
-            return f"did not answer within {TRY_MS / 1000:g} s"
+            return f"did not answer within {self.try_ms / 1000:g} s"
         said = self.redact(_said(error))[:_MESSAGE_CHARS]
         return f"answered {status}: {said}" if status else f"gave no answer: {said}"
 
