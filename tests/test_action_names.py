@@ -43,6 +43,7 @@ LISTED = {
     ("http/journal_runs.py", "screenshot"): "the name of a blob in the journal",
     ("engine/script/allow.py", "shell"): "a word of the `adb` command",
     ("cli/run_approvals.py", "wait"): "a word of `handrail run --approvals`",
+    ("env/android_world.py", "shell"): "a word of the `adb` command",
     ("http/api.py", "wait"): "a parameter of a request",
     ("tree/node.py", "long_press"): "what an element is said to allow",
     ("tree/node.py", "tap"): "what an element is said to allow",

@@ -2,6 +2,6 @@
 
 from handrail.env.environment import PhoneEnv
 from handrail.env.many import PhoneVectorEnv
-from handrail.env.task import EnvEpisode, EnvTask, EpisodeVerdict, Question
+from handrail.env.task import EnvEpisode, EnvQuestion, EnvTask, EpisodeVerdict
 
-__all__ = ["EnvEpisode", "EnvTask", "EpisodeVerdict", "PhoneEnv", "PhoneVectorEnv", "Question"]
+__all__ = ["EnvEpisode", "EnvQuestion", "EnvTask", "EpisodeVerdict", "PhoneEnv", "PhoneVectorEnv"]

@@ -27,11 +27,13 @@ from handrail.agent.task import Task
 from handrail.clock import Clock
 from handrail.engine.session import Session
 from handrail.errors import HandrailError, InvalidAction, Unsupported
-from handrail.protocol.observe import Finish, Screenshot
+from handrail.protocol.observe import Finish, RequestHumanAuth, Screenshot
 from handrail.protocol.read import action_from
 
 T = TypeVar("T")
 DIALECT = "androidworld"
+ADB_SHELL = "shell"
+"""A word of the `adb` command."""
 OVER_MS = 30_000.0
 
 
@@ -83,7 +85,7 @@ class AdbCalls:
             said = await stream.read()
             await stream.close()
             return said
-        if word != "shell":
+        if word != ADB_SHELL:
             raise subprocess.CalledProcessError(1, args, f"{word} is not offered here".encode())
         timeout_ms = timeout * 1000 if timeout else OVER_MS
         output = await self._device.shell.run(Script(" ".join(rest)), timeout_ms=timeout_ms, check=False)
@@ -195,8 +197,7 @@ def async_env(session: Session, device: AdbDevice, thread: LoopThread) -> Any:
         def ask_question(self, question: str, timeout_seconds: float = -1.0) -> str | None:
             """The person at Handrail's own doors is asked; None where nobody answers."""
             seconds = min(3_600, int(timeout_seconds)) if timeout_seconds > 0 else 300
-            asked = {"type": "request_human_auth", "capability": "permission"}
-            act = action_from({**asked, "instruction": question, "timeout_sec": seconds})
+            act = RequestHumanAuth(capability="permission", instruction=question, timeout_sec=seconds)
             envelope = thread.run(session.run(act))
             return (envelope.details or {}).get("data") if envelope.success else None
 

@@ -21,7 +21,7 @@ from handrail.agent.speech import Speech
 from handrail.clock import ManualClock
 from handrail.engine.approval import AskedApproval
 from handrail.env.phone import Bench, EnvPhone
-from handrail.env.task import EnvEpisode, EnvTask, Question, TaskSource, drawn
+from handrail.env.task import EnvEpisode, EnvQuestion, EnvTask, TaskSource, drawn
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
@@ -147,7 +147,7 @@ class PhoneEnv:
 
     async def _answer(self, ready: EnvPhone, one: AskedApproval, token: str | None) -> None:
         del token  # links are for other doors
-        question = Question(one.request.label or "", one.action_type or "", one.request.capability or "")
+        question = EnvQuestion(one.request.label or "", one.action_type or "", one.request.capability or "")
         is_yes, data = self._episode.answer(question)
         await ready.approvals.answer(one.id, is_yes, PERSON, data=data if is_yes else None)
 

@@ -20,7 +20,7 @@ Shell = Callable[[str], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EnvQuestion:
     """What the task's person is asked."""
 
     label: str
@@ -43,7 +43,7 @@ class EnvEpisode(Protocol):
         """Called before every step, counted from 1: the agent has looked and acts next."""
         ...
 
-    def answer(self, question: Question) -> tuple[bool, str | None]:
+    def answer(self, question: EnvQuestion) -> tuple[bool, str | None]:
         """What the person says: yes or no, and what they write."""
         ...
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from handrail.agent.run_data import AgentStep
 from handrail.clock import Clock
-from handrail.env.task import EpisodeVerdict, Question, Shell
+from handrail.env.task import EnvQuestion, EpisodeVerdict, Shell
 from handrail.errors import InvalidAction
 from handrail.evaluation.load import load_templates
 from handrail.evaluation.run import settled, why_not
@@ -48,7 +48,7 @@ class EvalEpisode:
     async def step(self, number: int) -> None:
         await self._witness.step(number)
 
-    def answer(self, question: Question) -> tuple[bool, str | None]:
+    def answer(self, question: EnvQuestion) -> tuple[bool, str | None]:
         return self._person.answer(question.label, question.action, question.capability)
 
     async def verdict(self, steps: Sequence[AgentStep], ending: str) -> EpisodeVerdict:
