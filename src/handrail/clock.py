@@ -159,9 +159,14 @@ class ManualClock:
                 await _quiet()
         self._elapsed_ms = end
 
-    async def advance_to_next(self) -> bool:
-        """Once nobody can go on without time, to when the next one wakes; False when nobody sleeps."""
+    async def advance_to_next(self, is_held: Callable[[], bool] = lambda: False) -> bool:
+        """Once nobody can go on without time, to when the next one wakes; False when nobody sleeps.
+
+        It stands while it is held; that is asked last, because work may begin until all are quiet.
+        """
         await _quiet()
+        if is_held():
+            return False
         while self._sleepers and self._sleepers[0][2].done():
             heapq.heappop(self._sleepers)
         if not self._sleepers:

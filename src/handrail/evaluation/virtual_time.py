@@ -42,10 +42,13 @@ class VirtualTime:
         while True:
             moved = False
             for clock in list(self._clocks):
-                if self._threads or any(is_busy() for is_busy in self.busy):
+                if self._is_held():
                     break
-                moved = await clock.advance_to_next() or moved
+                moved = await clock.advance_to_next(self._is_held) or moved
             await asyncio.sleep(0 if moved else BREATH_SEC)
+
+    def _is_held(self) -> bool:
+        return bool(self._threads) or any(is_busy() for is_busy in self.busy)
 
     def _counted(self, run: Callable[..., asyncio.Future[Any]]) -> Callable[..., asyncio.Future[Any]]:
         def counting(executor: Executor | None, work: Callable[..., Any], *given: Any) -> asyncio.Future[Any]:

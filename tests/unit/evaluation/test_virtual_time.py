@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import Any
 
+from handrail.clock import ManualClock
 from handrail.evaluation.virtual_time import VirtualTime, virtual_time
 
 
@@ -39,6 +40,20 @@ async def turns(count: int = 200) -> None:
     """Enough for a clock that may go on to have gone on."""
     for _ in range(count):
         await asyncio.sleep(0)
+
+
+def test_work_that_begins_while_others_come_to_rest_holds_time() -> None:
+    async def story() -> float:
+        clock, is_at_work = ManualClock(0), False
+        sleeper = asyncio.create_task(clock.sleep_ms(7))
+        moving = asyncio.create_task(clock.advance_to_next(lambda: is_at_work))
+        await asyncio.sleep(0)
+        is_at_work = True
+        await moving
+        sleeper.cancel()
+        return clock.monotonic_ms()
+
+    assert asyncio.run(story()) == 0
 
 
 def test_time_stands_still_while_a_thread_works_and_while_somebody_says_so() -> None:
