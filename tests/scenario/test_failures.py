@@ -17,6 +17,7 @@ from handrail.protocol.envelope import Envelope
 from handrail.runtime import Runtime
 from handrail_sim.adbd.server import serve
 from handrail_sim.phone import Phone
+from tests.scenario.doors import free_port
 from tests.scenario.world import FastClock, World, play, world
 
 SETTINGS = "com.android.settings"
@@ -141,7 +142,7 @@ async def control_convergence_failed(w: World) -> Failed:
 
 
 async def adb_connection_error(w: World) -> Failed:
-    return await _caught(w.runtime.session("127.0.0.1:1"))
+    return await _caught(w.runtime.session(f"127.0.0.1:{free_port()}"))
 
 
 async def adb_command_error(w: World) -> Failed:

@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -148,11 +149,18 @@ def cli() -> None:
         click.get_current_context().with_resource(inside(read_traceparent(given)))
 
 
-def run() -> None:
-    """The command of `sys.argv`: every failure ends with a message, a hint and its family's exit code."""
+def _end_as_by_ctrl_c() -> None:
+    """Where the process is told to end. Python lets only its first thread say so."""
+    if threading.current_thread() is not threading.main_thread():
+        return
     for number in {getattr(signal, name, signal.SIGTERM) for name in ("SIGTERM", "SIGHUP")}:
         if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as under nohup
             signal.signal(number, _as_ctrl_c)
+
+
+def run() -> None:
+    """The command of `sys.argv`: every failure ends with a message, a hint and its family's exit code."""
+    _end_as_by_ctrl_c()
     try:
         ended = cli(
             prog_name="handrail", standalone_mode=False

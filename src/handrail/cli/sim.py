@@ -18,6 +18,7 @@ from handrail.simulator import simulator
 
 INSIDE = {
     "state": ("[PATH]", "The phone's state as JSON; PATH is dotted, e.g. apps.com.handrail.notes."),
+    "world": ("JSON", "What apps hold from now on, by their short names."),
     "snapshot": ("[NAME]", "Keep the whole phone under a name."),
     "restore": ("[NAME]", "Bring a kept phone back."),
     "fault": ("add NAME [OPTION=VALUE]... | clear [NAME] | list", "Switch what goes wrong on and off."),

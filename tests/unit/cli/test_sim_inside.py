@@ -39,6 +39,19 @@ def test_what_the_phone_refuses_is_a_failure_with_its_words(handrail: Handrail) 
     assert "nothing at 'no.such.place'" in done.err
 
 
+def test_a_world_given_from_outside_is_what_the_apps_hold(handrail: Handrail) -> None:
+    phone = Phone(clock=SystemClock())
+    done = on_phone(phone, handrail, "world", '{"notes": [{"title": "Oats \'n\' pears", "body": "a  b"}]}')
+    assert done.code == 0, done.err
+    assert "Oats 'n' pears" in json.dumps(phone.state()["apps"]["com.handrail.notes"])
+
+
+def test_a_world_that_is_wrong_is_a_failure_with_the_phones_words(handrail: Handrail) -> None:
+    done = on_phone(Phone(clock=SystemClock()), handrail, "world", '{"bakery": []}')
+    assert (done.code, done.out) == (2, "")
+    assert "bakery" in done.err
+
+
 def test_words_reach_the_phone_as_they_are(handrail: Handrail, tmp_path: Path) -> None:
     phone = Phone(clock=SystemClock())
     done = on_phone(phone, handrail, "sms", "555 0100", "it's $HOME; `ls`")
