@@ -242,10 +242,11 @@ def test_an_app_starts_slowly() -> None:
     with_hand(story)
 
 
-def test_back_leaves_an_app_that_has_not_started_yet() -> None:
+@pytest.mark.parametrize("package", [CONTACTS, "com.android.camera2"])
+def test_back_leaves_an_app_that_has_not_started_yet(package: str) -> None:
     async def story(hand: Hand) -> None:
         hand.phone.faults.add("slow_app_start", ms=2000)
-        hand.phone.start_activity(package=CONTACTS)
+        hand.phone.start_activity(package=package)
         await hand.wait(500)
         hand.phone.key(4)
         await hand.wait(3000)

@@ -213,7 +213,8 @@ class Tasks:
         task = self._task_of(activity)
         task.activities.remove(activity)
         if activity is self.resumed:
-            activity.on_pause()
+            if not activity.starting:
+                activity.on_pause()
             self.resumed = None
         if not task.activities:
             self.tasks.remove(task)
