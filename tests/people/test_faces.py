@@ -48,7 +48,7 @@ def test_every_short_form_is_the_same_in_both(awaited: type, blocking: type) -> 
         (
             Session,
             BlockingPhone,
-            {"run_all", "ask_ahead", "allow_ahead", "make_way", "holder", "stopped", "events"},
+            {"run_all", "ask_ahead", "allow_ahead", "make_way", "holder", "stopped", "events", "working"},
         ),
         (
             Runtime,

@@ -243,7 +243,7 @@ def test_a_code_from_a_person_is_typed_by_placeholder_and_seen_by_nobody(tmp_pat
 def test_a_yes_without_data_is_enough(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
-            done = await answered(w, w.session.request_human_auth(capability="biometric"))
+            done = await answered(w, w.session.request_human_auth("Please answer.", capability="biometric"))
             assert done.success, done.to_json()
             assert done.details == {"approved": True, "data": None}
             assert done.lifecycle_state == "verified"
@@ -257,7 +257,9 @@ def test_plain_data_comes_as_it_is(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
             place = {"lat": 53.54, "lon": 9.98}
-            done = await answered(w, w.session.request_human_auth(capability="location"), data=place)
+            done = await answered(
+                w, w.session.request_human_auth("Please answer.", capability="location"), data=place
+            )
             assert done.details
             assert done.details["data"] == place
 
@@ -269,7 +271,9 @@ def test_a_question_that_nobody_says_yes_to_fails_the_action(tmp_path: Path, how
     async def story() -> None:
         clock = FastClock(10)
         async with world(tmp_path, clock=clock) as w:
-            task = asyncio.create_task(w.session.request_human_auth(capability="sms", timeout_sec=60))
+            task = asyncio.create_task(
+                w.session.request_human_auth("Please answer.", capability="sms", timeout_sec=60)
+            )
             [one] = await asked(w)
             assert one.expires_ms - one.created_ms == 60_000
             if how == "denied":

@@ -264,7 +264,7 @@ ACTIONS: tuple[dict[str, Any], ...] = (
     {"type": "expect_absent", "target": "never", "timeout_ms": 0},
     {"type": "get_ui_tree"},
     {"type": "shell", "command": ["sleep", "1"]},
-    {"type": "request_human_auth", "timeout_sec": 1},
+    {"type": "request_human_auth", "instruction": "Please answer.", "timeout_sec": 1},
     {"type": "tap", "target": "Display", "expect": {"visible": "never"}},
 )
 TOUCHES = ("tap", "press_key", "swipe")

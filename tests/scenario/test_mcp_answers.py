@@ -265,9 +265,11 @@ def test_a_flow_file_is_one_of_the_folders_and_nothing_else(tmp_path: Path) -> N
         async with door(tmp_path) as ask:
             assert (await ask.good("run_flow", file="open")).startswith("All 1 steps passed.")
             assert (await ask.good("run_flow", file="open.yaml")).startswith("All 1 steps passed.")
-            for name in ("../secret.yaml", str(tmp_path / "secret.yaml"), "opn", "", 7):
+            for name in ("../secret.yaml", str(tmp_path / "secret.yaml"), "opn", 7):
                 answer = await ask.act("run_flow", file=name)
                 assert answer.text.startswith("INVALID_ACTION: file:"), answer.text
+            empty = await ask.act("run_flow", file="")  # as strict clients leave a field out
+            assert empty.text.startswith("INVALID_ACTION: run_flow: needs either steps or file"), empty.text
             both = await ask.act("run_flow", file="open", steps=[{"press_key": "home"}])
             assert both.is_error
             nested = {"repeat": {"times": 1, "steps": [{"run_flow": str(tmp_path / "secret.yaml")}]}}

@@ -195,9 +195,9 @@ def test_a_shelf_that_loads_more_at_its_end_is_followed(tmp_path: Path) -> None:
 
 
 async def _names(w: World, count: int) -> list[str]:
-    from handrail_sim.apps.shop.catalogue import shelf  # noqa: PLC0415
+    from handrail_sim.apps.shop.catalogue import Catalogue  # noqa: PLC0415
 
-    names = [product.name for product in shelf(count, "All", "")]
+    names = [product.name for product in Catalogue().shelf(count)]
     once = [name for name in names if names.count(name) == 1]
     assert (await w.session.expect_visible(once[0], timeout_ms=0)).success
     return once
