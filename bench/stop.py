@@ -48,7 +48,7 @@ ACTIONS: dict[str, Any] = {
     "script (sleep 30)": {"type": "run_script", "script": "sleep 30"},
     "settle": {"type": "tap", "target": {"id": "gift"}},
     "approval": {"type": "tap", "target": {"id": "pay"}},
-    "request_human_auth": {"type": "request_human_auth"},
+    "request_human_auth": {"type": "request_human_auth", "instruction": "Please answer."},
     "queue": {"type": "tap", "target": {"id": "gift"}},
 }
 

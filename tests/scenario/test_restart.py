@@ -233,12 +233,12 @@ def test_a_yes_given_after_the_asker_was_killed_is_nobody_elses(tmp_path: Path, 
 def test_a_yes_that_was_used_does_not_count_in_the_next_process(tmp_path: Path) -> None:
     async def story() -> None:
         async with world(tmp_path) as w:
-            first = await answered(w, w.session.request_human_auth(capability="camera"))
+            first = await answered(w, w.session.request_human_auth("Please answer.", capability="camera"))
             assert first.success, first.to_json()
             assert first.approval
             async with Runtime.open(w.runtime.config, env=w.runtime.env) as after:
                 session = await after.session(w.serial, helper="none")
-                task = asyncio.create_task(session.request_human_auth(capability="camera"))
+                task = asyncio.create_task(session.request_human_auth("Please answer.", capability="camera"))
                 [again] = await asked(w)
                 assert again.id != first.approval.id
                 await session.stop()

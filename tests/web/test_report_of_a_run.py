@@ -43,7 +43,9 @@ def test_a_failing_flow_shows_what_was_touched_expected_and_logged(browser: Brow
     page.goto(report.write([record], tmp_path / "report").as_uri() + "#f1-3")
     expect(page.locator("h1")).to_have_text("1 of 1 flow failed")
     failed = page.locator("#f1-3")
-    expect(failed.locator(".trouble")).to_contain_text("VERIFICATION_FAILED: Expected 'Somebody else'")
+    expect(failed.locator(".trouble")).to_contain_text(
+        'VERIFICATION_FAILED: Expected: "Somebody else" is visible.'
+    )
     expect(failed.locator(".facts")).to_contain_text("failed (explicit)")
     expect(failed.get_by_role("region", name="Device log")).to_contain_text("ActivityTaskManager")
     touched = record.steps[2].touched
