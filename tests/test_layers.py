@@ -19,6 +19,7 @@ LAYERS = [
     {"agent", "flow"},
     {"runtime"},
     {"mcp", "http", "local"},
+    {"fleet"},
     {"cli"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

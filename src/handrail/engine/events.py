@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from weakref import WeakSet
 
 from handrail.protocol.envelope import Envelope, LifecycleState
@@ -109,6 +109,17 @@ Actor = Literal["agent", "flow", "person"]
 Door = Literal["python", "cli", "mcp", "http", "ws", "flow", "agent", "desk"]
 
 
+class Fence(Protocol):
+    """What ends a caller from outside: an attempt of a fleet counts only as long as its head hears of it."""
+
+    @property
+    def attempt(self) -> tuple[str, int]:
+        """The unit, and the number of the attempt."""
+
+    def check(self) -> None:
+        """Asked before every dispatch. Raises `Cancelled` where the attempt does not count any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The one behind an action."""
@@ -126,6 +137,8 @@ class Caller:
     """How long it waits in line for a device that a person has taken over; 0: it is told at once."""
     page: str = ""
     """Of a person: the page of the desk that they sit before, known by its token. Programs have none."""
+    fence: Fence | None = None
+    """Of an attempt of a fleet."""
 
     @classmethod
     def at_terminal(cls) -> Caller:

@@ -294,6 +294,8 @@ class Session(ShortForms):
         if self.surface.is_exclusive:
             waits.append(self._hold.check(run.caller))
         await asyncio.gather(*waits, self._draw(run))  # two threads, a disk and this one, at the same time
+        if run.caller.fence is not None:  # last: a process may have been frozen in any of the waits above
+            run.caller.fence.check()
 
     async def _draw(self, run: Run) -> None:
         draw_portraits(run, self.looks.registry)
