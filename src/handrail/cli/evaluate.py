@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from handrail.cli.output import print_json, print_table
+from handrail.cli.run_fleet import FleetOptions, fleet_options
 from handrail.errors import FAMILIES, InvalidAction
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class EvaluateOptions:
     fail_under: float | None
     as_json: bool
     listed: bool
+    fleet: FleetOptions | None = None
 
 
 @click.command("eval")
@@ -112,6 +114,7 @@ class EvaluateOptions:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
+@fleet_options
 def evaluate(**given: Any) -> None:
     """Measure a model on tasks, each on a new simulated phone of its own, or on web pages in a browser.
 
@@ -124,6 +127,10 @@ def evaluate(**given: Any) -> None:
     if options.listed:
         _print_list(suite.tasks, as_json=options.as_json)
         return
+    if options.fleet is not None:
+        from handrail.cli.evaluate_fleet import evaluate_on_fleet  # noqa: PLC0415
+
+        sys.exit(evaluate_on_fleet(suite, options, options.fleet, model_name, publish_evaluation))
     sys.exit(asyncio.run(_main(suite, options)))
 
 
@@ -161,11 +168,13 @@ def _phone_suite(words: Sequence[str], options: EvaluateOptions) -> EvaluationSu
     from handrail.cli.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
     from handrail.simulator import need_simulator  # noqa: PLC0415
 
-    if options.seeds > 1:
+    if options.seeds > 1 and options.fleet is None:
         raise InvalidAction(
-            "--seeds is for miniwob", path="seeds", hint="Run the phones' tasks once for each --seed."
+            "--seeds is for miniwob and for fleets", path="seeds", hint="Run the tasks once for each --seed."
         )
-    tasks = load_tasks(words, options.seed)
+    tasks = [
+        task for seed in range(options.seed, options.seed + options.seeds) for task in load_tasks(words, seed)
+    ]
 
     async def run(opener: Opener, clock: Clock, jobs: int, done: Callable[[TaskResult], None]) -> None:
         need_simulator()
@@ -206,7 +215,7 @@ async def _main(suite: EvaluationSuite, options: EvaluateOptions) -> int:
     await opener(suite.tasks[0]).close()
     _claim(options.out)
     ran, is_stopped = await _measure(suite, options, opener, clock)
-    _publish(ran, options)
+    publish_evaluation(ran, options)
     if is_stopped:
         return FAMILIES["cancelled"].exit_code
     failed = options.fail_under is not None and ran.percent < options.fail_under
@@ -258,7 +267,7 @@ def _opener(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> O
         if options.model == "reference":
             return suite.reference(task)
         return open_model(
-            _random(task, options.seed) if options.model == "random" else options.model,
+            model_name(task, options),
             env=os.environ,
             clock=clock,
             base_url=options.base_url,
@@ -269,9 +278,11 @@ def _opener(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> O
     return opened
 
 
-def _random(task: SuiteTask, seed: int) -> str:
-    """Other taps in every task, the same in every run."""
-    return f"random:{zlib.crc32(f'{seed} {task.seed} {task.id}'.encode()) % 1_000_000}"
+def model_name(task: SuiteTask, options: EvaluateOptions) -> str:
+    """By chance: other taps in every task, the same in every run."""
+    if options.model != "random":
+        return options.model
+    return f"random:{zlib.crc32(f'{options.seed} {task.seed} {task.id}'.encode()) % 1_000_000}"
 
 
 def _claim(out: Path | None) -> None:
@@ -288,7 +299,8 @@ def _claim(out: Path | None) -> None:
         raise InvalidAction(f"--out {out} is not empty", path="out", hint="Give a folder that is new.")
 
 
-def _publish(ran: Evaluation, options: EvaluateOptions) -> None:
+def publish_evaluation(ran: Evaluation, options: EvaluateOptions) -> None:
+    """Where results go, wherever they come from."""
     from handrail.cli.evaluation.result import print_tables  # noqa: PLC0415
 
     if options.out is not None:

@@ -6,10 +6,10 @@ Imports nothing of Ray: it is run as programs, so that a head or a host lives on
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import importlib.util
 import json
 import os
-import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -20,6 +20,7 @@ from typing import Any
 
 from handrail.bind import is_loopback
 from handrail.errors import AdbConnectionError, InvalidAction, Unsupported
+from handrail.waiting import first
 
 PORTS = {
     "node-manager-port": 1,
@@ -60,7 +61,8 @@ class RayPlace:
     @property
     def temp(self) -> Path:
         """Short: Ray puts sockets there, whose paths have at most 107 bytes."""
-        return Path(f"/tmp/handrail-ray-{os.getuid()}-{self.port}")  # noqa: S108  (made with mode 0700)
+        mark = hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
+        return Path(f"/tmp/handrail-ray-{os.getuid()}-{mark}")  # noqa: S108  (made with mode 0700)
 
     def env(self) -> dict[str, str]:
         """Also of every process that Ray starts."""
@@ -83,14 +85,21 @@ class RayPlace:
         return [f"--{name}={self.port + number}" for name, number in PORTS.items()]
 
 
-def need_ray() -> str:
-    """Ray's own program. Raises `Unsupported` where it is not installed."""
-    beside = Path(sys.executable).with_name("ray")
-    found = str(beside) if beside.exists() else shutil.which("ray")
-    if importlib.util.find_spec("ray") is None or found is None:
+_RAY = (
+    "import ray.scripts.scripts as scripts\n"
+    "scripts.get_ray_client_dependency_error = lambda: 'not wanted'\n"
+    "scripts.main()"
+)
+"""`ray` as a program. Where gRPC is installed it would open port 10001 for clients that may run any code, and
+it has no option against that."""
+
+
+def need_ray() -> list[str]:
+    """How Ray's own program is called. Raises `Unsupported` where it is not installed."""
+    if importlib.util.find_spec("ray") is None:
         hint = "pip install 'handrail[fleet]', or give --no-ray: hosts then join by HTTP alone."
         raise Unsupported("Ray is not installed here", hint=hint)
-    return found
+    return [sys.executable, "-c", _RAY]
 
 
 @dataclass(slots=True)
@@ -106,7 +115,7 @@ class RayNode:
         self.place.temp.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = (self.place.temp / "start.log").open("ab")
         command = [
-            program, "start", "--block", f"--node-ip-address={self.place.ip}", "--include-dashboard=false",
+            *program, "start", "--block", f"--node-ip-address={self.place.ip}",
             "--include-log-monitor=false", "--disable-usage-stats", f"--temp-dir={self.place.temp}",
             "--num-cpus=1", f"--object-store-memory={OBJECT_STORE}", *self.place.ports(), *self.arguments,
         ]  # fmt: skip
@@ -119,6 +128,16 @@ class RayNode:
     @property
     def is_running(self) -> bool:
         return self.process is not None and self.process.returncode is None
+
+    async def ended(self) -> None:
+        if self.process is not None:
+            await self.process.wait()
+
+    def last_words(self) -> str:
+        """The last line of its log that says something."""
+        log = self.place.temp / "start.log"
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        return lines[-1][:300] if lines else "no word of it"
 
     async def stop(self) -> None:
         """The group gets its time, then its end."""
@@ -168,7 +187,9 @@ async def ray_head(place: RayPlace, address: str, joining: Path) -> AsyncIterato
     need_ray()
     make_token(place.token)
     resources = json.dumps({"handrail-head": 1000})
-    node = RayNode(place, ["--head", f"--port={place.port}", f"--resources={resources}"])
+    node = RayNode(
+        place, ["--head", f"--port={place.port}", "--include-dashboard=false", f"--resources={resources}"]
+    )
     await node.start()
     try:
         settings = {"address": address, "joining": str(joining)}
@@ -188,12 +209,16 @@ async def _placed(
     """Ray needs some seconds until it takes actors."""
     deadline = asyncio.get_running_loop().time() + JOIN_S
     while True:
-        try:
-            return await place_actor(place, address, kind, settings)
-        except AdbConnectionError:
-            if not node.is_running or asyncio.get_running_loop().time() > deadline:
-                raise
-            await asyncio.sleep(1.0)
+        placing, _ = await first(place_actor(place, address, kind, settings), node.ended())
+        if placing.cancelled():
+            raise AdbConnectionError(
+                f"Ray's processes ended: {node.last_words()}", hint=f"Look into {place.temp}."
+            )
+        if placing.exception() is None:
+            return placing.result()
+        if asyncio.get_running_loop().time() > deadline:
+            raise AdbConnectionError(str(placing.exception()), hint=f"Look into {place.temp}.")
+        await asyncio.sleep(1.0)
 
 
 @asynccontextmanager
