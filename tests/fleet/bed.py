@@ -98,9 +98,11 @@ class Bed:
             "PATH": os.environ["PATH"], "HOME": str(home), "HANDRAIL_HOME": str(home),
             "PYTHONUNBUFFERED": "1", "HANDRAIL_NO_DAEMON": "1", "HANDRAIL_FLEET_TRUSTED_NETWORK": "1",
         }  # fmt: skip
+        # Ray's head refuses to start where it sees other nodes' processes: on real machines it sees none.
+        alone = ["unshare", "--pid", "--fork", "--mount-proc"] if name == "head" else []
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(
-                ["ip", "netns", "exec", self.space(number), *PROGRAM, *arguments],
+                ["ip", "netns", "exec", self.space(number), *alone, *PROGRAM, *arguments],
                 env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
 
