@@ -21,6 +21,8 @@ from handrail.waiting import Background
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
+    from handrail.fleet.head import FleetHead
+    from handrail.fleet.head_phones import FleetPhones
     from handrail.http.desk_file import DeskFile
     from handrail.runtime import Runtime
 
@@ -99,23 +101,27 @@ def check_network(options: HeadOptions) -> None:
 
 
 def _served(options: HeadOptions) -> ServeOptions:
+    made: list[FleetHead] = []
+
     async def more(
         runtime: Runtime, notice: DeskFile, stack: AsyncExitStack
     ) -> tuple[Sequence[BaseRoute], list[str]]:
-        return await _open(options, runtime, notice, stack)
+        made.append(await _open(options, runtime, stack))
+        return await _joined(options, made[0], runtime, notice, stack)
+
+    def remote() -> FleetPhones:
+        from handrail.fleet.head_phones import FleetPhones  # noqa: PLC0415
+
+        return FleetPhones(made[0])
 
     return ServeOptions(
         host=options.bind, port=options.port, sim=0, device=(), token=options.token, cert=options.cert,
         key=options.key, public=None, open_=False, with_mcp=False, profile="desk", flows=(), model=None,
-        base_url=None, is_plain=options.trusted_network, more=more,
+        base_url=None, is_plain=options.trusted_network, more=more, remote=remote,
     )  # fmt: skip
 
 
-async def _open(
-    options: HeadOptions, runtime: Runtime, notice: DeskFile, stack: AsyncExitStack
-) -> tuple[Sequence[BaseRoute], list[str]]:
-    from handrail.engine.journal.kept import replace_durably  # noqa: PLC0415
-    from handrail.fleet.door import fleet_routes  # noqa: PLC0415
+async def _open(options: HeadOptions, runtime: Runtime, stack: AsyncExitStack) -> FleetHead:
     from handrail.fleet.fence import SteadyClock, check_lease  # noqa: PLC0415
     from handrail.fleet.head import FleetHead  # noqa: PLC0415
     from handrail.fleet.head_people import HeadPeople  # noqa: PLC0415
@@ -133,6 +139,17 @@ async def _open(
     stack.push_async_callback(made.close)
     sweeping = await stack.enter_async_context(Background())
     sweeping.start(made.run(), "the ledger's leases")
+    return made
+
+
+async def _joined(
+    options: HeadOptions, made: FleetHead, runtime: Runtime, notice: DeskFile, stack: AsyncExitStack
+) -> tuple[Sequence[BaseRoute], list[str]]:
+    """The routes, and how hosts come in."""
+    from handrail.engine.journal.kept import replace_durably  # noqa: PLC0415
+    from handrail.fleet.door import fleet_routes  # noqa: PLC0415
+
+    home = runtime.config.home
     host_secret = secret_file(home / "config" / "fleet-host.secret")
     joining = home / "config" / "fleet-host.token"
     replace_durably(joining, f"{notice.token}.{host_secret}\n".encode())

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from handrail.desk.desk import Desk
     from handrail.engine.session import Session
     from handrail.http.desk_file import DeskFile
+    from handrail.http.phone import RemotePhones
     from handrail.runtime import Runtime
 
     MoreRoutes = Callable[
@@ -66,6 +67,8 @@ class ServeOptions:
     is_plain: bool = False
     """Others may come by plain HTTP: whoever serves says that nobody else is on that network."""
     more: MoreRoutes | None = None
+    remote: Callable[[], RemotePhones] | None = None
+    """Phones of other hosts that the desk shows."""
 
 
 @click.command()
@@ -199,6 +202,8 @@ async def _serve(
         app.state.context.on_interrupt.append(console.interrupt)
         app.state.context.console.has_model = options.model is not None
         app.state.context.agent_line = mcp_line()
+        if options.remote is not None:
+            app.state.context.phones.remote = options.remote()
         notice.write(runtime.config.desk)
         at_name = f"https://{public}" if public and certificate else notice.address
         pages = f"http://{page_host}" if page_host else at_name

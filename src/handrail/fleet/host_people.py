@@ -15,7 +15,7 @@ from handrail.errors import HandrailError, InvalidAction
 from handrail.fleet.host_phones import HostPhone, HostPhones
 from handrail.fleet.orders import check_binding, question_data, read_order, trusted_key
 from handrail.fleet.transport import HeadAway
-from handrail.http.phone import ManualControl
+from handrail.http.phone import Phones, phone_state, phone_tree
 from handrail.http.phone_pictures import shrink
 from handrail.protocol.read import action_from
 from handrail.runtime import Runtime
@@ -37,7 +37,8 @@ class HostPeople:
         self._name = name
         self._runtime = runtime
         self._phones = phones
-        self._hands = ManualControl(runtime)
+        self._desk = Phones(runtime)
+        self._hands = self._desk.hands
         self._key: VerifierKey | None = None
         self._told: set[str] = set()
         self._asked = asyncio.Event()
@@ -131,6 +132,8 @@ class HostPeople:
             "hand_back": self._hand_back,
             "touch": self._touch,
             "picture": self._look,
+            "state": self._state,
+            "tree": self._tree,
             "down": self._down,
         }
 
@@ -166,11 +169,15 @@ class HostPeople:
     async def _look(self, body: Mapping[str, Any]) -> dict[str, Any]:
         png = await self._phone(body).session.looks.eyes.screenshot()
         small = await asyncio.to_thread(shrink, png)
-        return {"jpeg": base64.b64encode(small.jpeg).decode(), **await self._state(body)}
+        return {"jpeg": base64.b64encode(small.jpeg).decode()}
+
+    async def _tree(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        return await phone_tree(self._desk, self._phone(body).session, _person(body), is_fresh=True)
 
     async def _state(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        held = await self._hands.holder(self._phone(body).session.serial)
-        return {"holder": held.to_dict() if held else None}
+        phone = self._phone(body)
+        told = await phone_state(self._desk, phone.session.serial, _person(body))
+        return told | {"device": f"{phone.name}@{self._name}", "name": f"{phone.name}@{self._name}"}
 
     def _phone(self, body: Mapping[str, Any]) -> HostPhone:
         found = self._phones.phones.get(str(body.get("phone")))
@@ -179,7 +186,7 @@ class HostPeople:
         return found
 
     async def close(self) -> None:
-        await self._hands.close()
+        await self._desk.close()
 
 
 def _person(body: Mapping[str, Any]) -> Caller:
