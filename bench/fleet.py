@@ -81,6 +81,13 @@ def on_fleet(made: Bed, units: int) -> tuple[float, float]:
     return took, cpu
 
 
+def at_rest(made: Bed, seconds: float = 10.0) -> float:
+    """CPU seconds that everything in the fleet spends in a second in which nothing is to be done."""
+    before = spent(all_of(made))
+    time.sleep(seconds)
+    return (spent(all_of(made)) - before) / seconds
+
+
 PLAIN = """
 import asyncio, sys, time
 from pathlib import Path
@@ -158,15 +165,18 @@ def throughput(given: argparse.Namespace) -> None:
         others = plain_processes(Path(folder), given.hosts, given.phones, given.limit)
         try:
             share = max(1, given.units // given.turns)
+            rest = at_rest(made)
             found: dict[str, list[tuple[float, float]]] = {"fleet": [], "plain": []}
             for turn in range(given.turns):
                 ways = [("fleet", lambda: on_fleet(made, share)), ("plain", lambda: on_plain(others, share))]
                 for name, way in ways if turn % 2 == 0 else reversed(ways):
                     took, cpu = way()
+                    cpu -= rest * took if name == "fleet" else 0.0
                     found[name].append((took, cpu))
                     cost = f"{1000 * cpu / share:.0f} ms CPU each"
                     print(f"turn {turn + 1} {name}: {share / took:.2f} units/s, {cost}", flush=True)
             tell(given, share * given.turns, found)
+            print(f"beside that: {1000 * rest:.0f} ms CPU a second, which head, hosts and Ray spend at rest")
             tell_memory(made)
         finally:
             for one in others:
