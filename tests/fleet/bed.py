@@ -59,7 +59,7 @@ class Bed:
     with_ray: bool = True
     lease: float = 8.0
     redis: str = ""
-    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def space(self, number: int) -> str:
         return f"hr{os.getpid()}n{number}"
@@ -101,10 +101,12 @@ class Bed:
         # Ray's head refuses to start where it sees other nodes' processes: on real machines it sees none.
         alone = ["unshare", "--pid", "--fork", "--mount-proc"] if name == "head" else []
         with (self.folder / f"{name}.log").open("ab") as log:
-            self.running[name] = subprocess.Popen(
-                ["ip", "netns", "exec", self.space(number), *alone, *PROGRAM, *arguments],
-                env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
+            line = ["ip", "netns", "exec", self.space(number), *alone, *PROGRAM, *arguments]
+            self.running.append(
+                subprocess.Popen(
+                    line, env=env, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+                )
+            )
 
     def start_head(self) -> None:
         ray = [f"--ray-port={RAY}"] if self.with_ray else ["--no-ray"]
@@ -189,7 +191,7 @@ class Bed:
                     break
                 time.sleep(0.1)
             subprocess.run(["ip", "netns", "del", self.space(number)], capture_output=True)
-        for process in self.running.values():
+        for process in self.running:
             process.wait()
 
 
