@@ -132,7 +132,18 @@ class Bed:
         path = self.folder / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def start_redis(self) -> None:
+        """Beside the head, and not killed with it."""
+        host, _, port = self.redis.partition(":")
+        about = ["--bind", host, "--port", port, "--protected-mode", "no", "--appendonly", "yes"]
+        line = ["ip", "netns", "exec", self.space(0), "redis-server", *about, "--dir", str(self.folder)]
+        with (self.folder / "redis.log").open("ab") as log:
+            self.running.append(subprocess.Popen(line, stdout=log, stderr=log, stdin=subprocess.DEVNULL))
+        until(lambda: "Ready to accept connections" in self.log("redis"), why="Redis")
+
     def up(self) -> None:
+        if self.redis:
+            self.start_redis()
         self.start_head()
         until(lambda: "Ctrl-C stops it" in self.log("head"), why=f"the head: {self.log('head')[-500:]}")
         for number in range(1, self.hosts + 1):

@@ -3,6 +3,7 @@
 `make test-fleet` runs it. What a judge says here is read from the ledger's file and from journals.
 """
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -37,38 +38,36 @@ def test_the_journals_of_all_hosts_hold_after_all_of_that(lab: Bed) -> None:
     journals_hold(lab)
 
 
-STRANGER = """
-import os, socket, sys
-ADDRESS, PORTS = sys.argv[1], [int(one) for one in sys.argv[2].split(",")]
+DRIVER = """
+import sys
 import ray
-problems = []
-for mode in ("disabled", "token"):
-    os.environ["RAY_AUTH_MODE"] = mode
-    os.environ["RAY_AUTH_TOKEN"] = "0" * 64
-    try:
-        ray.init(address=f"{ADDRESS}:{PORTS[0]}", namespace="handrail", log_to_driver=False)
-        @ray.remote(num_cpus=0)
-        def code():
-            return "ran"
-        print("CODE", ray.get(code.remote(), timeout=10))
-    except BaseException as error:
-        problems.append(type(error).__name__)
-    try:
-        ray.shutdown()
-    except BaseException:
-        pass
-print("REFUSED", problems)
+ray.init(address=sys.argv[1], namespace="handrail", log_to_driver=False)
+@ray.remote(num_cpus=0)
+def code():
+    return "ran"
+print("CODE", ray.get(code.remote(), timeout=20))
 """
+
+
+def drive(lab: Bed, **auth: str) -> str:
+    """What a driver in host 2's namespace gets done."""
+    line = ["ip", "netns", "exec", lab.space(2), "timeout", "60", sys.executable, "-c", DRIVER]
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(lab.folder), "RAY_USAGE_STATS_ENABLED": "0", **auth}
+    told = subprocess.run([*line, f"{lab.address(0)}:{RAY}"], env=env, capture_output=True, text=True)
+    return told.stdout
 
 
 def test_a_stranger_on_the_network_runs_nothing_on_any_open_port(lab: Bed) -> None:
     """From a host's namespace, without its token: Ray refuses, and the door knows nobody."""
-    told = subprocess.run(
-        ["ip", "netns", "exec", lab.space(2), "timeout", "90", sys.executable, "-c", STRANGER,
-         lab.address(0), str(RAY)],
-        capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
-    )  # fmt: skip
-    assert "CODE" not in told.stdout, told.stdout
+    right = str(lab.home("head") / "config" / "fleet-ray.token")
+    assert "CODE ran" in drive(lab, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN_PATH=right), (
+        "else this proves nothing"
+    )
+    assert "CODE" not in drive(lab, RAY_AUTH_MODE="disabled")
+    assert "CODE" not in drive(lab, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="0" * 64)
+    assert "CODE" not in drive(lab, RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN), (
+        "a run's token is none of Ray's"
+    )
     for path, token, status in (
         ("/api/fleet/status", None, b"401"),
         ("/api/fleet/status", "wrong", b"401"),
@@ -128,3 +127,14 @@ def test_with_a_run_token_alone_flows_run_and_nothing_else(lab: Bed) -> None:
         [*line, "fleet", "drain", "h1", "--fleet", address], env=env, capture_output=True, text=True
     )
     assert drained.returncode == 4, "what a person decides is refused to a program's token"
+
+
+def test_a_head_whose_cluster_is_kept_in_redis_comes_back_with_its_hosts() -> None:
+    if reason := why_not():
+        pytest.skip(reason)
+    if shutil.which("redis-server") is None:
+        pytest.skip("redis-server is not installed: the head's restart with Redis was not run")
+    with bed(hosts=1, phones=3, limit=2, redis="10.79.0.10:6379") as made:
+        told = story(made, 16, ["head"])
+        sys.stdout.write(f"head with Redis: {told}\n")
+        assert told["done"] == told["passed"] == 16

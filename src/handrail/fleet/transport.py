@@ -112,6 +112,9 @@ class HttpLine:
             raise HeadAway(
                 f"{self._host}:{self._port} did not answer: {str(error) or type(error).__name__}"
             ) from None
+        except BaseException:  # Ctrl-C in the middle: what would come next on this line is not our answer
+            self._drop()
+            raise
         if response.status >= 400:
             raise _told(response.status, data)
         return data
