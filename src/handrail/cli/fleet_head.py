@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -148,6 +146,7 @@ async def _joined(
     """The routes, and how hosts come in."""
     from handrail.engine.journal.kept import replace_durably  # noqa: PLC0415
     from handrail.fleet.door import fleet_routes  # noqa: PLC0415
+    from handrail.fleet.transport import secret_file  # noqa: PLC0415
 
     home = runtime.config.home
     host_secret = secret_file(home / "config" / "fleet-host.secret")
@@ -160,18 +159,3 @@ async def _joined(
         place = RayPlace(options.bind, options.ray_port, home, options.redis)
         lines = await stack.enter_async_context(ray_head(place, notice.address, joining)) + lines
     return fleet_routes(made, host_secret), lines
-
-
-def secret_file(path: Path) -> str:
-    """A token that is made once; its file is its owner's only, from the first byte on."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        if path.stat().st_mode & 0o077:
-            raise InvalidAction(f"{path} can be read by others", hint=f"chmod 600 {path}") from None
-        return path.read_text(encoding="utf-8").strip()
-    made = secrets.token_hex(32)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f"{made}\n")
-    return made

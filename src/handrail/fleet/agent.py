@@ -172,15 +172,15 @@ class HostAgent:
     async def _beating(self) -> None:
         while True:
             sent = self._clock.monotonic_ms()
-            held = list(self._work)
-            progress = [[*one, stage.said if (stage := self._work[one].stage) else ""] for one in held]
+            held = [*self._work, *(self.outbox.waiting - self._work.keys())]
+            progress = [[*one, self._said(one)] for one in held]
             try:
                 phones = [one.to_dict() for one in self._phones.told()]
                 kept = await self._call("beat", {"held": progress, "phones": phones})
-            except HeadAway as away:
-                _log.info("%s: %s", self.name, away)
-            except HandrailError as error:  # the head is there, and can't: its disk is full
-                _log.warning("%s: %s", self.name, error)
+            except StaleHost:
+                raise
+            except HandrailError as error:  # also of a head that is there and can't: its disk is full
+                _log.info("%s: %s", self.name, error)
             else:
                 if not isinstance(kept, dict):
                     raise HandrailError("the head answers a beat with nonsense")
@@ -191,6 +191,13 @@ class HostAgent:
                         self._end(one, "accepted", "it was stopped")
             await self._phones.look()
             await self._clock.sleep_ms(self._renew_ms - (self._clock.monotonic_ms() - sent))
+
+    def _said(self, fenced: Fenced) -> str:
+        """How far an attempt is."""
+        work = self._work.get(fenced)
+        if work is None:
+            return "its result is on its way"
+        return work.stage.said if work.stage is not None else ""
 
     async def _guarding(self) -> None:
         """A task of its own: it strikes also while a beat hangs."""
@@ -217,7 +224,9 @@ class HostAgent:
             told = {"ask": ask, "free": [one.to_dict() for one in free], "limit": room}
             try:
                 given = await self._call("claim", told, CLAIM_WAIT_MS)
-            except HeadAway:
+            except StaleHost:
+                raise
+            except HandrailError:
                 await self._clock.sleep_ms(PAUSE_MS)
                 continue  # with the same ask: what was handed out meanwhile is handed out again
             ask = secrets.token_hex(8)
@@ -276,6 +285,7 @@ class HostAgent:
         await self.outbox.keep(stage.artefacts)
         told = {**result.to_dict(), "artefacts": sorted(stage.artefacts)}
         await self._book.end(work.fenced, ended, told, why)
+        self.outbox.waiting.add(work.fenced)
 
     async def _run(self, work: Underway, stage: UnitStage) -> UnitResult:
         """What fails is a result, too: only a kill leaves none."""

@@ -13,8 +13,8 @@ from handrail.engine.approval import AskedApproval
 from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.fleet.host_phones import HostPhone, HostPhones
+from handrail.fleet.ledger import StaleHost
 from handrail.fleet.orders import check_binding, question_data, read_order, trusted_key
-from handrail.fleet.transport import HeadAway
 from handrail.http.phone import Phones, phone_state, phone_tree
 from handrail.http.phone_pictures import shrink
 from handrail.protocol.read import action_from
@@ -66,7 +66,9 @@ class HostPeople:
             self._asked.clear()
             try:
                 await self._tell(call)
-            except HeadAway:
+            except StaleHost:
+                raise
+            except HandrailError:
                 await self._runtime.clock.sleep_ms(PAUSE_MS)
                 continue
             with suppress(TimeoutError):
@@ -99,7 +101,9 @@ class HostPeople:
             while True:
                 try:
                     answer = await call("orders", {"after": self._after}, ORDERS_WAIT_MS)
-                except HeadAway:
+                except StaleHost:
+                    raise
+                except HandrailError:
                     await self._runtime.clock.sleep_ms(PAUSE_MS)
                     continue
                 for text in answer["orders"]:
@@ -121,7 +125,7 @@ class HostPeople:
             told = await self._ways()[order["kind"]](order["body"])
         except HandrailError as error:
             told = error.to_dict()
-        with suppress(HeadAway):
+        with suppress(HandrailError):
             await call("obeyed", {"number": order["number"], "told": told or {}}, 0.0)
 
     def _ways(self) -> dict[str, Callable[[Mapping[str, Any]], Awaitable[dict[str, Any] | None]]]:

@@ -16,7 +16,7 @@ from handrail.clock import Clock
 from handrail.engine.journal.kept import replace_durably
 from handrail.errors import HandrailError
 from handrail.fleet.attempt_book import AttemptBook
-from handrail.fleet.ledger import AttemptReport
+from handrail.fleet.ledger import AttemptReport, Fenced
 from handrail.fleet.transport import CHUNK, FleetTransport, HeadAway
 
 _log = logging.getLogger(__name__)
@@ -38,6 +38,8 @@ class Outbox:
         self._clock = clock
         self._news = asyncio.Event()
         self._sending = asyncio.Lock()
+        self.waiting: set[Fenced] = set()
+        """Ended here and not told yet: the host goes on naming them, however long their files take."""
 
     async def keep(self, artefacts: Mapping[str, bytes]) -> None:
         """On the disk, by their hashes."""
@@ -61,6 +63,10 @@ class Outbox:
             except HeadAway:
                 await self._clock.sleep_ms(PAUSE_MS)
                 continue
+            except HandrailError as error:  # a journal that can't be signed, a head whose disk is full
+                _log.warning("%s: %s", self._host, error)
+                await self._clock.sleep_ms(10 * PAUSE_MS)
+                continue
             await self._news.wait()
 
     async def send(self) -> None:
@@ -75,6 +81,7 @@ class Outbox:
                     answer = await self.tell(report, proofs[report.unit, report.attempt])
                     _log.info("%s#%s: %s", report.unit, report.attempt, answer)
                     await self._book.reported((report.unit, report.attempt))
+                    self.waiting.discard((report.unit, report.attempt))
                     await asyncio.to_thread(self._forget, names)
 
     async def tell(self, report: AttemptReport, proof: Mapping[str, Any] | None = None) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from handrail.bind import is_loopback
 from handrail.errors import AdbConnectionError, InvalidAction, Unsupported
+from handrail.fleet.transport import secret_file
 from handrail.waiting import first
 
 PORTS = {
@@ -185,7 +186,7 @@ async def place_actor(
 async def ray_head(place: RayPlace, address: str, joining: Path) -> AsyncIterator[list[str]]:
     """The cluster's head, and the actor by which hosts reach ours; lines that tell how to join."""
     need_ray()
-    make_token(place.token)
+    secret_file(place.token)
     resources = json.dumps({"handrail-head": 1000})
     node = RayNode(
         place, ["--head", f"--port={place.port}", "--include-dashboard=false", f"--resources={resources}"]
@@ -237,14 +238,3 @@ async def ray_host(
         yield node
     finally:
         await node.stop()
-
-
-def make_token(path: Path) -> None:
-    """32 random bytes in a file of its owner only; kept where there is one."""
-    import secrets  # noqa: PLC0415
-
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with suppress(FileExistsError):
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(secrets.token_hex(32))

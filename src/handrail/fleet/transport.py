@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
+import secrets
 import ssl
 import sys
 import threading
@@ -25,6 +27,21 @@ CHUNK = 512 * 1024
 THREADS = 6
 PATIENCE_S = 3.0
 """For one call; one that may wait for news gets its time on top."""
+
+
+def secret_file(path: Path) -> str:
+    """A token that is made once; its file is its owner's only, from the first byte on."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        if path.stat().st_mode & 0o077:
+            raise InvalidAction(f"{path} can be read by others", hint=f"chmod 600 {path}") from None
+        return path.read_text(encoding="ascii").strip()
+    made = secrets.token_hex(32)
+    with os.fdopen(handle, "w", encoding="ascii") as file:
+        file.write(made)
+    return made
 
 
 def join_token(path: str | Path) -> tuple[str, str]:
