@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 PROGRAM = [sys.executable, "-m", "handrail.cli.main"]
@@ -60,9 +61,11 @@ class Bed:
     lease: float = 8.0
     redis: str = ""
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    mark: int = field(default_factory=count().__next__)
+    """Another one for every bed of this process."""
 
     def space(self, number: int) -> str:
-        return f"hr{os.getpid()}n{number}"
+        return f"hr{os.getpid()}b{self.mark}n{number}"
 
     def address(self, number: int) -> str:
         return f"10.79.0.{10 + number}"
