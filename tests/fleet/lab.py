@@ -17,7 +17,7 @@ from handrail.fleet.fence import SteadyClock
 from handrail.fleet.flow_unit import bundle
 from handrail.fleet.head import FleetHead
 from handrail.fleet.head_people import HeadPeople
-from handrail.fleet.host_phones import HostPhones, simulated_host
+from handrail.fleet.host_phones import HostPhones, connected_host, simulated_host
 from handrail.fleet.ledger import UnitSpec
 from handrail.fleet.orders import head_key
 from handrail.fleet.sqlite_ledger import SqliteLedger
@@ -70,12 +70,17 @@ class Lab:
     stack: AsyncExitStack
     hosts: dict[str, LabHost] = field(default_factory=dict)
 
-    async def add(self, name: str, phones: int = 2, limit: int = 2) -> LabHost:
+    async def add(self, name: str, phones: int = 2, limit: int = 2, connected: Sequence[str] = ()) -> LabHost:
+        """`connected`: addresses of phones that are not the host's own."""
         home = self.folder / name
-        config = Config.from_env({"HANDRAIL_HOME": str(home), "HOME": str(home)})
+        env = {"HANDRAIL_HOME": str(home), "HOME": str(home), "HANDRAIL_DEVICES": ",".join(connected)}
+        config = Config.from_env({**env, "HANDRAIL_HELPER": "none"})
         caller = Caller("fleet", "flow", "flow")
         runtime = await self.stack.enter_async_context(Runtime.open(config, env={}, caller=caller))
-        opened = await self.stack.enter_async_context(simulated_host(phones, runtime))
+        if connected:
+            opened = await connected_host(connected, runtime)
+        else:
+            opened = await self.stack.enter_async_context(simulated_host(phones, runtime))
         line = Line(self.head)
         agent = HostAgent(name, runtime, opened, line, limit=limit)
         task = asyncio.create_task(agent.run())

@@ -4,7 +4,9 @@ import asyncio
 import sqlite3
 from pathlib import Path
 
+from handrail.clock import SystemClock
 from handrail.fleet.flow_unit import records_of
+from handrail.simulator import simulated_phones
 from tests.fleet.lab import lab, unit
 
 SETTINGS = """
@@ -76,3 +78,26 @@ async def cut_one_off(folder: Path) -> None:
 
 def test_a_host_that_is_cut_off_stops_itself_before_the_head_gives_it_up(tmp_path: Path) -> None:
     asyncio.run(cut_one_off(tmp_path))
+
+
+HOME, BACK_KEY = 3, 4  # as the phone got them
+BACK = "name: Back\nsteps:\n  - press_key: back\n"
+
+
+async def a_connected_phone(folder: Path) -> None:
+    async with simulated_phones(clock=SystemClock()) as [served], lab(folder) as fleet:
+        host = await fleet.add("one", connected=[served.address])
+        [phone] = host.phones.phones.values()
+        assert phone.labels["simulated"] is False, "nobody knows what is behind an address"
+        for _ in range(2):
+            await fleet.done(await fleet.submit([unit(BACK, folder)]))
+        keys = [one["code"] for one in served.phone.input_log]
+        assert keys == [HOME, BACK_KEY, BACK_KEY], "the first act on a phone that was taken in is a reset"
+        phone.needs_reset = True
+        await fleet.done(await fleet.submit([unit(BACK, folder)]))
+        keys = [one["code"] for one in served.phone.input_log]
+        assert keys[-2:] == [HOME, BACK_KEY]
+
+
+def test_the_first_act_on_a_phone_that_was_taken_back_is_a_reset(tmp_path: Path) -> None:
+    asyncio.run(a_connected_phone(tmp_path))

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from handrail.fleet.attempt_book import digest_of
 from handrail.fleet.fence import check_lease
 from handrail.fleet.flow_unit import FlowKind
 from handrail.fleet.proof import check_attempt
-from handrail.fleet.transport import check_versions, versions
+from handrail.fleet.ray_cluster import RayPlace, need_ray
+from handrail.fleet.transport import check_versions, secret_file, versions
 from handrail.fleet.unit_kind import UnitStage, kind_of
 from tests.fleet.lab import lab, unit
 
@@ -164,3 +166,19 @@ def test_no_command_without_a_fleet_imports_ray(line: str, tmp_path: Path) -> No
     )
     env = {"HANDRAIL_HOME": str(tmp_path), "HANDRAIL_NO_DAEMON": "1"}
     assert subprocess.run([sys.executable, "-c", code], env=env, capture_output=True).returncode == 0
+
+
+def test_ray_is_started_with_a_token_and_tells_nobody(tmp_path: Path) -> None:
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed: pip install 'handrail[fleet]', then `make test-fleet` tests it")
+    place = RayPlace("localhost", 6390, tmp_path)
+    env = place.env()
+    assert (env["RAY_AUTH_MODE"], env["RAY_USAGE_STATS_ENABLED"]) == ("token", "0")
+    assert place.ip == "127.0.0.1"
+    secret = secret_file(place.token)
+    assert place.token.stat().st_mode & 0o777 == 0o600
+    assert secret_file(place.token) == secret
+    place.token.chmod(0o644)
+    with pytest.raises(InvalidAction, match="read by others"):
+        secret_file(place.token)
+    assert need_ray()[0] == sys.executable
