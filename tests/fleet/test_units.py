@@ -1,6 +1,7 @@
 """Units are data: what a caller may hand in, and which phones it may run on."""
 
 import asyncio
+import contextlib
 import hashlib
 import subprocess
 import sys
@@ -77,6 +78,13 @@ async def each_phone(folder: Path) -> None:
         one["proof"] = fleet.head.proof(f"{run}.1", 1)
         keys = {host["name"]: host["key"] for host in await fleet.head.do(lambda ledger: ledger.hosts())}
         assert check_attempt(one, keys)["entries"]
+        forged = {"unit": f"{run}.1", "attempt": 1, "ended": "accepted", "result": {"outcome": "passed"}}
+        for name in keys:
+            before = fleet.head.proof(f"{run}.1", 1)
+            told = {"name": name, "report": forged, "proof": {"ended": "", "places": [], "checkpoint": ""}}
+            with contextlib.suppress(InvalidAction):
+                assert (await fleet.head.answer("report", told))["answer"] == "late"
+            assert fleet.head.proof(f"{run}.1", 1) == before, "nobody changes a proof that counts"
         for broken in broken_ones(one, keys):
             with pytest.raises(Exception, match=r"."):
                 check_attempt(broken, keys)

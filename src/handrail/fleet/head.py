@@ -107,7 +107,8 @@ class FleetHead:
     async def run(self) -> None:
         """Until it is cancelled: gives up what no host names any more."""
         while True:
-            if await self.do(lambda ledger: ledger.sweep()):
+            for fenced in await self.do(lambda ledger: ledger.sweep()):
+                self.progress.pop(fenced, None)
                 self._news.tell()
             await self._clock.sleep_ms(SWEEP_MS)
 
@@ -161,7 +162,9 @@ class FleetHead:
         report = AttemptReport(**data["report"])
         if report.ended not in ("accepted", "lost", "cut_off", "given_back"):
             raise InvalidAction(f"an attempt can't end as {report.ended!r:.60}")
-        if data.get("proof") is not None:
+        known = await self.do(lambda ledger: ledger.attempts(report.unit))
+        own = [one for one in known if (one["attempt"], one["host"]) == (report.attempt, data["name"])]
+        if data.get("proof") is not None and own and own[0]["state"] != "accepted":
             await asyncio.to_thread(self._keep_proof, report, data["name"], data["proof"])
         answer = await self.do(lambda ledger: ledger.report(data["name"], report))
         self.progress.pop((report.unit, report.attempt), None)
