@@ -36,12 +36,18 @@ def main() -> int:
         say(f"skipped: {reason}")
         return 0
     chance = random.Random(given.seed)
-    say(f"seed {given.seed}: {given.rounds} rounds of {given.units} units on {given.hosts} hosts", flush=True)
+    say(f"seed {given.seed}: {given.rounds} rounds of {given.units} units on {given.hosts} hosts")
     names = [name for name in FAULTS if not (given.plain and name == "raylet")]
     with bed(hosts=given.hosts, phones=4, limit=2, with_ray=not given.plain) as made:
         for number in range(1, given.rounds + 1):
             faults = [chance.choice(names) for _ in range(chance.randint(1, 3))]
-            told = story(made, given.units, faults)
+            try:
+                told = story(made, given.units, faults)
+            except AssertionError:
+                say(f"round {number}: {'+'.join(faults)} broke a promise")
+                for name in ("head", *(f"h{one}" for one in range(1, given.hosts + 1))):
+                    say(f"== {name}\n{made.log(name)[-1_500:]}")
+                raise
             say(f"round {number}: {'+'.join(faults)}: {told}")
         journals_hold(made)
     say("every unit had one result, and every result is proved")
