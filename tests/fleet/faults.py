@@ -23,8 +23,12 @@ OVER = ("done", "lost", "unknown", "stopped")
 
 
 def kill_worker(bed: Bed) -> None:
-    """The agent itself, as Ray runs it."""
-    bed.kill(bed.of(1, "ray::HostActor") or bed.of(1, "fleet host"))
+    """The agent itself. Ray starts it again; without Ray somebody has to, as systemd would."""
+    if bed.with_ray:
+        until(lambda: bed.of(1, "ray::HostActor"), 60, "an agent to kill")
+        bed.kill(bed.of(1, "ray::HostActor"))
+    else:
+        kill_host(bed)
 
 
 def kill_host(bed: Bed) -> None:
