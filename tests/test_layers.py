@@ -20,6 +20,7 @@ LAYERS = [
     {"runtime"},
     {"sync"},
     {"evaluation", "mcp", "http", "local"},
+    {"fleet"},
     {"cli", "pytest_plugin"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

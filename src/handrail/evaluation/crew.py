@@ -62,10 +62,11 @@ async def run_programs(work: CrewWork, jobs: int, done: Done) -> None:
     if crew > 1:
         await _started(work, crew, done)
     else:
-        await _run(work, iter(tasks), min(jobs, AT_A_TIME), done)
+        await run_here(work, iter(tasks), min(jobs, AT_A_TIME), done)
 
 
-async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: Done) -> None:
+async def run_here(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: Done) -> None:
+    """In this process, whichever model it is."""
     clock, memory = SystemClock(), Memorisers()
 
     def opened(task: EvalTask) -> Any:
@@ -73,6 +74,10 @@ async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: 
             return memory.open(task)
         return work.model.open(task, reference, clock, on_phones=True)
 
+    if not work.model.is_program:
+        plan = EvaluationPlan(opened, clock, work.out, work.max_steps, work.pictures)
+        await run_all(tasks, plan, at_a_time, done)
+        return
     async with virtual_time() as time:  # a program needs no time to think
 
         async def learn(task: EvalTask) -> None:
@@ -148,7 +153,7 @@ def _worker(work: CrewWork, counter: Any, pipe: Connection) -> None:
     threading.Thread(target=_die_with, args=(pipe,), daemon=True).start()
     with suppress(BrokenPipeError):
         try:
-            asyncio.run(_run(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
+            asyncio.run(run_here(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
             pipe.send(None)
         except Exception as error:
             pipe.send(RuntimeError(f"{type(error).__name__}: {error}"))
