@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"clock", "errors", "places", "terminal"},
+    {"clock", "errors", "places", "python_syntax", "terminal"},
     {"awaited", "owned", "system"},
     {"asgi_server", "bind", "config", "hosts", "simulator", "store", "waiting"},
     {"device_names", "protocol", "transparency"},

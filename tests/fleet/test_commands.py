@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from handrail.evaluation.result_folder import LINES
+from handrail.evaluation.manifest import FREE
+from handrail.evaluation.result_folder import LINES, MANIFEST
 from tests.docs.blocks import ROOT, blocks_of
 from tests.fleet.bed import PROGRAM, until
 from tests.fleet.plain import PlainFleet, plain_fleet
@@ -111,8 +112,10 @@ def test_an_evaluation_on_hosts_is_the_one_of_a_machine(fleet: PlainFleet) -> No
     assert lines(there) == lines(here) != []
     for summary in (told, own):
         assert json.loads(summary.stdout)["summary"]["complete"]
-    kept = [json.loads((folder / "manifest.json").read_text()) for folder in (there, here)]
-    assert {**kept[0], "started": ""} == {**kept[1], "started": ""}
+    kept = [json.loads((folder / MANIFEST).read_text()) for folder in (there, here)]
+    assert [{name: one[name] for name in one if name not in FREE} for one in kept] == [
+        {name: kept[0][name] for name in kept[0] if name not in FREE}
+    ] * 2
     checked = fleet.command("eval", "check", str(there))
     assert checked.returncode == 0, checked.stdout + checked.stderr
     names = [sorted(path.name for path in folder.iterdir()) for folder in (there, here)]
@@ -165,7 +168,7 @@ def test_what_is_for_one_machine_is_refused_with_words(fleet: PlainFleet, wrong:
 
 def test_ctrl_c_ends_an_evaluation_with_what_was_done(fleet: PlainFleet) -> None:
     running = subprocess.Popen(
-        [*PROGRAM, "eval", "--fleet", "local", "--seeds", "1..20", "--json"],
+        [*PROGRAM, "eval", "--tasks", "settings", "--fleet", "local", "--seeds", "1..6", "--json"],
         env=fleet.env("head"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert running.stderr
