@@ -7,11 +7,11 @@ CORES ?= 4  # many tests wait for a phone; two cores serve four workers
 # Where Python keeps no compiled files, every worker and every command of a test compiles all it imports anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help venv test test-slow check bench fuzz mutants docs site demo serve clean
+.PHONY: help venv test test-slow test-fleet check bench fuzz mutants docs site demo serve clean
 
 help:
 	@echo "make test    the suite                make check   format, lint, types, layers, dead code, docs"
-	@echo "make test-slow  its long runs"
+	@echo "make test-slow  its long runs        make test-fleet  several hosts on Ray, which it installs"
 	@echo "make bench   printed measurements     make fuzz    the long runs of what test runs shortly"
 	@echo "make mutants  whether tests notice small faults: MODULE=name, SEED=n, ALL=1"
 	@echo "make docs    write generated pages    make demo    a tour on a simulated phone"
@@ -45,6 +45,11 @@ test: venv
 test-slow: venv
 	$(BIN)/pytest -n $(CORES) --dist worksteal -m slow $(ARGS)
 	cd sim && ../$(BIN)/pytest -n $(CORES) --dist worksteal -m slow
+
+# Ray is an extra of 280 MB, so it is installed for this alone. Hosts are network namespaces, which need root.
+test-fleet: venv
+	$(INSTALL) --editable '.[fleet]'
+	$(BIN)/pytest -m fleet -p no:xdist tests/fleet $(ARGS)
 
 check: venv
 	$(BIN)/ruff format --check .

@@ -56,6 +56,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     slow: list[pytest.Item] = []
     for item in items:
-        (slow if item.get_closest_marker("slow") else kept).append(item)
+        (slow if item.get_closest_marker("slow") or item.get_closest_marker("fleet") else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=slow)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent / "src" / "handrail"
 LAYERS = [
-    {"clock", "errors", "places", "terminal"},
+    {"clock", "errors", "places", "python_syntax", "terminal"},
     {"awaited", "owned", "system"},
     {"asgi_server", "bind", "config", "hosts", "simulator", "store", "virtual_time", "waiting"},
     {"device_names", "protocol", "transparency"},
@@ -20,6 +20,7 @@ LAYERS = [
     {"runtime", "env"},
     {"sync"},
     {"evaluation", "mcp", "http", "local"},
+    {"fleet"},
     {"cli", "pytest_plugin"},
 ]
 LEVEL = {part: level for level, parts in enumerate(LAYERS) for part in parts}

@@ -54,8 +54,13 @@ def literal_host(host: str, server: tuple[str, int | None] | None) -> str:
     return f"{number}:{port}"
 
 
-def check_bind(host: str, token: str | None, certificate: Certificate | None = None) -> None:
-    """Another address than this machine's own needs a token and TLS, and a token has to be long."""
+def check_bind(
+    host: str, token: str | None, certificate: Certificate | None = None, *, is_plain: bool = False
+) -> None:
+    """Another address than this machine's own needs a token and TLS, and a token has to be long.
+
+    `is_plain`: whoever serves says that the network is theirs alone, so TLS may be left out.
+    """
     if token is not None and len(token) < SHORTEST_TOKEN:
         raise InvalidAction(
             f"--token has {len(token)} characters; at least {SHORTEST_TOKEN} are needed",
@@ -70,7 +75,7 @@ def check_bind(host: str, token: str | None, certificate: Certificate | None = N
             path="token",
             hint="Give --token, or leave --host out.",
         )
-    if certificate is None:
+    if certificate is None and not is_plain:
         raise InvalidAction(
             f"--host {host} can be reached by others, and plain HTTP shows them every token and picture",
             path="cert",

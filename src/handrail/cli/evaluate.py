@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from handrail.cli.evaluation_lint import lint
 from handrail.cli.evaluation_results import check, compare, leaderboard
 from handrail.cli.evaluation_seeds import MOST_JOBS, SEEDS
+from handrail.cli.run_fleet import FleetOptions, fleet_options
 
 MOST_REPEATS = 1_000
 
@@ -37,6 +38,7 @@ class EvaluateOptions:
     fail_under: float | None
     as_json: bool
     listed: bool
+    fleet: FleetOptions | None = None
     given: frozenset[str] = frozenset()
     """What stood on the command line: only that can contradict what is resumed."""
 
@@ -121,6 +123,7 @@ class EvaluateOptions:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @click.option("--list", "listed", is_flag=True, help="Only say which tasks there are.")
+@fleet_options
 @click.pass_context
 def evaluate(context: click.Context, /, **values: Any) -> None:
     """Measure a model on tasks, each on a new simulated phone of its own, or on web pages in a browser.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from handrail.cli.evaluation_tables import EvaluationProgress, print_tables
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock
-from handrail.errors import FAMILIES, InvalidAction
+from handrail.errors import FAMILIES, DeviceError, InvalidAction
 from handrail.evaluation.manifest import made, must_agree
 from handrail.evaluation.models import ModelChoice
 from handrail.evaluation.page_of_run import run_page
@@ -80,10 +80,15 @@ async def run_evaluation(options: EvaluateOptions) -> int:
     if folder and options.resume:
         kept = folder.manifest()
         options, suite_name = _as_begun(options, kept), kept["suite"]["name"]
-    suite = suite_of(options, clock)
+    suite = _suite(options, clock)
     if suite_name and not {"suite", "tasks"} & options.given:
         suite = replace(suite, name=suite_name)
-    await suite.opened(suite.tasks[0]).close()
+    if options.fleet is None or _model(options).is_program:  # others' keys are the hosts' own
+        await suite.opened(suite.tasks[0]).close()
+    if options.fleet is not None and options.fleet.detach:
+        from handrail.cli.evaluation_fleet import hand_in_only  # noqa: PLC0415
+
+        return hand_in_only(suite, options, options.fleet, _model(options))
     before: list[TaskResult] = []
     if folder and options.out:
         folder.begin(_manifest(suite, options, clock), suite.sources)
@@ -92,6 +97,16 @@ async def run_evaluation(options: EvaluateOptions) -> int:
             must_agree(folder.manifest(), _manifest(suite, options, clock))
             before = folder.resume(suite.tasks)
         return await _measured(suite, options, folder, before, clock)
+
+
+def _suite(options: EvaluateOptions, clock: Clock) -> EvaluationSuite:
+    """To be run here, or on a fleet."""
+    if options.fleet is None:
+        return suite_of(options, clock)
+    from handrail.cli.evaluation_fleet import on_fleet, refuse_what_needs_one_machine  # noqa: PLC0415
+
+    refuse_what_needs_one_machine(options, options.fleet)
+    return on_fleet(suite_of(options, clock), options, options.fleet, _model(options))
 
 
 def _manifest(suite: EvaluationSuite, options: EvaluateOptions, clock: Clock) -> dict[str, Any]:
@@ -136,9 +151,9 @@ def suite_of(options: EvaluateOptions, clock: Clock) -> EvaluationSuite:
 
 def _phone_suite(words: Sequence[str], options: EvaluateOptions, clock: Clock) -> EvaluationSuite:
     from handrail.evaluation.baselines import reference  # noqa: PLC0415
-    from handrail.evaluation.crew import CrewWork, run_programs  # noqa: PLC0415
+    from handrail.evaluation.crew import CrewWork, run_here, run_programs  # noqa: PLC0415
     from handrail.evaluation.load import load_tasks, load_templates, of_suite  # noqa: PLC0415
-    from handrail.evaluation.run import USUAL_JOBS, EvaluationPlan, run_all  # noqa: PLC0415
+    from handrail.evaluation.run import USUAL_JOBS  # noqa: PLC0415
     from handrail.simulator import need_simulator  # noqa: PLC0415
 
     wanted = of_suite(options.suite, words)
@@ -151,12 +166,11 @@ def _phone_suite(words: Sequence[str], options: EvaluateOptions, clock: Clock) -
     async def run(already: frozenset[EpisodeKey], jobs: int, done: Done) -> None:
         need_simulator()
         kept = (options.folder, options.max_steps, options.pictures)
+        work = CrewWork(tuple(wanted), options.seeds, options.repeats, model, *kept, already)
         if model.is_program:
-            work = CrewWork(tuple(wanted), options.seeds, options.repeats, model, *kept, already)
             await run_programs(work, jobs, done)
-            return
-        waiting = (task for task in tasks if key_of(task) not in already)
-        await run_all(waiting, EvaluationPlan(opened, clock, *kept), jobs, done)
+        else:
+            await run_here(work, (task for task in tasks if key_of(task) not in already), jobs, done)
 
     sources = {one.id: one.file for one in load_templates(wanted) if one.file is not None}
     name = "+".join(dict.fromkeys(Path(one).name for one in options.suite))
@@ -196,7 +210,9 @@ async def _measured(
 ) -> int:
     results = {key_of(one): one for one in before}
     began, is_stopped, jobs = clock.monotonic_ms(), False, options.jobs or suite.usual_jobs
-    with _stopped_by_sigterm(), EvaluationProgress(len(suite.tasks), options.model, before) as progress:
+    lost: DeviceError | None = None
+    shown = EvaluationProgress(len(suite.tasks), options.model, before, lines=options.fleet is not None)
+    with _stopped_by_sigterm(), shown as progress:
 
         def done(one: TaskResult) -> None:
             if folder:
@@ -208,11 +224,15 @@ async def _measured(
             await suite.run(frozenset(results), jobs, done)
         except asyncio.CancelledError:  # what was done until then is still worth telling
             is_stopped = True
+        except DeviceError as error:  # hosts of a fleet are gone; what the others did counts
+            lost = error
     ordered = tuple(results[key_of(task)] for task in suite.tasks if key_of(task) in results)
     ran = Evaluation(options.model, len(suite.tasks), options.repeats, ordered)
     _publish(ran, options, folder, {"wall_ms": round(clock.monotonic_ms() - began, 1), "jobs": jobs})
     if is_stopped:
         return FAMILIES["cancelled"].exit_code
+    if lost is not None:
+        raise lost
     failed = options.fail_under is not None and ran.percent < options.fail_under
     return FAMILIES["outcome"].exit_code if failed else 0
 

@@ -21,16 +21,19 @@ _WHY = 160
 
 
 class EvaluationProgress:
-    """On standard error: one line that changes on a terminal, else a line for every task."""
+    """On standard error: one line that changes on a terminal, else or with `lines` a line for every task."""
 
-    def __init__(self, wanted: int, model: str, before: Sequence[TaskResult] = ()) -> None:
+    def __init__(
+        self, wanted: int, model: str, before: Sequence[TaskResult] = (), *, lines: bool = False
+    ) -> None:
+        self._lines = lines
         self._wanted = wanted
         self._model = model
         self._done = list(before)
         self._status: Status | None = None
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not self._lines:
             from rich.console import Console  # noqa: PLC0415  (50 ms that a pipe should not pay)
 
             self._status = Console(stderr=True).status("", spinner="dots")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 
 ALONE = frozenset(
-    "demo doctor bug-report connect sim record watch witness mcp serve agent eval completion daemon".split()  # noqa: SIM905
+    "demo doctor bug-report connect sim record watch witness mcp serve agent eval fleet completion "  # noqa: SIM905
+    "daemon".split()
 )
 """What lasts, or is about this process itself: it has nothing to win by being handed over."""
 SHORT = frozenset(

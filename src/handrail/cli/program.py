@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "desk": ("handrail.cli.desk:desk", "Act on the desk of a running server, and follow it."),
     "agent": ("handrail.cli.agent:agent", "Let a model work on a phone until a task is done."),
     "eval": ("handrail.cli.evaluate:evaluate", "Measure a model on tasks with simulated phones."),
+    "fleet": ("handrail.cli.fleet:fleet", "Many hosts with phones, and one ledger of what runs on them."),
     "flow": ("handrail.cli.flow:flow", "Check flows without a device; print the schema for editors."),
     "daemon": ("handrail.cli.daemon:daemon", "See or stop the resident process that makes commands quick."),
     "completion": ("handrail.cli.completion:completion", "Print completion for bash, zsh or fish."),

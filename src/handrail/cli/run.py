@@ -8,17 +8,18 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from handrail.cli.films import film_flows, need_films, video_option
-from handrail.cli.output import print_json
-from handrail.cli.run_approvals import FlowQuestions
+from handrail.cli.run_approvals import Answers, FlowQuestions
 from handrail.cli.run_devices import Pool, Wanted, open_pool
+from handrail.cli.run_fleet import FleetOptions, fleet_options
 from handrail.cli.run_maestro import MaestroFlows
+from handrail.cli.run_results import publish
 from handrail.errors import FAMILIES, HandrailError, InvalidAction
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class RunOptions:
     config: Path | None = None
     output: Path | None = None
     approvals: str | None = None
+    fleet: FleetOptions | None = None
 
 
 @click.command()
@@ -106,6 +108,7 @@ class RunOptions:
     metavar="DIR",
     help="Where pictures of Maestro flows go.",
 )
+@fleet_options
 def run(
     *,
     flows: tuple[str, ...],
@@ -137,7 +140,28 @@ def run(
         env=dict(_pair(one) for one in pairs),
         **others,
     )
-    sys.exit(asyncio.run(_main(options)))
+    sys.exit(asyncio.run(_main(options)) if options.fleet is None else _on_fleet(options, options.fleet))
+
+
+def _on_fleet(options: RunOptions, chosen: FleetOptions) -> int:
+    """The same flows, elsewhere; reports and exit codes are the same."""
+    from handrail.cli import run_fleet  # noqa: PLC0415
+
+    run_fleet.refuse_what_needs_this_machine(options)
+    maestro = MaestroFlows(options)
+    plans = _plans(options, maestro)
+    how = {"retries": options.retries, "pictures": options.report is not None}
+    chosen = replace(chosen, devices=options.wanted.devices)
+    specs = run_fleet.specs_of(
+        plans, maestro.env_for, chosen, refuse=options.approvals == Answers.FAIL.value, **how
+    )
+    client, run_id, interrupted = run_fleet.hand_in(specs, chosen, to_stderr=options.as_json)
+    if chosen.detach:
+        return 0
+    files = [str(document.path or "") for document, _ in plans]
+    records = run_fleet.records(client, run_id, [] if chosen.each_device else files)
+    publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json)
+    return run_fleet.exit_code(client, run_id, interrupted=interrupted)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -340,40 +364,7 @@ def _publish(
     asked: list[dict[str, Any]],
 ) -> None:
     """Also after an interruption or a failure: what is known is written, as one document."""
-    from handrail.flow import report  # noqa: PLC0415
-    from handrail.flow.report import junit  # noqa: PLC0415
-    from handrail.flow.report.summary import summary  # noqa: PLC0415
-
-    if options.junit is not None:
-        options.junit.parent.mkdir(parents=True, exist_ok=True)
-        options.junit.write_text(junit.write(records), encoding="utf-8")
     if options.video:
         film_flows(records, options.report or Path(), to_stderr=options.as_json)
-    if options.report is not None:
-        page = report.write(records, options.report)
-        click.echo(f"report: {page}", err=options.as_json)
-    if options.as_json:
-        told: dict[str, Any] = {"flows": [_told(record) for record in records]}
-        told |= {"approvals": asked} if asked else {}
-        print_json(told | (failure.to_dict() if failure else {}))
-    elif records:
-        click.echo(summary(records))
-
-
-def _told(record: FlowRecord) -> dict[str, Any]:
-    from handrail.flow.report.time_parts import time_parts  # noqa: PLC0415
-
-    told: dict[str, Any] = {
-        "name": record.name,
-        "file": record.file,
-        "outcome": record.outcome,
-        "attempt": record.attempt,
-        "durationMs": record.duration_ms,
-        "spentMs": {part: round(ms, 1) for part, ms in time_parts(record).items()},
-        "device": record.device,
-        "journalHead": record.journal_head,
-        "trace": record.trace.to_dict() if record.trace else None,
-    }
-    return told | (
-        {"traces": {name: one.to_dict() for name, one in record.traces.items()}} if record.traces else {}
-    )
+    more = ({"approvals": asked} if asked else {}) | (failure.to_dict() if failure else {})
+    publish(records, junit=options.junit, report_to=options.report, as_json=options.as_json, more=more)

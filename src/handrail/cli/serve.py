@@ -23,7 +23,7 @@ from handrail.errors import DeviceBusy, InvalidAction
 from handrail.waiting import Background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
     from socket import socket
 
     from starlette.requests import Request
@@ -34,7 +34,14 @@ if TYPE_CHECKING:
     from handrail.config import Config
     from handrail.desk.desk import Desk
     from handrail.engine.session import Session
+    from handrail.http.desk_file import DeskFile
+    from handrail.http.phone import RemotePhones
     from handrail.runtime import Runtime
+
+    MoreRoutes = Callable[
+        [Runtime, DeskFile, AsyncExitStack], Awaitable[tuple[Sequence[BaseRoute], list[str]]]
+    ]
+    """Further routes of a server on the desk's port, and lines that tell of them."""
 
 PORT = 8420
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -59,6 +66,11 @@ class ServeOptions:
     model: str | None
     base_url: str | None
     metrics: bool
+    is_plain: bool = False
+    """Others may come by plain HTTP: whoever serves says that nobody else is on that network."""
+    more: MoreRoutes | None = None
+    remote: Callable[[], RemotePhones] | None = None
+    """Phones of other hosts that the desk shows."""
 
 
 @click.command()
@@ -99,14 +111,17 @@ def serve(**given: Any) -> None:
 
     For example: handrail serve --sim 1 --open
     """
-    asyncio.run(_main(ServeOptions(**given)))
+    asyncio.run(serve_desk(ServeOptions(**given)))
 
 
-async def _main(options: ServeOptions) -> None:
+async def serve_desk(options: ServeOptions) -> None:
+    """Until a signal."""
     from handrail.bind import check_bind, listen, read_certificate, read_public  # noqa: PLC0415
     from handrail.config import Config  # noqa: PLC0415
 
-    check_bind(options.host, options.token, read_certificate(options.cert, options.key))
+    check_bind(
+        options.host, options.token, read_certificate(options.cert, options.key), is_plain=options.is_plain
+    )
     read_public(options.public)
     config = Config.from_env(os.environ)
     bound = listen(options.host, options.port)
@@ -175,13 +190,14 @@ async def _serve(
     page_host, sockets = (None, [bound]) if certificate else pages_apart(options.host, bound)
     notice = DeskFile.renew(runtime.config.desk, options.host, port, options.token, options.cert)
     public = public_host(options.public, options.host, port, options.cert)
+    more, lines = await options.more(runtime, notice, stack) if options.more else ((), [])
     app = build(
         runtime,
         desk,
         token=notice.token,
         key=notice.key,
         allowed_hosts=hosts_of(options.host, port),
-        routes=[*await _mcp(options, runtime, stack), *_metrics(options, runtime)],
+        routes=[*await _mcp(options, runtime, stack), *_metrics(options, runtime), *more],
         flow_folders=_flow_folders(options, runtime.config),
         pages=PageHosts(page_host, public, options.public is not None),
     )
@@ -193,11 +209,13 @@ async def _serve(
         app.state.context.on_interrupt.append(console.interrupt)
         app.state.context.console.has_model = options.model is not None
         app.state.context.agent_line = mcp_line()
+        if options.remote is not None:
+            app.state.context.phones.remote = options.remote()
         notice.write(runtime.config.desk)
         at_name = f"https://{public}" if public and certificate else notice.address
         pages = f"http://{page_host}" if page_host else at_name
         link = pages + login_path(app.state.context.auth.link_code())
-        _tell(notice.address, link, public, options, runtime)
+        _tell(notice.address, link, public, options, runtime, lines)
         if options.open_:
             await asyncio.to_thread(webbrowser.open, link)
         await stop.wait()
@@ -237,7 +255,9 @@ def _until_signal(stack: AsyncExitStack) -> asyncio.Event:
     return stop
 
 
-def _tell(address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime) -> None:
+def _tell(
+    address: str, link: str, public: str | None, options: ServeOptions, runtime: Runtime, lines: Sequence[str]
+) -> None:
     click.echo(f"The desk is at {address}")
     click.echo(f"Log one browser in:  {link}")
     click.echo(f"Another one:         {own_command('desk', 'link')}")
@@ -248,6 +268,8 @@ def _tell(address: str, link: str, public: str | None, options: ServeOptions, ru
         click.echo(f"Phone:               {serial} ({names.get(serial) or session.facts.model})")
     if options.with_mcp:
         click.echo(f"MCP:                 {address}/mcp  (bearer token in {runtime.config.desk})")
+    for line in lines:
+        click.echo(line)
     click.echo("Ctrl-C stops it.")
 
 

@@ -6,7 +6,7 @@ import asyncio
 import getpass
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from weakref import WeakSet
 
 from handrail.engine.work import TracedWork
@@ -117,6 +117,17 @@ Actor = Literal["agent", "flow", "person"]
 Door = Literal["python", "cli", "mcp", "http", "ws", "flow", "agent", "desk"]
 
 
+class Fence(Protocol):
+    """What ends a caller from outside: an attempt of a fleet counts only as long as its head hears of it."""
+
+    @property
+    def attempt(self) -> tuple[str, int]:
+        """The unit, and the number of the attempt."""
+
+    def check(self) -> None:
+        """Asked before every dispatch. Raises `Cancelled` where the attempt does not count any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """The one behind an action."""
@@ -136,6 +147,13 @@ class Caller:
     """Of a person: the page of the desk that they sit before, known by its token. Programs have none."""
     raises: bool = False
     """Hears of a failure by an exception; otherwise by the envelope."""
+    fence: Fence | None = None
+    """Of an attempt of a fleet."""
+
+    def check_fence(self) -> None:
+        """Raises where its host counts no longer."""
+        if self.fence is not None:
+            self.fence.check()
 
     def hear(self, envelope: Envelope) -> Envelope:
         """The answer, in the way that this caller wants to hear it."""

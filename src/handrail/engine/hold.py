@@ -71,7 +71,8 @@ class Hold:
 
 def _holder(caller: Caller, id_: str) -> Holder:
     kind = "cli" if caller.door == "cli" else caller.actor
-    return Holder(id_, kind, label=caller.id, door=caller.door, pid=os.getpid())
+    fence = caller.fence.attempt if caller.fence is not None else None
+    return Holder(id_, kind, label=caller.id, door=caller.door, pid=os.getpid(), fence=fence)
 
 
 POLL_MS = 50.0

@@ -43,6 +43,11 @@ STEPS = (
         PRIMARY KEY (device, rank)
     ) STRICT
     """,
+    """
+    ALTER TABLE leases ADD COLUMN unit TEXT;
+    ALTER TABLE leases ADD COLUMN attempt INTEGER;
+    CREATE TABLE fences (unit TEXT PRIMARY KEY, attempt INTEGER NOT NULL) STRICT
+    """,
 )
 WORKER, PERSON = 0, 1
 """Ranks: at most one lease of each on a device; the higher one counts."""
@@ -58,6 +63,8 @@ class Holder:
     door: str = ""
     pid: int | None = None
     """The process that the lease ends with; None: it ends by time or by hand only."""
+    fence: tuple[str, int] | None = None
+    """Of a fleet: the unit, and the number of the attempt that works for it. An older one gets no lease."""
 
     @property
     def name(self) -> str:
@@ -81,6 +88,8 @@ class Held:
     def to_dict(self) -> dict[str, Any]:
         until = None if self.until_ms is None else iso_time(self.until_ms)
         holder = asdict(self.holder)
+        if self.holder.fence is None:
+            del holder["fence"]
         return {"device": self.device, "holder": holder, "since": iso_time(self.since_ms), "until": until}
 
 
@@ -195,9 +204,14 @@ class Leases:
 
     async def rename(self, lease: Lease, who: Holder) -> Lease:
         """The same lease, of whoever acts by it now."""
-        order = "UPDATE leases SET label = ?, kind = ?, door = ? WHERE token = ?"
-        row = (who.label, who.kind, who.door, lease.token)
-        await self._store.write(lambda db: db.execute(order, row), durable=False)
+        order = "UPDATE leases SET label = ?, kind = ?, door = ?, unit = ?, attempt = ? WHERE token = ?"
+        row = (who.label, who.kind, who.door, *(who.fence or (None, None)), lease.token)
+
+        def work(db: sqlite3.Connection) -> None:
+            _enter(db, lease.device, who)
+            db.execute(order, row)
+
+        await self._store.write(work, durable=False)
         return replace(lease, held=replace(lease.held, holder=who))
 
     async def release(self, lease: Lease) -> None:
@@ -215,6 +229,7 @@ class Leases:
                     db.execute("DELETE FROM leases WHERE token = ?", (row["token"],))
                 elif row["rank"] >= rank:
                     raise self._busy(row)
+            _enter(db, device, holder)
             _insert(db, rank, lease)
 
         try:
@@ -260,18 +275,35 @@ def _rows(db: sqlite3.Connection, device: str) -> list[sqlite3.Row]:
     return db.execute("SELECT * FROM leases WHERE device = ? ORDER BY rank DESC", (device,)).fetchall()
 
 
+def _enter(db: sqlite3.Connection, device: str, who: Holder) -> None:
+    """Whoever works for a newer attempt of the same unit was here before: this one comes from the past."""
+    if who.fence is None:
+        return
+    unit, attempt = who.fence
+    row = db.execute("SELECT attempt FROM fences WHERE unit = ?", (unit,)).fetchone()
+    if row is not None and row[0] > attempt:
+        raise DeviceBusy(
+            f"attempt {attempt} of {unit} is over: attempt {row[0]} has begun",
+            hint="Stop: what this attempt does does not count any more.",
+            device=device,
+            holder=None,
+        )
+    db.execute("INSERT OR REPLACE INTO fences VALUES (?, ?)", (unit, attempt))
+
+
 def _insert(db: sqlite3.Connection, rank: int, lease: Lease) -> None:
     held, who = lease.held, lease.held.holder
     process = None if who.pid is None else mark(who.pid)
     holder = (who.id, who.kind, who.label, who.door, who.pid, process, place())
     db.execute(
-        "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (held.device, rank, lease.token, *holder, held.since_ms, held.until_ms),
+        "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (held.device, rank, lease.token, *holder, held.since_ms, held.until_ms, *(who.fence or (None, None))),
     )
 
 
 def _held(row: sqlite3.Row) -> Held:
-    holder = Holder(row["id"], row["kind"], row["label"], row["door"], row["pid"])
+    fence = None if row["unit"] is None else (row["unit"], row["attempt"])
+    holder = Holder(row["id"], row["kind"], row["label"], row["door"], row["pid"], fence)
     return Held(row["device"], holder, row["since_ms"], row["until_ms"])
 
 

@@ -304,6 +304,7 @@ class Session(ShortForms):
         if self.surface.is_exclusive:
             waits.append(self._hold.check(run.caller))
         await asyncio.gather(*waits, self._draw(run))  # two threads, a disk and this one, at the same time
+        run.caller.check_fence()  # last: a process may have been frozen in any of the waits above
 
     async def _draw(self, run: Run) -> None:
         draw_portraits(run, self.looks.registry)

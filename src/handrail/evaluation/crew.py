@@ -62,11 +62,11 @@ async def run_programs(work: CrewWork, jobs: int, done: Done) -> None:
     if crew > 1:
         await _started(work, crew, done)
     else:
-        await _run(work, iter(tasks), min(jobs, AT_A_TIME), done)
+        await run_here(work, iter(tasks), min(jobs, AT_A_TIME), done)
 
 
-async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: Done) -> None:
-    """In virtual time: a program needs none to think."""
+async def run_here(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: Done) -> None:
+    """In this process; for a program in a loop whose time is virtual, since it needs none to think."""
     clock, memory = SystemClock(), Memorisers()
 
     def opened(task: EvalTask) -> Any:
@@ -75,7 +75,8 @@ async def _run(work: CrewWork, tasks: Iterator[EvalTask], at_a_time: int, done: 
         return work.model.open(task, reference, clock, on_phones=True)
 
     prepare = memory.learn if work.model.name == MEMORISER else None
-    plan = EvaluationPlan(opened, None, work.out, work.max_steps, work.pictures, prepare)
+    time = None if work.model.is_program else clock
+    plan = EvaluationPlan(opened, time, work.out, work.max_steps, work.pictures, prepare)
     await run_all(tasks, plan, at_a_time, done)
 
 
@@ -144,7 +145,7 @@ def _worker(work: CrewWork, counter: Any, pipe: Connection) -> None:
     threading.Thread(target=_die_with, args=(pipe,), daemon=True).start()
     with suppress(BrokenPipeError):
         try:
-            run_virtually(_run(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
+            run_virtually(run_here(work, _next(work.waiting(), counter), AT_A_TIME, pipe.send))
             pipe.send(None)
         except Exception as error:
             pipe.send(RuntimeError(f"{type(error).__name__}: {error}"))

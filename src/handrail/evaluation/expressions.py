@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from handrail.errors import InvalidAction
+from handrail.python_syntax import expression_of
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -33,7 +34,7 @@ _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 def evaluate(text: str, values: Mapping[str, Any]) -> Any:
     """Raises `InvalidAction` for what is no such sum."""
     try:
-        return _of(ast.parse(text, mode="eval").body, values)
+        return _of(expression_of(text), values)
     except InvalidAction:
         raise
     except Exception as error:

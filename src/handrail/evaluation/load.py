@@ -63,22 +63,26 @@ def of_suite(suites: Sequence[str], words: Sequence[str]) -> list[str]:
 def _chosen(word: str) -> list[TaskTemplate]:
     """A shipped file has the name of its task."""
     path = Path(word).expanduser()
-    shipped = _files(SHIPPED)
     if word == SAFETY:
         return [template for template in _folder(SHIPPED) if _is_about_safety(template)]
-    if named := [file for file in shipped if file.stem.replace("_", "-") == word]:
-        return [read_template(named[0])]
+    if named := shipped_file(word):
+        return [read_template(named)]
     if path.is_dir():
         return _folder(path)
     if path.is_file():
         return [read_template(path)]
-    all_of_them = [(read_template(file), told(read_template(file), 1)) for file in shipped]
+    all_of_them = [(read_template(file), told(read_template(file), 1)) for file in _files(SHIPPED)]
     if found := [template for template, task in all_of_them if word in task.tags]:
         return found
     tags = sorted({tag for _, task in all_of_them for tag in task.tags})
     close = nearest(word, [*tags, *(task.id for _, task in all_of_them)])[:2]
     hint = f"Did you mean {' or '.join(close)}?" if close else f"Tags: {', '.join(tags)}."
     raise InvalidAction(f"no task, tag, file or folder is named {word!r}", path="tasks", hint=hint)
+
+
+def shipped_file(name: str) -> Path | None:
+    """The template that comes with Handrail under this name. Nothing else on the disk can be named so."""
+    return next((file for file in _files(SHIPPED) if file.stem.replace("_", "-") == name), None)
 
 
 def _is_about_safety(template: TaskTemplate) -> bool:

@@ -22,7 +22,7 @@ from handrail.flow.variables import as_text, fill_node, late_names, name_problem
 from handrail.protocol.flow import AnyStep, Flow, Step
 from handrail.protocol.read import nearest
 
-KEYS = ("name", "app", "tags", "env", "devices", "steps")
+KEYS = ("name", "app", "tags", "env", "devices", "retry", "attempts", "steps")
 """What a flow says of itself."""
 
 

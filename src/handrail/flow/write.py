@@ -36,6 +36,8 @@ def write(flow: Flow, elements: Elements | None = None) -> str:
     lines += entry("tags", list(flow.tags)) if flow.tags else []
     lines += entry("env", _literal(flow.env)) if flow.env else []
     lines += entry("devices", list(flow.devices)) if flow.devices else []
+    lines += entry("retry", flow.retry) if flow.retry else []
+    lines += entry("attempts", flow.attempts) if flow.attempts else []
     return "\n".join([*lines, "steps:", *indented(_steps(flow.steps, (), elements or {}))]) + "\n"
 
 

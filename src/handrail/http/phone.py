@@ -7,11 +7,10 @@ does with `PHONE_INPUT`.
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from starlette.requests import Request
@@ -22,11 +21,10 @@ from handrail.clock import iso_time
 from handrail.config import canonical
 from handrail.device_names import DeviceNames
 from handrail.engine.events import Caller, Event
-from handrail.engine.hold import Stops
-from handrail.engine.leases import Held, Holder, Lease
 from handrail.engine.look.looks import Looks
 from handrail.engine.session import Session
-from handrail.errors import AdbConnectionError, DeviceBusy
+from handrail.errors import AdbConnectionError
+from handrail.http.manual_control import ManualControl, owns
 from handrail.http.phone_pictures import BeforeAfter, PhoneStream, PictureWatcher, SmallPicture, shrink
 from handrail.http.phone_video import PhoneVideos, VideoWatcher
 from handrail.protocol.actions import AnyAction
@@ -34,20 +32,50 @@ from handrail.protocol.message import PhoneInput
 from handrail.protocol.observe import GetUiTree
 from handrail.runtime import Runtime
 from handrail.tree.reach import visible_part
-from handrail.waiting import Background
 
 REASON = "I look at the elements, at the desk"
 PATIENCE_S = 3.0
 """For a look that waits for its turn."""
-WAITING = 50
-"""Touches of one person that may wait for their turn; more means that the phone hangs."""
-BY_HAND = "by hand, at the desk"
-"""The reason in the journal, where the person gives none."""
 _REF = re.compile(r"^\s*(@[a-z]\d+)\b", re.MULTILINE)
 
 
 class Watcher(PictureWatcher, VideoWatcher, Protocol):
     """A browser."""
+
+
+class RemotePhones(Protocol):
+    """Phones of other hosts, which somebody above this door reaches. They are named SERIAL@HOST."""
+
+    def has(self, device: str) -> bool: ...
+
+    async def tiles(self) -> list[dict[str, Any]]:
+        """As the wall shows them."""
+
+    async def picture(self, device: str) -> bytes: ...
+
+    async def ask(
+        self, device: str, what: str, person: Caller, action: AnyAction | None = None
+    ) -> dict[str, Any]:
+        """`state`, `take`, `hand_back`, `stop`, `tree` or `touch`; what the host told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _FarEyes:
+    """What a stream of pictures needs of a session, for a phone that has its session elsewhere."""
+
+    remote: RemotePhones
+    device: str
+
+    @property
+    def looks(self) -> _FarEyes:
+        return self
+
+    @property
+    def eyes(self) -> _FarEyes:
+        return self
+
+    async def screenshot(self) -> bytes:
+        return await self.remote.picture(self.device)
 
 
 class Phones:
@@ -56,6 +84,7 @@ class Phones:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.hands = ManualControl(runtime)
+        self.remote: RemotePhones | None = None
         self.last: dict[str, Event] = {}
         """By serial: the end of the last action."""
         self.names = DeviceNames(runtime.config.home)
@@ -97,10 +126,16 @@ class Phones:
         name = canonical(device)
         stream = self._streams.get(name)
         if stream is None:
-            stream = self._streams[name] = PhoneStream(
-                device, lambda: self.session(device), self.runtime.clock
-            )
+            stream = self._streams[name] = PhoneStream(device, lambda: self._eyes(device), self.runtime.clock)
         stream.watch(watcher)
+
+    async def _eyes(self, device: str) -> Session | _FarEyes:
+        far = self.far(device)
+        return _FarEyes(far, device) if far is not None else await self.session(device)
+
+    def far(self, device: str) -> RemotePhones | None:
+        """Who reaches this phone, where it is another host's."""
+        return self.remote if self.remote is not None and self.remote.has(device) else None
 
     def unwatch(self, device: str, watcher: PictureWatcher) -> None:
         if stream := self._streams.get(canonical(device)):
@@ -146,6 +181,10 @@ class HasPhones(Protocol):
 async def handle(context: HasPhones, client: Watcher, frame: PhoneInput, person: Caller) -> None:
     """What a person's browser asks for; raises `HandrailError` for what can't be done."""
     phones = context.phones
+    far = phones.far(frame.device)
+    if far is not None and (frame.control in ("take", "hand_back") or frame.action is not None):
+        await far.ask(frame.device, frame.control or "touch", person, frame.action)
+        return
     match frame.control:
         case "watch":
             phones.watch(frame.device, client)
@@ -174,10 +213,13 @@ def _asked(request: Request) -> tuple[Phones, str, Caller]:
 async def state(request: Request) -> JSONResponse:
     """Who has the phone, what is in front, what was done last."""
     phones, device, caller = _asked(request)
-    return JSONResponse(await _state(phones, device, caller))
+    if far := phones.far(device):
+        return JSONResponse(await far.ask(device, "state", caller))
+    return JSONResponse(await phone_state(phones, device, caller))
 
 
-async def _state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
+async def phone_state(phones: Phones, device: str, caller: Caller) -> dict[str, Any]:
+    """Of one phone here."""
     session = await phones.session(device)
     front, display, held, line = await asyncio.gather(
         session.looks.eyes.foreground(),
@@ -210,145 +252,56 @@ async def take(request: Request) -> JSONResponse:
     """The phone for the person who asks."""
     phones, device, caller = _asked(request)
     request.state.visitor.must_be_person("Taking a phone over")
+    if far := phones.far(device):
+        return JSONResponse(await far.ask(device, "take", caller))
     await phones.hands.take((await phones.session(device)).serial, caller)
-    return JSONResponse(await _state(phones, device, caller))
+    return JSONResponse(await phone_state(phones, device, caller))
 
 
 async def hand_back(request: Request) -> JSONResponse:
     """The phone for whoever worked on it."""
     phones, device, caller = _asked(request)
     request.state.visitor.must_be_person("Handing a phone back")
+    if far := phones.far(device):
+        return JSONResponse(await far.ask(device, "hand_back", caller))
     await phones.hands.hand_back(device, caller)
-    return JSONResponse(await _state(phones, device, caller))
+    return JSONResponse(await phone_state(phones, device, caller))
 
 
 async def stop(request: Request) -> JSONResponse:
     """End everything that is being done on this phone."""
     phones, device, caller = _asked(request)
+    if far := phones.far(device):
+        return JSONResponse(await far.ask(device, "stop", caller))
     return JSONResponse({"stopped": await phones.hands.stop(device, caller)})
 
 
 async def tree(request: Request) -> JSONResponse:
     """The compact text and the box of every ref in it; `fresh=1` looks again."""
     phones, device, caller = _asked(request)
+    if far := phones.far(device):
+        return JSONResponse(await far.ask(device, "tree", caller))
     session = await phones.session(device)
-    if request.query_params.get("fresh") == "1" or session.looks.last is None:
+    is_fresh = request.query_params.get("fresh") == "1" or session.looks.last is None
+    return JSONResponse(await phone_tree(phones, session, caller, is_fresh=is_fresh))
+
+
+async def phone_tree(phones: Phones, session: Session, caller: Caller, *, is_fresh: bool) -> dict[str, Any]:
+    """What agents are told of the screen of a phone here."""
+    if is_fresh:
         with suppress(TimeoutError):  # somebody's action is under way: what was seen last has to do
             async with asyncio.timeout(PATIENCE_S):
                 await session.run(GetUiTree(), reason=REASON, caller=caller)
-    return JSONResponse(tree_of(session.looks, phones.runtime.secrets.redact))
+    return tree_of(session.looks, phones.runtime.secrets.redact)
 
 
 async def picture(request: Request) -> Response:
     """The screen now."""
     phones, device, _ = _asked(request)
-    png = await (await phones.session(device)).looks.eyes.screenshot()
+    far = phones.far(device)
+    png = await (far.picture(device) if far else (await phones.session(device)).looks.eyes.screenshot())
     small = await asyncio.to_thread(shrink, png)
     return Response(small.jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
-
-
-@dataclass(frozen=True, slots=True)
-class TakenOver:
-    """A phone in a person's hand: the lease, and the page that took it; who has no page has no hand."""
-
-    lease: Lease
-    page: str
-
-
-class ManualControl:
-    """People's hands on the phones of one runtime. Browsers of one person share a hold, one has the hand."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._taken: dict[str, TakenOver] = {}
-        self._touches: dict[str, Background] = {}
-
-    async def holder(self, device: str) -> Held | None:
-        return await self._runtime.leases.holder(device)
-
-    async def take(self, device: str, person: Caller) -> None:
-        """Agents wait from now on. Ends with this process, should nobody hand it back.
-
-        Another page of the same person takes the hand over, not the hold.
-        """
-        name = canonical(device)
-        if owns(person, await self.holder(device)):
-            if known := self._taken.get(name):
-                self._taken[name] = replace(known, page=person.page)
-            return
-        holder = Holder(person.holder_id, "person", label=person.id, door="desk", pid=os.getpid())
-        self._taken[name] = TakenOver(await self._runtime.leases.take_over(device, holder), person.page)
-        await self._write("taken_over", device, person)
-        for session in self._sessions(device):  # who waits for a screen would keep the person waiting too
-            await session.make_way(f"{person.id} took the phone over")
-
-    async def hand_back(self, device: str, person: Caller) -> None:
-        """Whoever worked on it goes on. Nothing to do where no person has it."""
-        held = await self.holder(device)
-        if held is not None and held.holder.kind == "person":
-            await self._runtime.leases.hand_back(device)
-            self._taken.pop(canonical(device), None)
-            await self._write("handed_back", device, person)
-
-    def hand(self, device: str, person: Caller) -> Lease | None:
-        """What proves that this person's own hand is on the phone: they sit before the page that took it.
-
-        A program's token, MCP and the command socket have no page, so nothing of theirs is ever a hand.
-        """
-        taken = self._taken.get(canonical(device))
-        return taken.lease if taken is not None and person.page and person.page == taken.page else None
-
-    async def touch(self, session: Session, action: AnyAction, person: Caller) -> None:
-        """Begins at once and in order; how it ends is told like the end of every action."""
-        held = await self.holder(session.serial)
-        if not owns(person, held):
-            raise _not_yours(session.serial, held)
-        waiting = self._touches.setdefault(session.serial, Background())
-        if len(waiting) >= WAITING:
-            raise DeviceBusy(
-                f"{session.serial} has not answered {len(waiting)} touches yet",
-                hint="Wait for the phone, or stop what is being done on it.",
-                device=session.serial,
-            )
-        reason = action.reason or BY_HAND
-        hand = self.hand(session.serial, person)
-        running = session.run(action, reason=reason, caller=person, settle="light", hand=hand)
-        waiting.start(running, f"{action.type} by hand")
-
-    async def stop(self, device: str, person: Caller) -> int:
-        """End what is being done on this phone, by whatever process; how much was ended in this one."""
-        ended = sum([await session.stop() for session in self._sessions(device)])
-        runtime = self._runtime
-        await Stops(runtime.store).ask(canonical(device), person.id, runtime.clock.now_ms())
-        await self._write("stop", device, person)
-        return ended
-
-    async def close(self) -> None:
-        for waiting in self._touches.values():
-            await waiting.close()
-
-    def _sessions(self, device: str) -> list[Session]:
-        name = canonical(device)
-        return [one for one in self._runtime.sessions.values() if canonical(one.serial) == name]
-
-    async def _write(self, kind: str, device: str, by: Caller) -> None:
-        actor = {"kind": by.actor, "id": by.id}
-        event = {"kind": kind, "device": canonical(device), "actor": actor, "door": by.door}
-        await self._runtime.journal.seal(event)
-
-
-def owns(person: Caller, held: Held | None) -> bool:
-    """Whether a hold is this person's own."""
-    return held is not None and held.holder.kind == "person" and held.holder.id == person.holder_id
-
-
-def _not_yours(serial: str, held: Held | None) -> DeviceBusy:
-    who = f"is held by {held.holder}" if held is not None else "was not taken over"
-    return DeviceBusy(
-        f"{serial} {who}: a touch by hand needs the phone first",
-        hint="Take it over, then touch it.",
-        **(held.to_dict() if held is not None else {"device": serial}),
-    )
 
 
 def tree_of(looks: Looks, redact: Callable[[str], str]) -> dict[str, Any]:

@@ -38,7 +38,8 @@ SHARE = 0.25
 TROUBLE_MS = 1_000.0
 """After a failure; somebody may be plugging the phone in again."""
 
-OpenSession = Callable[[], Awaitable[Session]]
+OpenSession = Callable[[], Awaitable[Any]]
+"""Whatever has `looks.eyes.screenshot()`: a session, or somebody who reaches one elsewhere."""
 LONG_SIDE = 1_200
 """Pixels. Enough for a window as high as most screens; half of a common phone's."""
 QUALITY = 84

@@ -33,6 +33,8 @@ async def wall(request: Request) -> JSONResponse:
         one | {"device": known, "given": names.get(known), "last": done}
         for one, known, done in zip(usable, asked, last, strict=True)
     ]
+    if context.phones.remote is not None:
+        tiles += await context.phones.remote.tiles()
     return JSONResponse({"phones": sorted(tiles, key=lambda one: str(one["name"]).casefold())})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -92,6 +92,11 @@ class Flow(Model):
     env: dict[Key, Text] = Field(default_factory=dict)
     devices: tuple[Name, ...] = ()
     """Names of the devices that `parallel` steps use; the first one runs the other steps."""
+    retry: Literal["lost"] | None = None
+    """In a fleet: repeat it on another phone where an attempt was lost with its host."""
+    attempts: Annotated[int, Field(strict=True, ge=1, le=20)] | None = None
+    """In a fleet: tries at most. 1: it must not run twice, whatever `retry` says; what is lost ends as
+    unknown, for a person."""
     steps: Steps
 
 

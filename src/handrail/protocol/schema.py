@@ -13,6 +13,8 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from handrail.python_syntax import syntax_of
+
 
 class _Short(GenerateJsonSchema):
     """No titles made from names, no `null` beside optional values; a kind must be named."""
@@ -61,7 +63,7 @@ def _texts_of(module: str) -> dict[str, dict[str, str]]:
     """Class → field → text, for the classes of one module."""
     if module.startswith("pydantic"):
         return {}
-    parsed = ast.parse(inspect.getsource(sys.modules[module]))
+    parsed = syntax_of(inspect.getsource(sys.modules[module]))
     return {one.name: _texts_in(one) for one in parsed.body if isinstance(one, ast.ClassDef)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -182,6 +182,28 @@ class JournalLog:
         except (BadNote, BadProof) as error:
             raise Rewritten(f"entries of this action are not what they were: {error}") from None
         return made
+
+    def places(
+        self, numbers: Iterable[int], signed: SignedCheckpoint
+    ) -> dict[int, tuple[bytes, list[bytes]]]:
+        """Of many entries: the leaf of each, and its path to the root of one checkpoint."""
+        size = signed.checkpoint.size
+        with self._reading():
+            self._check_has(size)
+            tree = Tree(self._db)
+            return {
+                seq: (next(leaf_hashes(self._db, seq, seq)), merkle.inclusion(tree.at, seq - 1, size))
+                for seq in numbers
+            }
+
+    def actions_of(self, actor: str, device: str, after: int) -> dict[str, int]:
+        """What this actor did on this device since an entry: each action, and its last entry so far."""
+        order = (
+            "SELECT action_id, max(seq) FROM journal WHERE action_id IN (SELECT action_id FROM journal"
+            " WHERE seq > ? AND device = ? AND kind = 'accepted' AND json_extract(body, '$.actor.id') = ?)"
+            " GROUP BY action_id"
+        )
+        return dict(self._db.execute(order, (after, device, actor)).fetchall())
 
     def _salted(self, seq: int) -> SaltedEntry:
         at_ms, body = self._db.execute("SELECT at_ms, body FROM journal WHERE seq = ?", (seq,)).fetchone()

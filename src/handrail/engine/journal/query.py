@@ -215,7 +215,7 @@ def entry_of(event: Event, now_ms: int, redact: Redact) -> Entry:
     return Entry(given if isinstance(given, int) else now_ms, columns_of(event), body)
 
 
-OURS = frozenset({"kind", "action_id", "session", "device", "actor", "door", "blobs", "approval"})
+OURS = frozenset({"kind", "action_id", "session", "device", "actor", "door", "blobs", "approval", "attempt"})
 OURS_IN_ENVELOPE = frozenset(
     {"action_id", "timestamp", "action_type", "semantic", "device", "lifecycle_state", "source_module"}
     | {"failure_code", "delivery", "ui_fingerprint_before", "ui_fingerprint_after"}

@@ -1,0 +1,365 @@
+"""The agent of a host: owns its phones and its home, pulls units, and stops itself when it is cut off.
+
+Knows nothing of Ray: whoever starts it gives it a way to the head.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handrail.clock import Clock
+from handrail.engine.events import Caller
+from handrail.errors import HandrailError, InvalidAction
+from handrail.fleet.attempt_book import AttemptBook
+from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease
+from handrail.fleet.host_people import HostPeople
+from handrail.fleet.host_phones import HostPhone, HostPhones
+from handrail.fleet.ledger import Ended, Fenced, HandedUnit, StaleHost
+from handrail.fleet.outbox import Outbox
+from handrail.fleet.transport import FleetTransport, HeadAway, versions
+from handrail.fleet.unit_kind import UnitResult, UnitStage, kind_of
+from handrail.runtime import Runtime
+from handrail.waiting import Background, first, uninterrupted
+
+_log = logging.getLogger(__name__)
+CLAIM_WAIT_MS = 2_000.0
+"""So long the head may keep a claim until there is something to do."""
+PAUSE_MS = 500.0
+"""After a call that failed."""
+
+
+@dataclass(slots=True)
+class Underway:
+    """One attempt at work."""
+
+    handed: HandedUnit
+    phones: list[HostPhone]
+    stage: UnitStage | None = None
+    task: asyncio.Task[None] | None = None
+    ended: Ended = "accepted"
+    """How it will be reported, unless it ends by itself before."""
+    why: str = ""
+
+    @property
+    def fenced(self) -> Fenced:
+        return self.handed.unit, self.handed.attempt
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFence:
+    """What the engine asks before every dispatch of one attempt."""
+
+    host: HostFence
+    attempt: Fenced
+
+    def check(self) -> None:
+        self.host.check()
+
+
+class HostAgent:
+    """One host in one process."""
+
+    def __init__(
+        self,
+        name: str,
+        runtime: Runtime,
+        phones: HostPhones,
+        transport: FleetTransport,
+        *,
+        limit: int,
+        clock: Clock | None = None,
+    ) -> None:
+        self.name = name
+        self.incarnation = secrets.token_hex(8)
+        self._runtime = runtime
+        self._phones = phones
+        self._transport = transport
+        self._limit = limit
+        self._clock = clock or SteadyClock()
+        self._book = AttemptBook(runtime)
+        self.outbox = Outbox(self._book, transport, name, runtime.config.home / "fleet", self._clock)
+        self.people = HostPeople(name, runtime, phones)
+        self.people.says_no = self._says_no
+        self.people.on_down = self._go_down
+        self.is_down = False
+        """It was told to end, and not to come back."""
+        self._tasks = Background()
+        self._fence = HostFence(self._clock, LEASE_MS)
+        self._renew_ms = RENEW_MS
+        self._work: dict[Fenced, Underway] = {}
+        self._is_cut_off = False
+        self._finishing = asyncio.Event()
+        self._told_to_end = asyncio.Event()
+        self.stopped_in_ms: float | None = None
+        """How long the last stop of everything took."""
+
+    async def run(self) -> None:
+        """Until it is cancelled, or a newer process of this host has begun."""
+        await self._hello()
+        try:
+            ended = await first(
+                self._beating(),
+                self._guarding(),
+                self._claiming(),
+                self._ending(),
+                self.outbox.run(),
+                self.people.asking(self._call),
+                self.people.obeying(self._call),
+            )
+            for task in ended:
+                if not task.cancelled():
+                    task.result()
+        except StaleHost as stale:
+            _log.warning("%s", stale)
+        finally:
+            await self._stop_all("cut_off", "the host was told to end")
+            await self._last_words()
+            await self.people.close()
+
+    async def _ending(self) -> None:
+        await self._told_to_end.wait()
+        self.is_down = True
+        await self._clock.sleep_ms(PAUSE_MS)  # the answer to the order goes out first
+
+    def _go_down(self) -> None:
+        self._told_to_end.set()
+
+    async def _last_words(self) -> None:
+        try:
+            async with asyncio.timeout(3.0):
+                await self.outbox.send()
+        except (HandrailError, TimeoutError):
+            _log.warning("%s ends, and could not tell its head what it did; the next process will", self.name)
+
+    # the head
+
+    async def _hello(self) -> None:
+        """Until the head answers; then what an earlier process of this host left behind is told."""
+        about = {"name": self.name, "incarnation": self.incarnation, "key": self._book.key()}
+        told = {**about, "about": versions(), "phones": [one.to_dict() for one in self._phones.told()]}
+        while True:
+            sent = self._clock.monotonic_ms()
+            try:
+                answer = await self._transport.call("hello", told)
+                break
+            except HeadAway as away:
+                _log.info("%s: %s", self.name, away)
+                await self._clock.sleep_ms(PAUSE_MS)
+        self._renew_ms = float(answer["renew_ms"])
+        check_lease(float(answer["lease_ms"]), self._renew_ms)
+        self._fence = HostFence(self._clock, float(answer["lease_ms"]))
+        self._fence.renewed(sent)
+        self.people.trust(answer["head_key"])
+        for one in answer["left"]:
+            report = await self._book.of_predecessor(_handed(one))
+            if report is not None:
+                await self.outbox.tell(report)
+
+    async def _call(self, name: str, more: Mapping[str, Any], wait_ms: float = 0.0) -> Any:
+        data = {"name": self.name, "incarnation": self.incarnation, "wait_ms": wait_ms, **more}
+        answer = await self._transport.call(name, data, wait_ms=wait_ms)
+        if isinstance(answer, dict) and "stale" in answer:
+            raise StaleHost(answer["stale"])
+        return answer
+
+    async def _beating(self) -> None:
+        while True:
+            sent = self._clock.monotonic_ms()
+            held = [*self._work, *(self.outbox.waiting - self._work.keys())]
+            progress = [[*one, self._said(one)] for one in held]
+            try:
+                phones = [one.to_dict() for one in self._phones.told()]
+                kept = await self._call("beat", {"held": progress, "phones": phones})
+            except StaleHost:
+                raise
+            except HandrailError as error:  # also of a head that is there and can't: its disk is full
+                _log.info("%s: %s", self.name, error)
+            else:
+                if not isinstance(kept, dict):
+                    raise HandrailError("the head answers a beat with nonsense")
+                self._fence.renewed(sent)
+                self._is_cut_off = False
+                for one, is_mine in zip(held, kept["held"], strict=True):
+                    if not is_mine:
+                        self._end(one, "accepted", "it was stopped")
+            await self._phones.look()
+            await self._clock.sleep_ms(self._renew_ms - (self._clock.monotonic_ms() - sent))
+
+    def _said(self, fenced: Fenced) -> str:
+        """How far an attempt is."""
+        work = self._work.get(fenced)
+        if work is None:
+            return "its result is on its way"
+        return work.stage.said if work.stage is not None else ""
+
+    async def _guarding(self) -> None:
+        """A task of its own: it strikes also while a beat hangs."""
+        while True:
+            left = self._fence.left_ms
+            if left > 0:
+                await self._clock.sleep_ms(left)
+                continue
+            if not self._is_cut_off:
+                self._is_cut_off = True
+                _log.warning("%s is cut off from its head, and stops everything", self.name)
+                await self._stop_all("cut_off", "the host was cut off from its head, and stopped itself")
+            await self._clock.sleep_ms(self._renew_ms / 4)
+
+    async def _claiming(self) -> None:
+        ask = secrets.token_hex(8)
+        while True:
+            free = self._phones.free()
+            room = min(len(free), self._limit - len(self._work))
+            if room <= 0 or self._fence.left_ms <= 0:
+                self._finishing.clear()
+                await self._some_end()
+                continue
+            told = {"ask": ask, "free": [one.to_dict() for one in free], "limit": room}
+            try:
+                given = await self._call("claim", told, CLAIM_WAIT_MS)
+            except StaleHost:
+                raise
+            except HandrailError:
+                await self._clock.sleep_ms(PAUSE_MS)
+                continue  # with the same ask: what was handed out meanwhile is handed out again
+            ask = secrets.token_hex(8)
+            for one in given["units"]:
+                await self._begin(_handed(one))
+
+    async def _some_end(self) -> None:
+        try:
+            async with asyncio.timeout(PAUSE_MS / 1000):
+                await self._finishing.wait()
+        except TimeoutError:
+            pass
+
+    # attempts
+
+    async def _begin(self, one: HandedUnit) -> None:
+        try:
+            phones = self._phones.take(one.phones, one.unit)
+        except InvalidAction as error:
+            await self.outbox.give_back(one.unit, one.attempt, error.message)
+            return
+        work = Underway(one, phones)
+        self._work[work.fenced] = work
+        work.task = self._tasks.start(self._attempt(work), f"{one.unit}#{one.attempt}")
+
+    async def _attempt(self, work: Underway) -> None:
+        one = work.handed
+        caller = Caller(
+            f"{one.unit}#{one.attempt}",
+            "flow",
+            "flow",
+            asker=f"{one.unit}#{one.attempt}",
+            fence=AttemptFence(self._fence, work.fenced),
+        )
+        began = False
+        try:
+            with tempfile.TemporaryDirectory(prefix="unit-", dir=self._folder()) as folder:
+                stage = work.stage = self._stage(work, caller, Path(folder))
+                await self._book.begin(one, caller, [phone.session.serial for phone in work.phones])
+                began = True
+                result = await self._run(work, stage)
+                await uninterrupted(self._write_down(work, stage, result))
+        except asyncio.CancelledError:
+            if not began:
+                await self.outbox.give_back(
+                    one.unit, one.attempt, work.why or "it was stopped before it began"
+                )
+        finally:
+            self._phones.give_back(work.phones, in_the_middle=work.ended != "accepted" or bool(work.why))
+            self._work.pop(work.fenced, None)
+            self._finishing.set()
+            self.outbox.wake()
+
+    async def _write_down(self, work: Underway, stage: UnitStage, result: UnitResult) -> None:
+        ended, why = self._verdict(work, result)
+        await self.outbox.keep(stage.artefacts)
+        told = {**result.to_dict(), "artefacts": sorted(stage.artefacts)}
+        await self._book.end(work.fenced, ended, told, why)
+        self.outbox.waiting.add(work.fenced)
+
+    async def _run(self, work: Underway, stage: UnitStage) -> UnitResult:
+        """What fails is a result, too: only a kill leaves none."""
+        try:
+            self._fence.check()
+            for phone in work.phones:
+                if phone.needs_reset:
+                    await phone.reset()
+            return await kind_of(work.handed.kind).run(work.handed.body, stage)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None:
+                task.uncancel()
+            return UnitResult("stopped", work.why)
+        except HandrailError as error:
+            for phone in work.phones:
+                phone.is_away |= error.family == "device"
+            return UnitResult("failed", f"{error.code}: {error.message}")
+        except Exception as error:
+            _log.exception("%s failed in a way nobody foresaw", work.handed.unit)
+            return UnitResult("failed", f"{type(error).__name__}: {error}")
+
+    def _verdict(self, work: Underway, result: UnitResult) -> tuple[Ended, str]:
+        """A flow that passed before the stop reached it has passed, as long as its host counted."""
+        if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self._fence.left_ms > 0:
+            return "accepted", ""
+        return work.ended, work.why
+
+    def _stage(self, work: Underway, caller: Caller, folder: Path) -> UnitStage:
+        def renew() -> None:
+            for phone in work.phones:
+                phone.renew()
+
+        return UnitStage(
+            runtime=self._runtime,
+            clock=self._runtime.clock,
+            sessions=[phone.session for phone in work.phones],
+            caller=caller,
+            folder=folder,
+            own_phones=all(phone.simulated is not None for phone in work.phones),
+            renew=renew,
+        )
+
+    def _folder(self) -> Path:
+        place = self._runtime.config.home / "fleet" / "work"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return place
+
+    # stopping
+
+    def _end(self, fenced: Fenced, ended: Ended, why: str) -> None:
+        work = self._work.get(fenced)
+        if work is not None and work.task is not None and not work.why:
+            work.ended, work.why = ended, why
+            work.task.cancel()
+
+    async def _stop_all(self, ended: Ended, why: str) -> None:
+        """Every session and every attempt: waits and approvals end with them."""
+        began = self._clock.monotonic_ms()
+        tasks = [work.task for work in self._work.values() if work.task is not None]
+        for fenced in list(self._work):
+            self._end(fenced, ended, why)
+        await asyncio.gather(*(one.session.stop() for one in self._phones.phones.values() if one.used_by))
+        self.stopped_in_ms = self._clock.monotonic_ms() - began
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _says_no(self, asker: str) -> bool:
+        """Whether whoever handed the unit in wants every question refused."""
+        found = (
+            one for one in self._work.values() if asker == f"flow {one.handed.unit}#{one.handed.attempt}"
+        )
+        return any(one.handed.body.get("refuse") is True for one in found)
+
+
+def _handed(data: Mapping[str, Any]) -> HandedUnit:
+    return HandedUnit(**{**data, "phones": tuple(data["phones"])})

@@ -1,0 +1,192 @@
+"""Units are data: what a caller may hand in, and which phones it may run on."""
+
+import asyncio
+import contextlib
+import hashlib
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from handrail.errors import InvalidAction, StoreFull
+from handrail.fleet.artefacts import Artefacts
+from handrail.fleet.attempt_book import digest_of
+from handrail.fleet.fence import check_lease
+from handrail.fleet.flow_unit import FlowKind
+from handrail.fleet.proof import check_attempt
+from handrail.fleet.ray_cluster import RayPlace, need_ray
+from handrail.fleet.transport import check_versions, secret_file, versions
+from handrail.fleet.unit_kind import UnitStage, kind_of
+from tests.fleet.lab import lab, unit
+
+TWO = """
+name: Two phones
+devices: [alice, bob]
+steps:
+  - parallel:
+      alice: [{press_key: home}]
+      bob: [{press_key: home}]
+"""
+ONE = "name: One\nsteps:\n  - press_key: home\n"
+
+
+async def two_phones(folder: Path) -> None:
+    async with lab(folder) as fleet:
+        await fleet.add("one", phones=1)
+        await fleet.add("two", phones=1)
+        with pytest.raises(InvalidAction, match="needs 2 phones on one host: one has 1, two has 1"):
+            await fleet.submit([unit(TWO, folder)])
+        await fleet.add("three", phones=2)
+        run = await fleet.submit([unit(TWO, folder)])
+        await fleet.done(run)
+        [told] = await fleet.units(run)
+        assert (told["host"], told["phones"], told["result"]["outcome"]) == (
+            "three", ["sim-1", "sim-2"], "passed",
+        )  # fmt: skip
+
+
+def test_a_flow_on_two_phones_runs_on_one_host_and_never_across_two(tmp_path: Path) -> None:
+    asyncio.run(two_phones(tmp_path))
+
+
+async def each_phone(folder: Path) -> None:
+    async with lab(folder) as fleet:
+        await fleet.add("one", phones=2)
+        await fleet.add("two", phones=1)
+        run = await fleet.submit([unit(ONE, folder)], each_device=True)
+        await fleet.done(run)
+        units = await fleet.units(run)
+        assert sorted((one["host"], *one["phones"]) for one in units) == [
+            ("one", "sim-1"), ("one", "sim-2"), ("two", "sim-1"),
+        ]  # fmt: skip
+        for wrong in ("not simulated", "sdk > 99"):
+            with pytest.raises(InvalidAction, match="none of the 3 phones"):
+                await fleet.head.submit(
+                    {"units": [{"kind": "flow", "name": "x", "body": {}, "where": wrong}]}, "me"
+                )
+        for given in (
+            {"kind": "code", "body": {}},
+            {"kind": "flow", "body": {}, "run": "import os"},
+            "flow",
+            {},
+        ):
+            with pytest.raises(InvalidAction):
+                await fleet.head.submit({"units": [given]}, "me")
+        one = (await fleet.head.do(lambda ledger: ledger.attempts(f"{run}.1")))[0]
+        one["proof"] = fleet.head.proof(f"{run}.1", 1)
+        keys = {host["name"]: host["key"] for host in await fleet.head.do(lambda ledger: ledger.hosts())}
+        assert check_attempt(one, keys)["entries"]
+        forged = {"unit": f"{run}.1", "attempt": 1, "ended": "accepted", "result": {"outcome": "passed"}}
+        for name in keys:
+            before = fleet.head.proof(f"{run}.1", 1)
+            told = {"name": name, "report": forged, "proof": {"ended": "", "places": [], "checkpoint": ""}}
+            with contextlib.suppress(InvalidAction):
+                assert (await fleet.head.answer("report", told))["answer"] == "late"
+            assert fleet.head.proof(f"{run}.1", 1) == before, "nobody changes a proof that counts"
+        for broken in broken_ones(one, keys):
+            with pytest.raises(Exception, match=r"."):
+                check_attempt(broken, keys)
+
+
+def broken_ones(one: dict, keys: dict[str, str]) -> list[dict]:  # type: ignore[type-arg]
+    """Everything that somebody at the head could change afterwards."""
+    proof = one["proof"]
+    other = next(name for name in keys if name != one["host"])
+    places = [[*place] for place in proof["places"]]
+    places[0][2] = places[-1][2] if len(places) > 1 else "A" * 43 + "="
+    return [
+        {**one, "result": {**one["result"], "outcome": "failed"}},
+        {**one, "attempt": 2},
+        {**one, "host": other, "proof": {**proof, "host": other}},
+        {**one, "proof": None},
+        {**one, "proof": {**proof, "places": proof["places"][:-1]}},
+        {**one, "proof": {**proof, "places": places}},
+        {**one, "proof": {**proof, "ended": proof["ended"].replace(one["unit"], one["unit"] + "0")}},
+    ]
+
+
+def test_a_flow_runs_once_on_each_phone_and_its_proof_breaks_with_any_change(tmp_path: Path) -> None:
+    asyncio.run(each_phone(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["../out.yaml", "/tmp/out.yaml", "a/../../out.yaml", "."])
+def test_a_unit_writes_nothing_outside_its_folder(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "unit"
+    folder.mkdir()
+    stage = UnitStage(None, None, [], None, folder, True, lambda: None)  # type: ignore[arg-type]
+    with pytest.raises(InvalidAction):
+        asyncio.run(FlowKind().run({"files": {name: ONE}, "main": name}, stage))
+    assert [one for one in tmp_path.rglob("*.yaml") if folder not in one.parents] == []
+
+
+def test_a_kind_that_a_host_does_not_know_is_refused() -> None:
+    with pytest.raises(InvalidAction):
+        kind_of("os:system")
+
+
+def test_files_are_resumed_kept_once_and_believed_by_their_hash_alone(tmp_path: Path) -> None:
+    kept = Artefacts(tmp_path, most_bytes=100)
+    data = b"0123456789"
+    name = hashlib.sha256(data).hexdigest()
+    assert kept.put(name, 0, 10, data[:4]) == 4
+    assert Artefacts(tmp_path).have([name]) == {name: 4}
+    assert kept.put(name, 2, 10, data[2:]) == 4, "a part that does not fit is not taken"
+    assert kept.put(name, 4, 10, data[4:]) == 10
+    assert kept.get(name) == data
+    assert kept.put(name, 0, 10, b"another...") == 10
+    assert kept.get(name) == data
+    with pytest.raises(InvalidAction, match="hash"):
+        kept.put("0" * 64, 0, 3, b"abc")
+    assert kept.get("0" * 64) is None
+    with pytest.raises(StoreFull):
+        kept.put("1" * 64, 0, 91, b"x")
+    for wrong in ("../passwd", "", "A" * 64):
+        with pytest.raises(InvalidAction):
+            kept.get(wrong)
+
+
+def test_other_versions_are_not_let_in() -> None:
+    check_versions(versions())
+    check_versions({**versions(), "ray": ""})
+    for name in ("handrail", "python"):
+        with pytest.raises(InvalidAction, match=name):
+            check_versions({**versions(), name: "0.0.1"})
+
+
+def test_a_lease_that_leaves_no_time_to_stop_is_refused() -> None:
+    check_lease(5_000, 1_000)
+    with pytest.raises(InvalidAction):
+        check_lease(4_999, 1_000)
+
+
+def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
+    assert digest_of({"a": 1, "b": [2]}) == digest_of({"b": [2], "a": 1}) != digest_of({"a": 1, "b": [3]})
+
+
+@pytest.mark.parametrize("line", ["--help", "run --help", "fleet --help", "fleet status", "eval --list"])
+def test_no_command_without_a_fleet_imports_ray(line: str, tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom handrail.cli.program import cli\n"
+        f"try:\n    cli({line.split()!r}, standalone_mode=False)\nexcept BaseException:\n    pass\n"
+        "sys.exit(any(name.partition('.')[0] == 'ray' for name in sys.modules))"
+    )
+    env = {"HANDRAIL_HOME": str(tmp_path), "HANDRAIL_NO_DAEMON": "1"}
+    assert subprocess.run([sys.executable, "-c", code], env=env, capture_output=True).returncode == 0
+
+
+def test_ray_is_started_with_a_token_and_tells_nobody(tmp_path: Path) -> None:
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed: pip install 'handrail[fleet]', then `make test-fleet` tests it")
+    place = RayPlace("localhost", 6390, tmp_path)
+    env = place.env()
+    assert (env["RAY_AUTH_MODE"], env["RAY_USAGE_STATS_ENABLED"]) == ("token", "0")
+    assert place.ip == "127.0.0.1"
+    secret = secret_file(place.token)
+    assert place.token.stat().st_mode & 0o777 == 0o600
+    assert secret_file(place.token) == secret
+    place.token.chmod(0o644)
+    with pytest.raises(InvalidAction, match="read by others"):
+        secret_file(place.token)
+    assert need_ray()[0] == sys.executable
