@@ -24,7 +24,8 @@ from tests.docs.blocks import BLOCKS, PAGES, READ_ONLY, ROOT, Block, blocks_of
 pytestmark = pytest.mark.timeout(300)
 MOST_NOT_RUN = 32
 LASTING = re.compile(
-    r"handrail(-sim)? (serve|mcp|watch|devices --watch|desk events|sim|witness serve|--port)\b(?!.*--help)"
+    r"handrail(-sim)? (serve|mcp(?! install)|watch|devices --watch|desk events|sim|witness serve|--port)\b"
+    r"(?!.*--help)"
 )
 """Commands that go on until they are stopped."""
 
