@@ -143,7 +143,7 @@ class SqliteLedger:
     ) -> list[HandedUnit]:
         with self._writing() as db:
             draining = self._check_host(db, host, incarnation)
-            order = "SELECT * FROM attempts WHERE host = ? AND incarnation = ? AND ask = ?"
+            order = "SELECT * FROM attempts WHERE host = ? AND incarnation = ? AND ask = ? ORDER BY rowid"
             known = db.execute(order, (host, incarnation, ask)).fetchall()
             if known:
                 return [_handed(db, row) for row in known]
