@@ -49,7 +49,7 @@ TABLES = (
         state TEXT NOT NULL DEFAULT 'running', timer TEXT NOT NULL, due_ms REAL NOT NULL,
         handed_ms INTEGER NOT NULL, ended_ms INTEGER, result TEXT, why TEXT NOT NULL DEFAULT '',
         last_entry TEXT NOT NULL DEFAULT '', PRIMARY KEY (unit, attempt)
-    ) STRICT, WITHOUT ROWID;
+    ) STRICT;
     CREATE INDEX attempts_running ON attempts (state, host);
     CREATE TABLE late_results (
         seq INTEGER PRIMARY KEY AUTOINCREMENT, unit TEXT NOT NULL, attempt INTEGER NOT NULL,
