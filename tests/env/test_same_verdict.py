@@ -25,7 +25,7 @@ TASKS = [
     for template in load_templates(QUICK)
     for world in template.worlds
 ]
-ALL = [template.id for template in load_templates()]
+SOME = [template.id for template in load_templates()][::6]
 
 
 def evaluated(task: EvalTask, opener: Opener) -> tuple[list[Any], bool, str]:
@@ -56,8 +56,8 @@ def test_the_same_actions_get_the_same_verdict(task: EvalTask, who: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
-def test_every_reference_gets_the_same_verdict(name: str) -> None:
+@pytest.mark.parametrize("name", SOME)
+def test_a_reference_gets_the_same_verdict(name: str) -> None:
     [template] = load_templates([name])
     task = template.task(1)
     actions, solved, why = evaluated(task, reference)
