@@ -148,7 +148,7 @@ def with_changed_journal(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("alter", "said"),
     [
-        (rewritten("results.jsonl", '"steps":8', '"steps":7'), "line 1 was altered|line . was altered"),
+        (rewritten("results.jsonl", '"steps":8', '"steps":7'), "was altered, or one before it is missing"),
         (without_last_line, "is missing"),
         (rewritten("summary.json", '"success": 6', '"success": 5'), "summary.json: success is 5"),
         (rewritten("summary.json", '"value": 1.0', '"value": 0.9'), "pass_at_1"),
