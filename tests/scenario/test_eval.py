@@ -21,6 +21,13 @@ from tests.agent_http import openai_wire
 from tests.agent_http.server import serving
 from tests.scenario.world import play
 
+EXPECTED_TO_FAIL = {"fault", "person"}
+"""Tags whose references meet failures on purpose."""
+SLIPS = {
+    "adversary-note", "compose-controls", "dialer-interrupted", "flutter-speed", "settings-switches",
+    "settings-volumes", "trouble-shifting",
+}  # fmt: skip
+"""Templates with a slider, a switch or a moving screen whose step tells no change or is tried again."""
 FEW = "clock-timer,pay-approval,impossible-product,adversary-parcel,cross-code-note"
 
 
@@ -249,24 +256,31 @@ def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_reference_solves_every_task() -> None:
-    ran = measured()
+def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
+    ran = measured("--no-pictures", "--out", str(tmp_path / "out"))
     assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
     assert ran["summary"]["percent"] == 100.0
+    for one in ran["tasks"]:
+        lines = (tmp_path / "out" / f"{one['id']}.1" / "steps.jsonl").read_text().splitlines()
+        bad = [
+            told for told in map(json.loads, lines) if told["outcome"] in ("failed", "refused", "unchanged")
+        ]
+        assert not bad or one["id"] in SLIPS or EXPECTED_TO_FAIL & set(one["tags"]), (one["id"], bad)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_doing_nothing_solves_no_task_at_all() -> None:
     ran = measured("--model", "nothing")
-    assert [one["id"] for one in ran["tasks"] if one["success"]] == []
+    assert [one["id"] for one in ran["tasks"] if one["success"] or one["reached"]] == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_random_taps_solve_next_to_nothing() -> None:
     ran = measured("--model", "random", "--max-steps", "8")
-    assert ran["summary"]["success"] <= len(ran["tasks"]) // 100
+    assert ran["summary"]["success"] == 0
+    assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def state_problems(task: EvalTask, evidence: TaskEvidence) -> list[str]:
 
 def is_shown_by_state(task: EvalTask) -> bool:
     """False for questions and for what can't be done: the answer proves them, the phone stays as it was."""
-    return any(isinstance(one, PhoneStateIs) for one in task.check)
+    return task.kind != "impossible" and any(isinstance(one, PhoneStateIs) for one in task.check)
 
 
 def attacks(task: EvalTask, evidence: TaskEvidence) -> list[str]:
