@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any
 
 import h11
@@ -51,7 +51,7 @@ def door_server(app: ASGIApp, **options: Any) -> DoorServer:
 
 def _is_ours(record: logging.LogRecord) -> bool:
     """What clients do wrong, and that they were refused, is no news for the log of a server."""
-    return not record.getMessage().startswith(("Invalid UTF-8", "ASGI callable returned without completing"))
+    return not record.getMessage().startswith(("Invalid UTF-8", "ASGI callable returned without"))
 
 
 class PlainHeads:
@@ -62,7 +62,8 @@ class PlainHeads:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
-        await (refusal or self._app)(scope, receive, send)
+        with suppress(asyncio.CancelledError):  # only a server that ends does so: whoever waits is hung up on
+            await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
         names = {name for name, _ in scope["headers"]}

@@ -10,9 +10,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from starlette.types import Receive, Scope, Send
 from websockets.frames import Frame, Opcode
 
 from handrail.asgi_server import BODY_S, HEAD_S, MOST_CONNECTIONS
+from handrail.bind import listen
+from handrail.http.server import serving
 from tests.scenario.world import until
 from tests.unit.http.door import TOKEN, WINDOW, Door, door, frame_of
 
@@ -270,3 +273,33 @@ def test_a_frame_that_keeps_no_protocol_closes_its_own_connection_with_the_right
             assert (await frame_of(other, "ACTIONS"))["actions"][0]["windowId"] == "report"
 
     asyncio.run(story())
+
+
+def test_whoever_still_waits_when_the_server_ends_is_hung_up_on_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("handrail.http.server.GRACE_S", 0)
+
+    async def waits(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await receive()
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            await send({"type": "lifespan.shutdown.complete"})
+        else:
+            await asyncio.Event().wait()
+
+    async def story() -> bytes:
+        bound = listen("localhost", 0)
+        port = bound.getsockname()[1]
+        async with serving(waits, bound):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            await asyncio.sleep(0.1)
+        heard = await _hung_up(reader)
+        writer.close()
+        return heard
+
+    assert b"Traceback" not in asyncio.run(story())
+    assert "Traceback" not in caplog.text
+    assert not [one for one in caplog.records if one.exc_info]

@@ -166,7 +166,7 @@ steps:
   - type_text: {target: {id: city}, text: NW1 4AB Northwick}
   - type_text: {target: {id: email}, text: ada@example.org}
   - expect_visible: {text_contains: Pay €}
-  - expect_absent: {text_contains: Added to cart}
+  - expect_absent: {target: {text_contains: Added to cart}, timeout_ms: 5000}
 """
 
 

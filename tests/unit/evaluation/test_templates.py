@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 import yaml
 
 from handrail.errors import InvalidAction
-from handrail.evaluation.load import load_tasks, load_templates, read_template
+from handrail.evaluation.load import SHIPPED, load_tasks, load_templates, read_template
 from handrail.evaluation.values import SeedDrawing, filled
 
 TASK: dict[str, Any] = {
@@ -165,6 +167,15 @@ def test_a_name_that_nothing_has_is_answered_with_one_that_is_near() -> None:
     with pytest.raises(InvalidAction) as caught:
         load_templates(["clock-timr"])
     assert "clock-timer" in caught.value.hint
+
+
+def test_reading_a_template_leaves_nothing_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled file in a folder of results would be one that their manifest does not know."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    shipped = next(SHIPPED.glob("*.py"))
+    shutil.copy(shipped, tmp_path)
+    assert read_template(tmp_path / shipped.name).task(1).id
+    assert [one.name for one in tmp_path.iterdir()] == [shipped.name]
 
 
 def test_a_template_in_python_is_told_of_its_mistakes(tmp_path: Path) -> None:
