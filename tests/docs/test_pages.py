@@ -38,9 +38,9 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / link).exists(), f"{page.name} links to {link}"
 
 
-def test_no_number_of_a_decision_is_used_twice_and_each_has_its_four_parts() -> None:
+def test_decisions_are_numbered_without_a_gap_and_each_has_its_four_parts() -> None:
     pages = sorted((ROOT / "docs" / "decisions").glob("*.md"))
-    assert len({page.name[:4] for page in pages}) == len(pages)
+    assert [page.name[:4] for page in pages] == [f"{number:04}" for number in range(1, len(pages) + 1)]
     for page in pages:
         for part in ("**Context.**", "**Decision.**", "**Alternatives.**", "**Consequence.**"):
             assert part in page.read_text(), f"{page.name} has no {part}"
