@@ -49,10 +49,12 @@ def device() -> Iterator[str]:
 
 def judge(ended: Ended, *, as_json: bool, may_be_ended: bool) -> str:
     """What is wrong with it; nothing if nothing is."""
-    if ended.code < 0 and not (may_be_ended and ended.code == -signal.SIGTERM):
-        return f"killed by signal {-ended.code}"
     if b"Traceback" in ended.err + ended.out:
         return "a traceback"
+    if may_be_ended and ended.code in (-signal.SIGTERM, 128 + signal.SIGINT):  # before it had begun to serve
+        return ""
+    if ended.code < 0:
+        return f"killed by signal {-ended.code}"
     if ended.code > 0 and not ended.err.strip() and not as_json:
         return "a failure without a word"
     if not as_json:

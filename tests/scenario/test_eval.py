@@ -256,8 +256,10 @@ def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
-    ran = measured("--no-pictures", "--out", str(tmp_path / "out"))
+def test_the_reference_slips_nowhere(tmp_path: Path) -> None:
+    """With every third template; `test_eval_lint` lets references and everybody else at all of them."""
+    some = [task.id for task in load_tasks()[::3]]
+    ran = measured("--tasks", ",".join(some), "--no-pictures", "--out", str(tmp_path / "out"))
     assert [(one["id"], one["why"]) for one in ran["tasks"] if not one["success"]] == []
     assert ran["summary"]["percent"] == 100.0
     for one in ran["tasks"]:
@@ -266,21 +268,6 @@ def test_the_reference_solves_every_task_without_a_slip(tmp_path: Path) -> None:
             told for told in map(json.loads, lines) if told["outcome"] in ("failed", "refused", "unchanged")
         ]
         assert not bad or one["id"] in SLIPS or EXPECTED_TO_FAIL & set(one["tags"]), (one["id"], bad)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_doing_nothing_solves_no_task_at_all() -> None:
-    ran = measured("--model", "nothing")
-    assert [one["id"] for one in ran["tasks"] if one["success"] or one["reached"]] == []
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_random_taps_solve_next_to_nothing() -> None:
-    ran = measured("--model", "random", "--max-steps", "8")
-    assert ran["summary"]["success"] == 0
-    assert ran["summary"]["reached"] <= len(ran["tasks"]) // 20
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handrail.agent.model import AgentModel
+from handrail.agent.run_data import RunResult
 from handrail.evaluation.baselines import memoriser, reference
 from handrail.evaluation.result import EpisodeKey, key_of
 from handrail.evaluation.run import EvaluationPlan, episode
@@ -17,6 +18,11 @@ async def known_by_heart(task: EvalTask) -> list[Mapping[str, Any]]:
     if task.twin is None:
         return []
     _, _, ran = await episode(task.twin(), EvaluationPlan(reference))
+    return actions_of(ran)
+
+
+def actions_of(ran: RunResult | None) -> list[Mapping[str, Any]]:
+    """As they were carried out."""
     return [step.action for step in ran.steps if step.action is not None] if ran is not None else []
 
 

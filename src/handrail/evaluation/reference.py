@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import yaml
-
 from handrail.agent.model import Mode, Prompt, Reply, finished
 from handrail.agent.models.offline import screen_text
-from handrail.agent.models.scripted import read_script
+from handrail.agent.models.scripted import script_replies
 from handrail.errors import InvalidAction
 from handrail.evaluation.values import filled
 
@@ -33,7 +31,7 @@ def replies_of(steps: Sequence[Mapping[str, Any] | str]) -> list[Planned]:
         for step in steps
     ]
     try:
-        replies = read_script(yaml.safe_dump(bare, allow_unicode=True))
+        replies = script_replies(bare)
     except InvalidAction as error:
         path = f"reference{error.details.get('path', '')}"
         raise InvalidAction(f"reference{error.message}", path=path, hint=error.hint) from None

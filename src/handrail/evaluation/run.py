@@ -29,7 +29,7 @@ from handrail.virtual_time import VirtualLoop
 
 GRACE_MS = 2_000.0
 """What is under way when the model says that it is finished may still arrive."""
-LOOK_MS = 100.0
+LOOK_MS = 500.0
 MEMORY = Path("/dev/shm")  # noqa: S108  (a place for folders that a secure name is made in)
 
 

@@ -75,6 +75,11 @@ def read_script(data: str | bytes) -> list[Reply]:
         found = yaml.safe_load(data)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _bad("", f"not valid YAML: {_where(error)}") from None
+    return script_replies(found)
+
+
+def script_replies(found: Any) -> list[Reply]:
+    """Of a script that is data already."""
     at, spoken = "", ""
     if isinstance(found, dict):
         _only(found, {"steps", "dialect"}, "")
