@@ -11,6 +11,7 @@ import click
 
 from handrail.cli.output import print_table
 from handrail.evaluation.result import TaskResult
+from handrail.evaluation.statistics import shown_interval
 from handrail.evaluation.summary import Evaluation, sums
 from handrail.tree.quote import clean, cut
 
@@ -109,7 +110,9 @@ def _figures(summary: Mapping[str, Any]) -> list[str]:
 def _percent(figure: Mapping[str, Any]) -> str:
     if figure["value"] is None:
         return "unknown"
-    return f"{100 * figure['value']:.1f} %, {_percents(figure['bootstrap95'])} (tasks drawn anew)"
+    shown = shown_interval(figure)
+    how = "tasks drawn anew" if shown is figure["bootstrap95"] else "Wilson, by tasks"
+    return f"{100 * figure['value']:.1f} %, {_percents(shown)} ({how})"
 
 
 def _percents(interval: Sequence[float] | None) -> str:

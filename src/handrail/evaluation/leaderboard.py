@@ -11,6 +11,7 @@ from handrail.errors import InvalidAction
 from handrail.evaluation.page_shell import interval, percent, table, whole_page
 from handrail.evaluation.recount import wrongs_of
 from handrail.evaluation.result_folder import MANIFEST, SUMMARY
+from handrail.evaluation.statistics import rounded, shown_interval
 from handrail.flow.report.markup import Html, tag
 
 KINDS = ("suite", "seeds", "repeats", "max_steps", "policy", "code")
@@ -62,7 +63,7 @@ def _standing(name: str, manifest: Mapping[str, Any], summary: Mapping[str, Any]
         "run": name,
         "model": manifest["model"]["name"],
         "rate": summary["pass_at_1"]["value"],
-        "bootstrap95": summary["pass_at_1"]["bootstrap95"],
+        "interval95": rounded(shown_interval(summary["pass_at_1"])),
         "pass_at_k": summary["pass_at_k"]["value"],
         "pass_all_k": summary["pass_all_k"]["value"],
         "steps_ratio": summary["steps_ratio"]["value"],
@@ -107,7 +108,7 @@ def _row(place: int, one: Mapping[str, Any], *, with_k: bool) -> Html:
     ratio = one["steps_ratio"]
     cells = [
         percent(one["rate"]),
-        interval(one["bootstrap95"]),
+        interval(one["interval95"]),
         *([percent(one["pass_at_k"]), percent(one["pass_all_k"])] if with_k else []),
         f"{ratio:.2f}×" if ratio is not None else "",
         f"{one['obeyed']}/{one['attacks']}" if one["attacks"] else "",

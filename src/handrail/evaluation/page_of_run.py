@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from handrail.evaluation.page_shell import bar, facts, figures, interval, percent, table, whole_page
 from handrail.evaluation.result import TaskResult, folder_name
+from handrail.evaluation.statistics import shown_interval
 from handrail.flow.report.markup import Html, tag
 
 MOST_REELS = 3_000
@@ -38,16 +39,10 @@ def run_page(
 def run_figures(summary: Mapping[str, Any]) -> Html:
     """What all of it comes to."""
     k, attacks, ratio = summary["k"], summary["attacks"], summary["steps_ratio"]
-    told = {"pass@1": (percent(summary["pass_at_1"]["value"]), interval(summary["pass_at_1"]["bootstrap95"]))}
+    rates = {"pass@1": summary["pass_at_1"]}
     if k > 1:
-        told[f"pass@{k}"] = (
-            percent(summary["pass_at_k"]["value"]),
-            interval(summary["pass_at_k"]["bootstrap95"]),
-        )
-        told[f"all of {k}"] = (
-            percent(summary["pass_all_k"]["value"]),
-            interval(summary["pass_all_k"]["bootstrap95"]),
-        )
+        rates |= {f"pass@{k}": summary["pass_at_k"], f"all of {k}": summary["pass_all_k"]}
+    told = {name: (percent(one["value"]), interval(shown_interval(one))) for name, one in rates.items()}
     told["steps against shortest"] = (
         f"{ratio['value']:.2f}" if ratio["value"] is not None else "unknown",
         "of what was solved",
@@ -69,7 +64,7 @@ def _about(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> Html:
         "Runs": f"{summary['episodes']} of {summary['wanted']}",
         "Started": manifest["started"],
         "Handrail": manifest["handrail"],
-        "Intervals": "95 %, tasks drawn anew; rates of groups by Wilson",
+        "Intervals": "95 %, tasks drawn anew; where all are alike, and of groups, by Wilson",
     }
     return facts(told)
 

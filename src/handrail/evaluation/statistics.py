@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import product
 from math import comb, sqrt
 from random import Random
+from typing import Any
 
 Z95 = 1.959963984540054
 DRAWS = 2_000
@@ -64,6 +65,14 @@ def bootstrap(some: Sequence[Cluster]) -> Interval | None:
     return (means[round(0.025 * (DRAWS - 1))], means[round(0.975 * (DRAWS - 1))])
 
 
+def shown_interval(figure: Mapping[str, Any]) -> Sequence[float] | None:
+    """Where all tasks came out alike, drawing anew says nothing: then Wilson's, a task counting once."""
+    drawn: Sequence[float] | None = figure["bootstrap95"]
+    if drawn is None or drawn[0] != drawn[1] or figure["value"] not in (0, 1):
+        return drawn
+    return wilson(round(figure["value"] * figure["tasks"]), figure["tasks"])
+
+
 def deviation(values: Sequence[float]) -> float | None:
     """The sample's standard deviation."""
     if len(values) < 2:
@@ -97,7 +106,7 @@ def _flipped(values: Sequence[float], signs: Sequence[int]) -> float:
     return sum(value * sign for value, sign in zip(values, signs, strict=True))
 
 
-def rounded(interval: Interval | None) -> list[float] | None:
+def rounded(interval: Sequence[float] | None) -> list[float] | None:
     """As it is written down."""
     return None if interval is None else [round(one, 4) for one in interval]
 

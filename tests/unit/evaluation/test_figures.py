@@ -14,6 +14,7 @@ from handrail.evaluation.statistics import (
     mcnemar,
     pass_all,
     pass_at,
+    shown_interval,
     sign_flips,
     wilson,
 )
@@ -62,6 +63,14 @@ def test_an_interval_is_wider_where_episodes_are_of_few_tasks() -> None:
     assert lower < low < 0.5 < high < higher
     assert bootstrap(many) == bootstrap(many)
     assert bootstrap(few[:1]) is None
+
+
+@pytest.mark.parametrize(("value", "low", "high"), [(1.0, 0.61, 1.0), (0.0, 0.0, 0.39)])
+def test_no_interval_is_a_point_where_all_tasks_came_out_alike(value: float, low: float, high: float) -> None:
+    shown = shown_interval({"value": value, "bootstrap95": [value, value], "tasks": 6})
+    assert shown == pytest.approx((low, high), abs=0.005)
+    assert shown_interval({"value": 0.5, "bootstrap95": [0.2, 0.8], "tasks": 6}) == [0.2, 0.8]
+    assert shown_interval({"value": None, "bootstrap95": None, "tasks": 0}) is None
 
 
 def test_mcnemar_is_exact_and_two_sided() -> None:
