@@ -18,8 +18,15 @@ from handrail.virtual_time import run_virtually
 
 Opener = Callable[[EvalTask], AgentModel]
 WHO: dict[str, Opener] = {"reference": reference, **{name: BASELINES[name] for name in ("liar", "quitter")}}
-QUICK = ("adversary-parcel", "ambiguous-contact", "clock-timer", "impossible-product", "pay-approval")
-"""A kind each, in all their worlds."""
+QUICK = (
+    "adversary-parcel",
+    "adversary-task-names",
+    "ambiguous-contact",
+    "clock-timer",
+    "impossible-product",
+    "pay-approval",
+)
+"""A kind each, in all their worlds; one in an app that tells what is on its canvas only when asked."""
 TASKS = [
     pytest.param(template.task(1, world), id=f"{template.id}-{world}".strip("-"))
     for template in load_templates(QUICK)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handrail.adb.device import AdbDevice
-from handrail.android.adb_driver import AdbDriver
 from handrail.android.facts import ask_facts
+from handrail.android.routing import connect
 from handrail.android.surface import AndroidSurface
 from handrail.clock import ManualClock
 from handrail.engine.approval import Approvals
@@ -127,7 +127,7 @@ class EnvPhone:
         gate = bench.gate(name, task.policy, clock)
 
         async def opened() -> tuple[AndroidSurface, Any]:
-            driver = AdbDriver(device, clock)
+            driver = await connect(device, clock=clock, helper="none", env={})
             return AndroidSurface(device, driver, clock), await ask_facts(device, clock)
 
         caller = Caller("env", "agent", "agent")
