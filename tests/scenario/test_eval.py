@@ -240,16 +240,16 @@ async def started(*words: str) -> asyncio.subprocess.Process:
 
 
 def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
-    async def story() -> tuple[int, dict[str, Any]]:
+    async def story() -> tuple[int, dict[str, Any], str]:
         process = await started("--tasks", "clock-timer,long-order", "-j", "1", "--json")
         assert process.stderr
         await process.stderr.readline()  # one task has ended, the slow one runs
         process.send_signal(signal.SIGINT)
-        said, _ = await process.communicate()
-        return process.returncode or 0, json.loads(said)
+        said, told = await process.communicate()
+        return process.returncode or 0, json.loads(said), told.decode()
 
-    code, ran = play(story())
-    assert code == 130
+    code, ran, told = play(story())
+    assert (code, told) == (130, "Stopped after 1 of 2 runs. With --out DIR it could be resumed.\n")
     assert [one["id"] for one in ran["tasks"]] == ["clock-timer"]
     assert (ran["summary"]["wanted"], ran["summary"]["complete"]) == (2, False)
 

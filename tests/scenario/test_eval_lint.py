@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +121,33 @@ def test_the_command_ends_with_1_and_tells_the_lines(tmp_path: Path) -> None:
     [report] = json.loads(said.stdout)
     assert (report["id"], report["ok"]) == ("own", False)
     assert any("nothing passes" in line for line in report["found"])
+
+
+def workers_of(session: int) -> list[int]:
+    """Those that live, by the kernel's own list. What cleans up behind Python is none of them."""
+    told = [(file.parent, file.read_text()) for file in Path("/proc").glob("[0-9]*/stat") if file.exists()]
+    fields = [(place, text.rpartition(")")[2].split()) for place, text in told]
+    mine = [place for place, (state, _, _, of, *_) in fields if int(of) == session and state != "Z"]
+    return [int(one.name) for one in mine if b"multiprocessing.spawn" in (one / "cmdline").read_bytes()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel which processes are left")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_stopped_lint_ends_with_one_line_and_without_children(tmp_path: Path, number: int) -> None:
+    words = ["lint", "clock-timer", "long-order", "long-album", "--seeds", "1", "-j", "2"]
+    kept = tmp_path / "proved"
+    with subprocess.Popen(
+        [sys.executable, "-m", "handrail.cli.main", "eval", *words, "--resume", str(kept)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert "clock-timer" in process.stdout.readline()
+        assert len(workers_of(process.pid)) == 2
+        os.killpg(process.pid, number)  # a terminal tells every process of the command
+        _, said = process.communicate()
+    assert said == f"Stopped after 1 of 3 templates. Go on with --resume {kept}.\n"
+    assert process.returncode == 130
+    assert workers_of(process.pid) == []
