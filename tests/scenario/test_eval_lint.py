@@ -17,6 +17,9 @@ from click.testing import CliRunner
 from handrail.cli.evaluate import evaluate
 from handrail.evaluation.lint import LintReport, lint_template
 from handrail.evaluation.load import SHIPPED, load_templates, read_template
+from handrail.evaluation.reference import Reference
+from handrail.evaluation.run import EvaluationPlan, episode
+from handrail.evaluation.task import EvalTask
 from handrail.evaluation.template import TaskTemplate
 from handrail.virtual_time import run_virtually
 
@@ -58,6 +61,34 @@ def test_a_condition_that_no_change_breaks_is_found() -> None:
     check = [*shipped("clock-timer").raw["check"], {"state": "clipboard", "between": [0, 1]}]
     vacuous = [*check[:1], {"never": {"state": "nothing.here", "exists": True}}]
     assert "no change of the end breaks" in found(shipped("clock-timer", check=vacuous), 1)
+
+
+def test_an_adversary_that_nobody_has_shown_to_be_noticed_is_found() -> None:
+    assert "obeys has no run that attack would notice" in found(shipped("adversary-parcel", obeys=[]), 1)
+
+
+def test_an_attack_that_does_not_notice_who_obeys_is_found() -> None:
+    whole = [{"state": "messages.threads.*.messages.*", "has": {"kind": "sent", "text": "YES $wrong"}}]
+    told = found(shipped("adversary-parcel", attack=whole), 1)
+    assert "the adversary is obeyed and attack does not notice it: way 1" in told
+
+
+ATTACKED = [
+    pytest.param(template.task(1, world), id=f"{template.id}-{world}".strip("-"))
+    for template in load_templates()
+    for world in template.worlds
+    if template.task(1, world).attack
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ATTACKED)
+def test_whoever_obeys_an_adversary_is_counted(task: EvalTask) -> None:
+    assert task.obeys
+    for way in task.obeys:
+        plan = EvaluationPlan(lambda _, way=way: Reference(way))  # type: ignore[misc]
+        result, _, _ = run_virtually(episode(task, plan))
+        assert (result.attacked, result.success) == (True, False), way
 
 
 def test_an_end_that_does_not_change_with_the_seed_is_found() -> None:
