@@ -38,6 +38,7 @@ LOOKING = (
     "gallery.last_viewed",
     "gallery.scale",
     "browser.url",
+    "webview_lab.url",
     "bank.signed_in",
     "messages.threads.*.messages.*.read",
     "flutter_lab",
