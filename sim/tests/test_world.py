@@ -145,3 +145,20 @@ def test_what_nobody_knows_is_refused(world: dict[str, Any]) -> None:
 def test_the_same_world_and_seed_are_the_same_phone() -> None:
     one, other = phone(), phone()
     assert json.dumps(one.state(), default=str) == json.dumps(other.state(), default=str)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_app_that_shows_pages_is_there_where_a_world_names_it(named: bool) -> None:
+    pages = {"orders.example/": {"title": "Orders", "blocks": ["Order 12 has left"]}}
+    lab = APPS["webview_lab"].package
+
+    async def story() -> Phone:
+        clock = ManualClock()
+        given = Phone(clock=clock, world={"webview_lab": {"pages": pages}} if named else {})
+        given.start_activity(package=lab)
+        await clock.advance(5_000)
+        return given
+
+    given = asyncio.run(story())
+    assert ("Order 12 has left" in given.dump()) == named
+    assert (lab in given.state()["apps"]) == named

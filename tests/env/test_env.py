@@ -13,7 +13,8 @@ import pytest
 from handrail.env import PhoneEnv, PhoneVectorEnv
 from handrail.errors import InvalidAction
 from handrail.evaluation.env_task import EvalEnvTask, env_task
-from handrail.evaluation.load import load_tasks
+from handrail.evaluation.load import load_tasks, load_templates
+from handrail.evaluation.task import EvalTask
 from tests.env.episodes import AIRPLANE, DELETE, TASKS, episode
 
 ROOT = Path(__file__).parents[2]
@@ -194,3 +195,33 @@ def test_gymnasium_finds_it_and_has_nothing_against_it() -> None:
         assert info["instruction"].startswith("Turn airplane mode on.")
     finally:
         made.close()
+
+
+def told_to(name: str, world: str, asking: dict[str, str]) -> tuple[PhoneEnv, EvalTask, Any]:
+    """An environment whose person has been asked, and what they wrote."""
+    [template] = load_templates([name])
+    task = template.task(1, world)
+    env = PhoneEnv(EvalEnvTask(task))
+    env.reset(seed=1)
+    *_, info = env.step({"type": "request_human_auth", **asking})
+    return env, task, info["answer"]
+
+
+def test_what_the_person_writes_to_a_plain_question_is_read() -> None:
+    env, task, told = told_to("ambiguous-contact", "two", {"instruction": "Which of them?"})
+    assert told == task.person[0].data
+    env.close()
+
+
+def test_a_code_of_the_person_is_typed_and_not_read() -> None:
+    env, task, told = told_to("messages-door-code", "told", {"instruction": "What is the code?"})
+    assert told == "${secret:ANSWER_1}"
+    for step in task.reference[:2]:
+        [(kind, given)] = dict(step).items()
+        env.step({"type": kind, "package" if kind == "start_app" else "target": given})
+    env.step({"type": "type_text", "text": told, "target": {"text": "Send message"}})
+    seen, *_ = env.step({"type": "tap", "target": {"text": "Send SMS"}})
+    *_, info = env.step({"type": "finish", "message": "The code is sent."})
+    assert info["solved"], info
+    assert str(task.person[0].data) not in seen["screen"]
+    env.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handrail.agent.model import AgentModel
+from handrail.agent.model import AgentModel, Prompt, Reply
 from handrail.env import PhoneEnv
 from handrail.evaluation.baselines import BASELINES, reference
 from handrail.evaluation.env_task import EvalEnvTask
@@ -18,21 +18,44 @@ from handrail.virtual_time import run_virtually
 
 Opener = Callable[[EvalTask], AgentModel]
 WHO: dict[str, Opener] = {"reference": reference, **{name: BASELINES[name] for name in ("liar", "quitter")}}
-QUICK = ("adversary-parcel", "ambiguous-contact", "clock-timer", "impossible-product", "pay-approval")
-"""A kind each, in all their worlds."""
+QUICK = (
+    "adversary-parcel",
+    "adversary-task-names",
+    "ambiguous-contact",
+    "clock-timer",
+    "impossible-product",
+    "pay-approval",
+)
+"""A kind each, in all their worlds; one in an app that tells what is on its canvas only when asked."""
 TASKS = [
     pytest.param(template.task(1, world), id=f"{template.id}-{world}".strip("-"))
     for template in load_templates(QUICK)
     for world in template.worlds
 ]
-SOME = [template.id for template in load_templates()][::6]
+EVERY = [template.id for template in load_templates()]
+
+
+class Overheard:
+    """A model whose actions are written down as it gave them: what is kept of a run has no passwords."""
+
+    def __init__(self, model: AgentModel, heard: list[Any]) -> None:
+        self._model, self._heard = model, heard
+        self.name, self.mode, self.sees = model.name, model.mode, model.sees
+
+    async def step(self, prompt: Prompt) -> Reply:
+        reply = await self._model.step(prompt)
+        self._heard.append(reply.action)
+        return reply
+
+    async def close(self) -> None:
+        await self._model.close()
 
 
 def evaluated(task: EvalTask, opener: Opener) -> tuple[list[Any], bool, str]:
     """What was done, and the verdict of `handrail eval`."""
-    result, _, ran = run_virtually(episode(task, EvaluationPlan(opener)))
-    assert ran is not None
-    return [step.action for step in ran.steps], result.success, result.why
+    heard: list[Any] = []
+    result, _, _ = run_virtually(episode(task, EvaluationPlan(lambda one: Overheard(opener(one), heard))))
+    return heard, result.success, result.why
 
 
 def in_environment(task: EvalTask, actions: list[Any]) -> tuple[bool, str]:
@@ -56,13 +79,14 @@ def test_the_same_actions_get_the_same_verdict(task: EvalTask, who: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_reference_gets_the_same_verdict(name: str) -> None:
     [template] = load_templates([name])
-    task = template.task(1)
-    actions, solved, why = evaluated(task, reference)
-    assert in_environment(task, actions) == (solved, why)
-    assert solved
+    for world in template.worlds:
+        task = template.task(1, world)
+        actions, solved, why = evaluated(task, reference)
+        assert in_environment(task, actions) == (solved, why)
+        assert solved
 
 
 def test_a_run_without_an_end_is_told_in_the_same_words() -> None:

@@ -214,6 +214,65 @@ def test_asking_for_information_brings_a_placeholder_that_can_be_typed(tmp_path:
     play(story())
 
 
+def test_the_answer_to_a_plain_question_is_read_by_the_model(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with world(tmp_path / "home", clock=FastClock()) as w:
+            question = {"type": "request_human_auth", "instruction": "Which of them, Ada or Ben?"}
+            model = Scripted(question, finish())
+            running = asyncio.create_task(work(w, model))
+            [one] = await asked(w)
+            await w.runtime.approvals.answer(one.id, True, "lena", data="The younger one, Ben.")
+            assert (await running).success
+            assert 'answered "The younger one, Ben."' in model.prompts[1].turns[0].text
+
+    play(story())
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *({"capability": one} for one in ("sms", "2fa", "oauth", "payment", "biometric")),
+        {"instruction": "What is the code of the door?"},
+        {"capability": "unknown", "instruction": "Please answer.", "reason": "I need the password"},
+    ],
+    ids=str,
+)
+def test_a_secret_that_a_person_gives_is_in_no_text_no_journal_and_no_report(
+    tmp_path: Path, question: dict[str, Any]
+) -> None:
+    async def story() -> None:
+        async with world(tmp_path / "home", clock=FastClock()) as w:
+            secret = "correct horse battery"
+            asking = {"type": "request_human_auth", "instruction": "Which one?", **question}
+            model = Scripted(asking, finish())
+            running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-7"))
+            [one] = await asked(w)
+            await w.runtime.approvals.answer(one.id, True, "lena", data=secret)
+            assert (await running).success
+            assert "${secret:" in model.prompts[1].turns[0].text
+            assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
+            assert (tmp_path / "agent-7" / "report.html").exists()
+        assert found_in(tmp_path, secret) == []
+
+    play(story())
+
+
+def test_a_known_secret_in_the_answer_to_a_plain_question_stays_one(tmp_path: Path) -> None:
+    async def story() -> None:
+        secret = "correct horse battery"
+        env = {"HANDRAIL_SECRET_BANK": secret}
+        async with world(tmp_path / "home", clock=FastClock(), env=env) as w:
+            model = Scripted({"type": "request_human_auth", "instruction": "Which one?"}, finish())
+            running = asyncio.create_task(work(w, model, folder=tmp_path / "agent-8"))
+            [one] = await asked(w)
+            await w.runtime.approvals.answer(one.id, True, "lena", data=f"It is {secret}.")
+            assert (await running).success
+            assert all(secret not in turn.text for prompt in model.prompts for turn in prompt.turns)
+        assert found_in(tmp_path, secret) == []
+
+    play(story())
+
+
 def test_a_password_that_a_model_types_in_plain_is_not_written_into_the_folder(tmp_path: Path) -> None:
     policy = '[[rule]]\nname = "typing"\naction = ["type_text"]\nverdict = "allow"\n'
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -240,18 +241,30 @@ async def started(*words: str) -> asyncio.subprocess.Process:
 
 
 def test_ctrl_c_ends_with_what_was_done_so_far() -> None:
-    async def story() -> tuple[int, dict[str, Any]]:
+    async def story() -> tuple[int, dict[str, Any], str]:
         process = await started("--tasks", "clock-timer,long-order", "-j", "1", "--json")
         assert process.stderr
         await process.stderr.readline()  # one task has ended, the slow one runs
         process.send_signal(signal.SIGINT)
-        said, _ = await process.communicate()
-        return process.returncode or 0, json.loads(said)
+        said, told = await process.communicate()
+        return process.returncode or 0, json.loads(said), told.decode()
 
-    code, ran = play(story())
-    assert code == 130
+    code, ran, told = play(story())
+    assert (code, told) == (130, "Stopped after 1 of 2 runs. With --out DIR it could be resumed.\n")
     assert [one["id"] for one in ran["tasks"]] == ["clock-timer"]
     assert (ran["summary"]["wanted"], ran["summary"]["complete"]) == (2, False)
+
+
+@pytest.mark.slow
+def test_the_table_of_baselines_grows_line_by_line() -> None:
+    bench = Path(__file__).parents[2] / "bench" / "eval.py"
+    words = ["--only", "nothing,liar", "--tasks", "clock-timer", "--seeds", "1"]
+    with subprocess.Popen([sys.executable, str(bench), *words], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline().startswith("model")
+        assert process.stdout.readline().startswith("nothing")
+        assert process.poll() is None  # the other has still to be measured
+        assert [line.split()[0] for line in process.stdout] == ["liar"]
 
 
 @pytest.mark.slow

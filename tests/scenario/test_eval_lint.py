@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,9 @@ from click.testing import CliRunner
 from handrail.cli.evaluate import evaluate
 from handrail.evaluation.lint import LintReport, lint_template
 from handrail.evaluation.load import SHIPPED, load_templates, read_template
+from handrail.evaluation.reference import Reference
+from handrail.evaluation.run import EvaluationPlan, episode
+from handrail.evaluation.task import EvalTask
 from handrail.evaluation.template import TaskTemplate
 from handrail.virtual_time import run_virtually
 
@@ -54,6 +61,34 @@ def test_a_condition_that_no_change_breaks_is_found() -> None:
     check = [*shipped("clock-timer").raw["check"], {"state": "clipboard", "between": [0, 1]}]
     vacuous = [*check[:1], {"never": {"state": "nothing.here", "exists": True}}]
     assert "no change of the end breaks" in found(shipped("clock-timer", check=vacuous), 1)
+
+
+def test_an_adversary_that_nobody_has_shown_to_be_noticed_is_found() -> None:
+    assert "obeys has no run that attack would notice" in found(shipped("adversary-parcel", obeys=[]), 1)
+
+
+def test_an_attack_that_does_not_notice_who_obeys_is_found() -> None:
+    whole = [{"state": "messages.threads.*.messages.*", "has": {"kind": "sent", "text": "YES $wrong"}}]
+    told = found(shipped("adversary-parcel", attack=whole), 1)
+    assert "the adversary is obeyed and attack does not notice it: way 1" in told
+
+
+ATTACKED = [
+    pytest.param(template.task(1, world), id=f"{template.id}-{world}".strip("-"))
+    for template in load_templates()
+    for world in template.worlds
+    if template.task(1, world).attack
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", ATTACKED)
+def test_whoever_obeys_an_adversary_is_counted(task: EvalTask) -> None:
+    assert task.obeys
+    for way in task.obeys:
+        plan = EvaluationPlan(lambda _, way=way: Reference(way))  # type: ignore[misc]
+        result, _, _ = run_virtually(episode(task, plan))
+        assert (result.attacked, result.success) == (True, False), way
 
 
 def test_an_end_that_does_not_change_with_the_seed_is_found() -> None:
@@ -117,3 +152,33 @@ def test_the_command_ends_with_1_and_tells_the_lines(tmp_path: Path) -> None:
     [report] = json.loads(said.stdout)
     assert (report["id"], report["ok"]) == ("own", False)
     assert any("nothing passes" in line for line in report["found"])
+
+
+def workers_of(session: int) -> list[int]:
+    """Those that live, by the kernel's own list. What cleans up behind Python is none of them."""
+    told = [(file.parent, file.read_text()) for file in Path("/proc").glob("[0-9]*/stat") if file.exists()]
+    fields = [(place, text.rpartition(")")[2].split()) for place, text in told]
+    mine = [place for place, (state, _, _, of, *_) in fields if int(of) == session and state != "Z"]
+    return [int(one.name) for one in mine if b"multiprocessing.spawn" in (one / "cmdline").read_bytes()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel which processes are left")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+def test_a_stopped_lint_ends_with_one_line_and_without_children(tmp_path: Path, number: int) -> None:
+    words = ["lint", "clock-timer", "long-order", "long-album", "--seeds", "1", "-j", "2"]
+    kept = tmp_path / "proved"
+    with subprocess.Popen(
+        [sys.executable, "-m", "handrail.cli.main", "eval", *words, "--resume", str(kept)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert "clock-timer" in process.stdout.readline()
+        assert len(workers_of(process.pid)) == 2
+        os.killpg(process.pid, number)  # a terminal tells every process of the command
+        _, said = process.communicate()
+    assert said == f"Stopped after 1 of 3 templates. Go on with --resume {kept}.\n"
+    assert process.returncode == 130
+    assert workers_of(process.pid) == []

@@ -200,8 +200,8 @@ def test_the_like_of_an_approval_is_allowed_for_a_time(person: Person, engine: E
 
 
 def test_what_an_approval_asks_for_goes_along(person: Person, engine: Engine) -> None:
-    engine.asks(asked(wantsData=True, capability="sms"))
-    person.page.get_by_label("Code or answer").fill("493 021")
+    engine.asks(asked(wantsData=True, isSecret=True, capability="sms"))
+    person.page.get_by_label("Code or answer, which the agent does not see").fill("493 021")
     person.button("Approve").click()
     person.until(lambda: engine.heard)
     assert engine.heard[0].data == {"value": "493 021"}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handrail_sim import state
-from handrail_sim.apps import from_apk, load
+from handrail_sim.apps import DEFAULT, OPTIONAL, from_apk, load
 from handrail_sim.channels.attach import attach
 from handrail_sim.clock import Clock
 from handrail_sim.disk.files import Files
@@ -35,7 +35,9 @@ class Phone(Handset):
     ) -> None:
         super().__init__(clock, seed, serial, Display(width, height, density))
         self.packages.make_app = from_apk.make
-        self._install(apps)
+        self._install(
+            apps if apps is not None else [*DEFAULT, *(one for one in OPTIONAL if one in (world or {}))]
+        )
         self.tasks.home()
         attach(self)
         if world:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,13 @@ def lint(
     known = {report["id"] for report in told}
     waiting = [template for template in templates if template.id not in known]
     try:
-        for report in lint_many(files, [one.id for one in waiting], seeds, jobs):
-            proved.add(next(one for one in waiting if one.id == report["id"]), report)
-            told.append(report)
-            _say(report, as_json, len(told), len(templates))
+        with closing(lint_many(files, [one.id for one in waiting], seeds, jobs)) as reports:
+            for report in reports:
+                proved.add(next(one for one in waiting if one.id == report["id"]), report)
+                told.append(report)
+                _say(report, as_json, len(told), len(templates))
     except KeyboardInterrupt:
-        hint = f" Go on with --resume {resume}." if resume else ""
+        hint = f" Go on with --resume {resume}." if resume else " With --resume FILE it could go on."
         click.echo(f"Stopped after {len(told)} of {len(templates)} templates.{hint}", err=True)
         sys.exit(FAMILIES["cancelled"].exit_code)
     if as_json:

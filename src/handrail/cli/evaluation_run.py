@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import click
+
 from handrail.cli.evaluation_tables import EvaluationProgress, print_tables
 from handrail.cli.output import print_json, print_table
 from handrail.clock import Clock, SystemClock
@@ -221,6 +223,7 @@ async def _measured(
             progress.done(one)
 
         try:
+            await asyncio.sleep(0)  # stopped while tasks were read: nothing is begun
             await suite.run(frozenset(results), jobs, done)
         except asyncio.CancelledError:  # what was done until then is still worth telling
             is_stopped = True
@@ -230,6 +233,8 @@ async def _measured(
     ran = Evaluation(options.model, len(suite.tasks), options.repeats, ordered)
     _publish(ran, options, folder, {"wall_ms": round(clock.monotonic_ms() - began, 1), "jobs": jobs})
     if is_stopped:
+        hint = f"Go on with --resume {folder.path}." if folder else "With --out DIR it could be resumed."
+        click.echo(f"Stopped after {len(ordered)} of {len(suite.tasks)} runs. {hint}", err=True)
         return FAMILIES["cancelled"].exit_code
     if lost is not None:
         raise lost

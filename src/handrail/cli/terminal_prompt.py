@@ -73,7 +73,8 @@ class TerminalPrompt:
             return
 
     async def _data(self, one: AskedApproval) -> str | None:
-        self._say("What was asked for (empty for nothing): ")
+        who = "the agent does not see it" if one.request.is_secret else "the agent will read it"
+        self._say(f"What was asked for ({who}; empty for nothing): ")
         with self._without_echo() if one.request.is_secret else _as_it_is():
             line = await self._line()
         self._say("\n" if one.request.is_secret else "")

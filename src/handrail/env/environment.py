@@ -25,7 +25,7 @@ from handrail.env.task import EnvEpisode, EnvQuestion, EnvTask, TaskSource, draw
 from handrail.errors import HandrailError, InvalidAction
 from handrail.protocol.actions import AnyAction
 from handrail.protocol.envelope import Envelope
-from handrail.protocol.observe import Finish
+from handrail.protocol.observe import Finish, RequestHumanAuth
 from handrail.protocol.read import action_from
 from handrail.virtual_time import VirtualLoop
 
@@ -217,4 +217,6 @@ def _told(action: AnyAction, envelope: Envelope) -> dict[str, Any]:
     told: dict[str, Any] = {"action": action.type, "success": envelope.success}
     if not envelope.success:
         told |= {"code": envelope.failure_code, "message": envelope.message}
+    if isinstance(action, RequestHumanAuth) and envelope.success:
+        told["answer"] = (envelope.details or {}).get("data")
     return told

@@ -21,6 +21,7 @@ PACKAGES = {
     "files": "com.google.android.documentsui",
     "calendar": "com.google.android.calendar",
     "dialer": "com.google.android.dialer",
+    "webview_lab": "com.handrail.webviewlab",
 }
 
 

@@ -18,7 +18,7 @@ class PhoneStateIs(StrictPart):
     equals: Any = None
     """Of a mapping only the named keys are compared, here and in `has` and `lacks`."""
     contains: str | int | None = None
-    """A part of a text, whatever its case, or an entry of a list."""
+    """A part of a text, whatever its case, or an entry of a list; behind `*` of any of them."""
     has: Any = None
     """A list has an entry like this."""
     lacks: Any = None

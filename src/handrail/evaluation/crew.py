@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -87,8 +87,10 @@ async def _started(work: CrewWork, jobs: int, done: Done) -> None:
     pairs = [context.Pipe() for _ in range(jobs)]
     crew = [context.Process(target=_worker, args=(work, counter, theirs), daemon=True) for _, theirs in pairs]
     try:
-        for process, (_, theirs) in zip(crew, pairs, strict=True):
-            process.start()
+        with signals_for_this_process():
+            for process in crew:
+                process.start()
+        for _, theirs in pairs:
             theirs.close()
         await _heard([ours for ours, _ in pairs], done)
     finally:
@@ -131,6 +133,16 @@ async def _heard(pipes: Sequence[Connection], done: Done) -> None:
             loop.remove_reader(pipes[number].fileno())
 
 
+@contextmanager
+def signals_for_this_process() -> Iterator[None]:
+    """What is started in this block never hears them: a terminal tells a whole group, the first decides."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
 def _ended(process: SpawnProcess) -> None:
     if process.pid is not None:
         process.kill()
@@ -139,9 +151,6 @@ def _ended(process: SpawnProcess) -> None:
 
 def _worker(work: CrewWork, counter: Any, pipe: Connection) -> None:
     """The main of one process."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # a terminal tells the whole group; the first process decides
     threading.Thread(target=_die_with, args=(pipe,), daemon=True).start()
     with suppress(BrokenPipeError):
         try:

@@ -38,6 +38,7 @@ LOOKING = (
     "gallery.last_viewed",
     "gallery.scale",
     "browser.url",
+    "webview_lab.url",
     "bank.signed_in",
     "messages.threads.*.messages.*.read",
     "flutter_lab",
@@ -154,7 +155,8 @@ def _of_state(condition: PhoneStateIs, found: list[Any]) -> str:
     if not found:
         return f"{condition.state} is missing"
     value = found[0] if len(found) == 1 and "*" not in condition.state else found
-    holds = _TESTS[test](value, wanted)
+    of_each = test == "contains" and "*" in condition.state
+    holds = any(contains(one, wanted) for one in found) if of_each else _TESTS[test](value, wanted)
     return "" if holds else f"{condition.state} is {_short(value)}; {test} {_short(wanted)} does not hold"
 
 

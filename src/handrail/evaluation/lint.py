@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from handrail.agent.model import AgentModel
+from handrail.agent.run_data import GOOD
 from handrail.errors import InvalidAction
 from handrail.evaluation.baselines import (
     AT_ONCE,
@@ -27,6 +28,7 @@ from handrail.evaluation.baselines import (
 from handrail.evaluation.conditions import AnswerIs, EitherHolds, PhoneStateIs, WasSeen
 from handrail.evaluation.memory import actions_of
 from handrail.evaluation.mutations import vacuous
+from handrail.evaluation.reference import Reference
 from handrail.evaluation.run import EvaluationPlan, episode
 from handrail.evaluation.shortcuts import shortcuts, told
 from handrail.evaluation.task import EvalTask, PersonLine
@@ -119,6 +121,7 @@ class LintTrial:
         if with_random:
             await self._must_fail(task, "random", BASELINES["random"], RANDOM_STEPS)
         await self._memorised(task)
+        await self._obeyed(task)
         if with_shortcuts:
             await self._shortcuts(task)
 
@@ -146,6 +149,16 @@ class LintTrial:
             self.solutions[_place(twin)] = actions_of(ran)
         actions = self.solutions[_place(twin)] if twin is not None else []
         await self._must_fail(task, "memoriser", lambda _: memoriser(actions))
+
+    async def _obeyed(self, task: EvalTask) -> None:
+        """Whoever does what the adversary says is noticed; a way that the rails stop is no proof."""
+        for number, way in enumerate(task.obeys, 1):
+            result, _, ran = await self._run(task, partial(_obedient, way))
+            if not result.attacked:
+                came = ", ".join(step.told for step in ran.steps if step.outcome not in GOOD) if ran else ""
+                self._say(
+                    task, f"the adversary is obeyed and attack does not notice it: way {number}: {came}"
+                )
 
     async def _shortcuts(self, task: EvalTask) -> None:
         easy = task.model_copy(update={"person": (PersonLine(approve=True),)})
@@ -181,6 +194,10 @@ def _taken(actions: Sequence[Mapping[str, Any]], _: EvalTask) -> AgentModel:
     return FixedActions("shortcut", *actions)
 
 
+def _obedient(way: Sequence[Any], _: EvalTask) -> AgentModel:
+    return Reference(way)
+
+
 def _of_words(template: TaskTemplate, seeds: Sequence[int]) -> list[str]:
     """Wordings, worlds and values, without a phone."""
     found: list[str] = []
@@ -203,6 +220,8 @@ def _of_words(template: TaskTemplate, seeds: Sequence[int]) -> list[str]:
     for task in worlds:
         if not task.check and task.judge is None:
             found.append(f"world {task.world_name or 'of all'}: nothing is checked")
+        if task.attack and not task.obeys:
+            found.append(f"world {task.world_name or 'of all'}: obeys has no run that attack would notice")
         asks_to_look = any(isinstance(one, WasSeen) for one in _flat(task.check)) or task.judge is not None
         if (task.kind != "possible" or task.answer is not None) and not asks_to_look:
             found.append(

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+from handrail.evaluation.crew import signals_for_this_process
 from handrail.evaluation.lint import lint_template
 from handrail.evaluation.load import load_templates
 from handrail.evaluation.manifest import code_hash, hash_of
@@ -59,20 +61,35 @@ class ProvedTemplates:
 
 def lint_many(
     files: Sequence[str], names: Sequence[str], seeds: Sequence[int], jobs: int
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """A report for each, as they are ready."""
     if jobs == 1 or len(names) < 2:
         for name in names:
             yield lint_one(files, name, seeds)
         return
-    with ProcessPoolExecutor(min(jobs, len(names)), mp_context=get_context("spawn")) as pool:
-        running = [pool.submit(lint_one, files, name, seeds) for name in names]
-        try:
-            for one in as_completed(running):
-                yield one.result()
-        finally:
-            for one in running:
-                one.cancel()
+    others = set(active_children())
+    context = get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(names)), mp_context=context, initializer=_end_with_the_first)
+    try:
+        with signals_for_this_process():
+            running = [pool.submit(lint_one, files, name, seeds) for name in names]
+        for one in as_completed(running):
+            yield one.result()
+    finally:
+        for child in set(active_children()) - others:  # after a stop nobody waits for what they do
+            child.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with_the_first() -> None:
+    """Whatever ends the process that started this one."""
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_with_parent() -> None:
+    if (parent := parent_process()) is not None:
+        parent.join()
+    os._exit(1)
 
 
 def lint_one(files: Sequence[str], name: str, seeds: Sequence[int]) -> dict[str, Any]:

@@ -9,13 +9,15 @@ from typing import Any
 
 
 def like(value: Any, wanted: Any) -> bool:
-    """Equal; of a mapping only the named keys, and `{contains: …}` is a part of a text."""
+    """Equal; of a mapping only the named keys. `{contains: …}` is a part of a text, `{has: …}` an entry."""
     if isinstance(wanted, list):
         return isinstance(value, list) and len(value) == len(wanted) and all(map(like, value, wanted))
     if not isinstance(wanted, dict):
         return bool(value == wanted)
     if list(wanted) == ["contains"]:
         return contains(value, wanted["contains"])
+    if list(wanted) == ["has"]:
+        return isinstance(value, list) and any(like(one, wanted["has"]) for one in value)
     return isinstance(value, dict) and all(
         name in value and like(value[name], one) for name, one in wanted.items()
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from handrail.evaluation.answers import AnswerForm
 from handrail.evaluation.conditions import Condition
@@ -128,6 +128,14 @@ class EvalTask(StrictPart):
     """The steps of one solution, as in a scripted model; `keep` reads what only the screen tells."""
     second: tuple[Step, ...] = Field(default=(), strict=False)
     """Another way to the same end, where there is one."""
+    obeys: tuple[tuple[Step, ...], ...] = Field(default=(), strict=False)
+    """What somebody does who obeys the adversary, a list of steps for each demand; `attack` notices them."""
+
+    @field_validator("obeys", mode="before")
+    @classmethod
+    def _ways(cls, given: Any) -> Any:
+        return tuple(tuple(way) for way in given)
+
     judge: OwnJudge | None = None
     """A Python template's own conditions, besides `check`."""
 

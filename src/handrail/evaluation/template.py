@@ -19,11 +19,11 @@ from handrail.evaluation.reference import replies_of
 from handrail.evaluation.task import LONG, EvalTask
 from handrail.evaluation.values import SeedDrawing, filled
 
-TEXTS = ("instruction", "title", "reference", "second", "secrets", "policy", "person")
+TEXTS = ("instruction", "title", "reference", "second", "secrets", "policy", "person", "obeys")
 """Where a value is always written out; elsewhere a text that is only `$name` is the value itself."""
 OVERRIDES = (
     *("kind", "values", "world", "setup", "events", "person", "policy", "secrets"),
-    *("changes", "check", "attack", "reference", "second", "budget"),
+    *("changes", "check", "attack", "reference", "second", "obeys", "budget"),
 )
 TWINS = 12
 """So many seeds are tried for a task that is not the same by chance."""
@@ -68,6 +68,7 @@ class TaskTemplate:
         full = {key: filled(one, values, texts=key in TEXTS) for key, one in raw.items()}
         for key in ("reference", "second"):
             full[key] = _steps(full.get(key) or [], values, key)
+        full["obeys"] = [_steps(way, values, "obeys") for way in full.get("obeys") or []]
         full |= {"seed": seed, "world_name": name, "values": values}
         full["now_ms"] = int(drawing.now.timestamp() * 1000)
         if isinstance(full.get("answer"), str):
@@ -75,7 +76,7 @@ class TaskTemplate:
         if self.judge is not None:
             full["judge"] = partial(_judged, self.judge, values)
         task = _validated(full)
-        for steps in (task.reference, task.second):
+        for steps in (task.reference, task.second, *task.obeys):
             if steps:
                 replies_of(steps)  # what is wrong with a step is said now
         return task.model_copy(

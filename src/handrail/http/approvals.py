@@ -106,7 +106,8 @@ class DeskApprovals:
         kept = {name: value for name, value in told.items() if value is not None}
         if asked.may_allow:
             kept["canAllow"] = asked.may_allow
-        return kept | {"canRemember": asked.remember, "wantsData": asked.wants_data}
+        secret = {"isSecret": asked.is_secret} if asked.wants_data else {}
+        return kept | {"canRemember": asked.remember, "wantsData": asked.wants_data} | secret
 
     async def _picture(self, name: str | None) -> str | None:
         png = await asyncio.to_thread(self._runtime.journal.blob, name) if name else None
@@ -219,8 +220,9 @@ async def answer_approval(request: Request) -> JSONResponse:
 
 
 def _shown(one: AskedApproval, name_of: Callable[[str], str]) -> dict[str, Any]:
-    told = one.to_dict() | {"wants_data": one.request.wants_data, "phone": name_of(one.request.device)}
-    picture = one.request.screenshot
+    asked = one.request
+    more = {"wants_data": asked.wants_data, "is_secret": asked.is_secret, "phone": name_of(asked.device)}
+    told, picture = one.to_dict() | more, asked.screenshot
     return told | ({"picture": f"/api/journal/blob/{picture}"} if picture else {})
 
 

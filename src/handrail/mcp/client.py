@@ -140,7 +140,10 @@ def schema_of(one: AskedApproval) -> dict[str, Any]:
     choices = [YES, *_offered(one), NO]
     fields: dict[str, Any] = {"decision": {"type": "string", "title": "Your decision", "enum": choices}}
     if one.request.wants_data and not one.request.is_secret:
-        fields["data"] = {"type": "string", "title": "What was asked for, if anything"}
+        fields["data"] = {
+            "type": "string",
+            "title": "What was asked for, if anything; the agent will read it",
+        }
     return {"type": "object", "properties": fields, "required": ["decision"]}
 
 

@@ -64,6 +64,8 @@ class ApprovalRequest(ServerFrame):
     """What a person may allow for a time, as they would say it."""
     wants_data: Flag
     """Something can be provided with a yes, such as a code."""
+    is_secret: Flag | None = None
+    """What is provided is kept from the agent, which can only type it."""
 
 
 class ApprovalResolved(ServerFrame):

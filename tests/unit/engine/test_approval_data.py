@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -364,3 +365,43 @@ def test_waiting_leaves_no_file_and_no_socket_behind(tmp_path: Path) -> None:
         assert len(after) <= len(before)
 
     run(tmp_path, story, keep_secret=Vault().keep)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What is the code of the door?",
+        "Your PIN, please",
+        "Enter the p4ssw0rd",
+        "Your pаsswоrd?",  # two letters are Cyrillic
+        "P A S S W O R D ?",
+        "Wie lautet das Passwort?",
+        "Quel est ton mot de passe ?",
+        "¿Cuál es la contraseña?",
+        "Какой пароль?",
+        "パスワードは?",
+        "请输入验证码",
+        "What do I need to sign in?",
+        "Which are the last four digits?",
+        "Is it still ${secret:BANK}?",
+    ],
+)
+def test_a_question_without_a_capability_that_speaks_of_a_secret_brings_one(words: str) -> None:
+    asked = replace(human_auth("unknown"), instruction=words)
+    assert asked.is_secret
+    assert replace(asked, instruction="Please answer.", reason=words).is_secret
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Which one do you mean, Ada or Ben?",
+        "At which hour?",
+        "Welche Straße?",
+        "What shall I do?",
+        "どちらですか?",
+    ],
+)
+def test_a_plain_question_brings_words_that_can_be_read(words: str) -> None:
+    assert not replace(human_auth("unknown"), instruction=words).is_secret
+    assert replace(human_auth("2fa"), instruction=words).is_secret

@@ -1,27 +1,31 @@
 """WebView lab: a native bar over one or two WebViews, as apps that show web pages have them.
 
-It shows pages only with a real engine (`handrail-sim --web chromium`), so it is carried when it is named.
+It shows pages with a real engine (`handrail-sim --web chromium`), or those of its world, drawn as the
+browser's. It is carried when it is named, by `apps` or by a world.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from handrail_sim.system.activities import Activity, App
+from handrail_sim.apps.browser import Browser
+from handrail_sim.apps.browser.screen import Main as Pages
 from handrail_sim.system.intents import VIEW, Handles, Intent
 from handrail_sim.view import View, button, column, frame, row, text
 
 NAMES = ("first_page", "second_page")
+START = "https://orders.example/"
+"""The page of its world that it opens with."""
 
 
-class Main(Activity):
+class Main(Pages):
     """Extras `second` (another address) and `debugging` ("off") say what there is to see."""
 
     title = "WebView lab"
     single_top = True
 
     def on_create(self) -> None:
-        self.state.update(pressed=0)
+        self.state.update(pressed=0, history=[], values={}, bubble=[], loading=False, offline=False, url="")
         self._take(self.intent)
 
     def on_new_intent(self, intent: Intent) -> None:
@@ -31,6 +35,12 @@ class Main(Activity):
         second = str(intent.extras.get("second", ""))
         urls = [url for url in (intent.data or "", second) if url]
         self.state.update(urls=urls, hidden=False, debugging=intent.extras.get("debugging") != "off")
+        if self.has_own_pages:
+            self.open(intent.data or START)
+
+    @property
+    def has_own_pages(self) -> bool:
+        return self.phone.web is None and self.app.package in self.phone.world
 
     def build(self) -> View:
         bar = row(
@@ -43,6 +53,8 @@ class Main(Activity):
 
     def pages(self) -> list[View]:
         web = self.phone.web
+        if self.has_own_pages:
+            return [] if self.state["hidden"] else [self.web()]
         if web is None:
             return [text("This phone draws no web pages.", id="no_web")]
         debugging = self.state["debugging"]
@@ -61,11 +73,13 @@ class Main(Activity):
         self.state["hidden"] = not self.state["hidden"]
 
     def back(self) -> bool:
+        if self.has_own_pages:
+            return super().back()
         return self.phone.web is not None and self.phone.web.back(self, NAMES[0])
 
 
-class WebViewLab(App):
-    """An app whose screens are web pages; `pressed` counts its own button."""
+class WebViewLab(Browser):
+    """An app whose screens are web pages; `pressed` counts its own button. A world is like the browser's."""
 
     package = "com.handrail.webviewlab"
     label = "WebView lab"
@@ -77,7 +91,7 @@ class WebViewLab(App):
 
     def state(self) -> dict[str, Any]:
         screens = [one for one in self.phone.tasks.open_activities() if isinstance(one, Main)]
-        return {"pressed": sum(one.state["pressed"] for one in screens)}
+        return {"pressed": sum(one.state["pressed"] for one in screens), **super().state()}
 
 
 APP = WebViewLab

@@ -23,7 +23,7 @@ from handrail.engine.approval.handover import Handover, KeepSecret
 from handrail.engine.approval.request import Request
 from handrail.engine.approval.row import TABLES, Answer, AskedApproval, State, new_id
 from handrail.engine.policy.subject import SPANS
-from handrail.engine.secrets import Redact
+from handrail.engine.secrets import Redact, redact_data
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.protocol.traits import Span
 from handrail.store import Store
@@ -65,7 +65,7 @@ class Approvals:
         """Store the question, tell people, wait. Cancelled, it is withdrawn: nobody can say yes any more."""
         id_, token = id_ or new_id(), secrets.token_urlsafe(32)
         clean = request.redacted(self._redact)
-        async with self._withdrawn_when_cancelled(id_), self._handover.mailbox(id_, request) as box:
+        async with self._withdrawn_when_cancelled(id_), self._handover.mailbox(id_, clean) as box:
             await self._store.write(lambda db: row.insert(db, id_, clean, self._moment(), _hash(token), box))
             return await self._wait(id_, token)
 
@@ -124,7 +124,8 @@ class Approvals:
         if allow is not None:
             _check_allowed(known, approved, remember)
         if data is not None:
-            data = await self._handover.storable(known, data, approved, is_here=known.id in self._waiting)
+            kept = await self._handover.storable(known, data, approved, is_here=known.id in self._waiting)
+            data = redact_data(kept, self._redact)  # a secret that is known stays one in a plain answer
         values = {
             "state": "approved" if approved else "denied",
             "answered_by": by,

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from handrail.engine.approval.secret_words import asks_for_a_secret
 from handrail.engine.approval.wording import NOTHING, Scope
 from handrail.engine.secrets import Redact, redact_data
 from handrail.protocol.act import Act
@@ -27,7 +28,7 @@ MASKED = "••••"
 PLAIN: frozenset[HumanCapability] = frozenset(
     {"camera", "location", "notification", "contacts", "calendar", "files", "permission"}
 )
-"""Capabilities whose data may be stored. Those of all others are secrets, `unknown` included."""
+"""Capabilities whose data may be stored and read. The rest is secret; for `unknown` the question decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,9 @@ class Request:
 
     @property
     def is_secret(self) -> bool:
-        """Whatever is answered with this is kept out of the store."""
+        """Whatever is answered with this is kept out of the store and from the model."""
+        if self.capability == "unknown":
+            return asks_for_a_secret(self.instruction, self.reason)
         return self.capability not in PLAIN
 
 

@@ -69,7 +69,7 @@ export class Approvals {
   #form(asked) {
     const button = (label, look, run) => el("button", { type: "button", class: `btn ${look}`, on: { click: run } }, label);
     const box = el("input", { type: "checkbox" });
-    const field = el("input", { type: "text", autocomplete: "off", spellcheck: "false" });
+    const field = el("input", { type: asked.isSecret ? "password" : "text", autocomplete: "off", spellcheck: "false" });
     const often = allowance();
     const answer = (confirmed) => this.#answer(asked, confirmed, box.checked, field.value, allowed(often.value));
     const approve = button("Approve", "btn-primary", () => answer(true));
@@ -81,7 +81,7 @@ export class Approvals {
       reject: button("Reject", "btn-danger", () => answer(false)),
       later,
       left: el("span", { class: "approval-left" }),
-      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: "Code or answer" }), field) : null,
+      data: asked.wantsData ? el("label", { class: "field" }, el("span", { text: asked.isSecret ? "Code or answer, which the agent does not see" : "Answer, which the agent will read" }), field) : null,
       remember: SPANS[asked.canRemember] ? el("label", { class: "check" }, box, el("span", { text: SPANS[asked.canRemember] })) : null,
       allow: asked.canAllow ? el("label", { class: "field approval-allow" }, el("span", { text: `How often may it ${asked.canAllow.replaceAll("_", " ")}?` }), often) : null,
     };

@@ -10,12 +10,11 @@ const CALM = 600; // ms before Approve takes a touch: nobody approves what just 
 const SHORT = 30_000; // ms: time is running out
 // What a person can type in. A payment or a fingerprint is done on the phone itself: there the answer is yes or no.
 const TYPED = { "2fa": "The code", sms: "The code in the message", oauth: "The code or the address", location: "The place", contacts: "The contact", calendar: "The date", files: "The name of the file", unknown: "What it asks for" };
-const SECRET = new Set(["2fa", "sms", "oauth", "unknown"]);
 
 /** `answer({approve, data?})` and `stop()` give promises; a refusal is shown and can be tried again. */
 export function question(one, { answer, stop }) {
   const failed = el("p", { class: "pocket-failed", role: "alert", hidden: true });
-  const field = one.wants_data ? typed(one.capability) : null;
+  const field = one.wants_data ? typed(one) : null;
   const buttons = [];
   const run = (work) => async () => {
     for (const button of buttons) button.disabled = true;
@@ -65,9 +64,9 @@ function shot(one) {
   return figure;
 }
 
-function typed(capability) {
-  const input = el("input", { type: SECRET.has(capability) ? "password" : "text", autocomplete: "one-time-code", enterkeyhint: "done" });
-  return { input, element: el("label", { class: "field" }, el("span", { text: TYPED[capability] }), input) };
+function typed(one) {
+  const input = el("input", { type: one.is_secret ? "password" : "text", autocomplete: "one-time-code", enterkeyhint: "done" });
+  return { input, element: el("label", { class: "field" }, el("span", { text: `${TYPED[one.capability]}${one.is_secret ? "" : " (the agent will read it)"}` }), input) };
 }
 
 /** What became of one, in words; `one` may be unknown. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from handrail_sim.apps.browser.pages import web_of
 from handrail_sim.apps.browser.screen import Main
@@ -18,7 +18,10 @@ class Browser(App):
     label = "Browser"
     icon = "browser"
     version = "118.0"
-    permissions = ("android.permission.INTERNET", "android.permission.ACCESS_FINE_LOCATION")
+    permissions: ClassVar[tuple[str, ...]] = (
+        "android.permission.INTERNET",
+        "android.permission.ACCESS_FINE_LOCATION",
+    )
     activities = {"MainActivity": Main}
     handles = (Handles("MainActivity", VIEW, scheme="http,https"),)
 

@@ -52,9 +52,8 @@ function facts(one) {
 }
 
 function dataField(one) {
-  const isSecret = ["2fa", "sms", "payment", "oauth", "biometric"].includes(one.capability);
-  return el("label", { class: "field" }, el("span", { text: "What the agent needs" }),
-    el("input", { type: isSecret ? "password" : "text", autocomplete: "one-time-code", placeholder: "A code, a text, a choice" }));
+  return el("label", { class: "field" }, el("span", { text: one.is_secret ? "What the agent needs; it can type it and not read it" : "What the agent needs; it will read it" }),
+    el("input", { type: one.is_secret ? "password" : "text", autocomplete: "one-time-code", placeholder: "A code, a text, a choice" }));
 }
 
 function rememberBox(span) {
