@@ -24,7 +24,7 @@ async def touch_after_the_end(folder: Path) -> None:
         host = await fleet.add("one", phones=1)
         phone, clock = host.phones.phones["sim-1"], ManualClock()
         assert phone.simulated is not None
-        fence = HostFence(clock, 8_000)
+        fence = HostFence(clock, 8_000, clock.monotonic_ms())
         caller = Caller("u#1", "flow", "flow", fence=AttemptFence(fence, ("u", 1)))
         good = await phone.session.run(PressKey(key="home"), reason="it counts", caller=caller)
         assert good.delivery == "delivered"
@@ -34,7 +34,11 @@ async def touch_after_the_end(folder: Path) -> None:
         assert (late.failure_code, late.delivery) == ("CANCELLED", "not_delivered")
         assert len(phone.simulated.input_log) == before
         fence.renewed(clock.monotonic_ms())
-        assert (await phone.session.run(PressKey(key="home"), reason="again", caller=caller)).success
+        late = await phone.session.run(PressKey(key="home"), reason="the head is back", caller=caller)
+        assert late.delivery == "not_delivered", "an attempt that had to stop does not go on"
+        assert len(phone.simulated.input_log) == before
+        newer = Caller("u#2", "flow", "flow", fence=AttemptFence(fence, ("u", 2)))
+        assert (await phone.session.run(PressKey(key="home"), reason="again", caller=newer)).success
 
 
 def test_nothing_is_dispatched_after_half_the_lease(tmp_path: Path) -> None:

@@ -16,13 +16,15 @@ from typing import Any
 
 from handrail.clock import Clock
 from handrail.engine.events import Caller
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import HandrailError, InvalidAction, StoreFull, Timeout
 from handrail.fleet.attempt_book import AttemptBook
-from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease
+from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease, cut_off
+from handrail.fleet.host_identity import signed_hello
 from handrail.fleet.host_people import HostPeople
 from handrail.fleet.host_phones import HostPhone, HostPhones
 from handrail.fleet.ledger import Ended, Fenced, HandedUnit, StaleHost
-from handrail.fleet.outbox import Outbox
+from handrail.fleet.orders import OrderedHost
+from handrail.fleet.outbox import HeadWay, Outbox, Parcel, SealedEnd
 from handrail.fleet.transport import FleetTransport, HeadAway, versions
 from handrail.fleet.unit_kind import UnitResult, UnitStage, kind_of
 from handrail.runtime import Runtime
@@ -33,6 +35,9 @@ CLAIM_WAIT_MS = 2_000.0
 """So long the head may keep a claim until there is something to do."""
 PAUSE_MS = 500.0
 """After a call that failed."""
+SICK_MS = 10_000.0
+"""A host that could not write an attempt down takes no other for so long: it would only use them up."""
+CUT_OFF = "the host was cut off from its head, and stopped itself"
 
 
 @dataclass(slots=True)
@@ -42,6 +47,7 @@ class Underway:
     handed: HandedUnit
     phones: list[HostPhone]
     stage: UnitStage | None = None
+    fence: AttemptFence | None = None
     task: asyncio.Task[None] | None = None
     ended: Ended = "accepted"
     """How it will be reported, unless it ends by itself before."""
@@ -52,15 +58,19 @@ class Underway:
         return self.handed.unit, self.handed.attempt
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AttemptFence:
-    """What the engine asks before every dispatch of one attempt."""
+    """What the engine asks before every dispatch of one attempt. Closed once, it stays closed: an attempt
+    with a gap in it is none."""
 
     host: HostFence
     attempt: Fenced
+    is_closed: bool = False
 
     def check(self) -> None:
-        self.host.check()
+        self.is_closed |= self.host.left_ms <= 0
+        if self.is_closed:
+            raise cut_off()
 
 
 class HostAgent:
@@ -77,21 +87,24 @@ class HostAgent:
         clock: Clock | None = None,
     ) -> None:
         self.name = name
-        self.incarnation = secrets.token_hex(8)
+        self.incarnation = secrets.token_hex(16)
+        """Known to this process and the head: what is said in this host's name has it."""
         self._runtime = runtime
         self._phones = phones
         self._transport = transport
         self._limit = limit
         self._clock = clock or SteadyClock()
         self._book = AttemptBook(runtime)
-        self.outbox = Outbox(self._book, transport, name, runtime.config.home / "fleet", self._clock)
-        self.people = HostPeople(name, runtime, phones)
+        way = HeadWay(self._call, transport.put)
+        self.outbox = Outbox(self._book, way, name, runtime.config.home / "fleet", self._clock)
+        self.people = HostPeople(OrderedHost(name, self.incarnation), runtime, phones)
         self.people.says_no = self._says_no
         self.people.on_down = self._go_down
         self.is_down = False
         """It was told to end, and not to come back."""
         self._tasks = Background()
-        self._fence = HostFence(self._clock, LEASE_MS)
+        self._fence = HostFence(self._clock, LEASE_MS, self._clock.monotonic_ms())
+        self._pause_until_ms = 0.0
         self._renew_ms = RENEW_MS
         self._work: dict[Fenced, Underway] = {}
         self._is_cut_off = False
@@ -102,8 +115,8 @@ class HostAgent:
 
     async def run(self) -> None:
         """Until it is cancelled, or a newer process of this host has begun."""
-        await self._hello()
         try:
+            await self._hello()
             ended = await first(
                 self._beating(),
                 self._guarding(),
@@ -142,25 +155,37 @@ class HostAgent:
 
     async def _hello(self) -> None:
         """Until the head answers; then what an earlier process of this host left behind is told."""
-        about = {"name": self.name, "incarnation": self.incarnation, "key": self._book.key()}
-        told = {**about, "about": versions(), "phones": [one.to_dict() for one in self._phones.told()]}
         while True:
-            sent = self._clock.monotonic_ms()
             try:
-                answer = await self._transport.call("hello", told)
-                break
-            except HeadAway as away:
-                _log.info("%s: %s", self.name, away)
+                answer = await self._show_itself()
+                self._renew_ms = float(answer["renew_ms"])
+                check_lease(float(answer["lease_ms"]), self._renew_ms)
+                self.people.trust(answer["head_key"])
+                for one in answer["left"]:
+                    report = await self._book.of_predecessor(_handed(one))
+                    if report is not None:
+                        await self.outbox.tell(Parcel([SealedEnd(report)]))
+                return
+            except (HeadAway, StoreFull, Timeout) as error:
+                _log.info("%s: %s", self.name, error)
                 await self._clock.sleep_ms(PAUSE_MS)
-        self._renew_ms = float(answer["renew_ms"])
-        check_lease(float(answer["lease_ms"]), self._renew_ms)
-        self._fence = HostFence(self._clock, float(answer["lease_ms"]))
-        self._fence.renewed(sent)
-        self.people.trust(answer["head_key"])
-        for one in answer["left"]:
-            report = await self._book.of_predecessor(_handed(one))
-            if report is not None:
-                await self.outbox.tell(report)
+
+    async def _show_itself(self) -> dict[str, Any]:
+        key = self._book.key()
+        word = (await self._transport.call("challenge", {}))["word"]
+        sent = self._clock.monotonic_ms()
+        told = {
+            "name": self.name,
+            "incarnation": self.incarnation,
+            "key": str(key.verifier),
+            "word": word,
+            "proof": signed_hello(key, self.name, self.incarnation, word),
+            "about": versions(),
+            "phones": [one.to_dict() for one in self._phones.told()],
+        }
+        answer: dict[str, Any] = await self._transport.call("hello", told)
+        self._fence = HostFence(self._clock, float(answer["lease_ms"]), sent)
+        return answer
 
     async def _call(self, name: str, more: Mapping[str, Any], wait_ms: float = 0.0) -> Any:
         data = {"name": self.name, "incarnation": self.incarnation, "wait_ms": wait_ms, **more}
@@ -209,7 +234,7 @@ class HostAgent:
             if not self._is_cut_off:
                 self._is_cut_off = True
                 _log.warning("%s is cut off from its head, and stops everything", self.name)
-                await self._stop_all("cut_off", "the host was cut off from its head, and stopped itself")
+                await self._stop_all("cut_off", CUT_OFF)
             await self._clock.sleep_ms(self._renew_ms / 4)
 
     async def _claiming(self) -> None:
@@ -217,7 +242,8 @@ class HostAgent:
         while True:
             free = self._phones.free()
             room = min(len(free), self._limit - len(self._work))
-            if room <= 0 or self._fence.left_ms <= 0:
+            is_sick = self._clock.monotonic_ms() < self._pause_until_ms
+            if room <= 0 or self._fence.left_ms <= 0 or is_sick:
                 self._finishing.clear()
                 await self._some_end()
                 continue
@@ -231,7 +257,7 @@ class HostAgent:
                 continue  # with the same ask: what was handed out meanwhile is handed out again
             ask = secrets.token_hex(8)
             for one in given["units"]:
-                await self._begin(_handed(one))
+                self._begin(_handed(one))
 
     async def _some_end(self) -> None:
         try:
@@ -242,38 +268,37 @@ class HostAgent:
 
     # attempts
 
-    async def _begin(self, one: HandedUnit) -> None:
+    def _begin(self, one: HandedUnit) -> None:
         try:
             phones = self._phones.take(one.phones, one.unit)
         except InvalidAction as error:
-            await self.outbox.give_back(one.unit, one.attempt, error.message)
+            self.outbox.give_back(one.unit, one.attempt, error.message)
             return
         work = Underway(one, phones)
         self._work[work.fenced] = work
         work.task = self._tasks.start(self._attempt(work), f"{one.unit}#{one.attempt}")
 
     async def _attempt(self, work: Underway) -> None:
-        one = work.handed
-        caller = Caller(
-            f"{one.unit}#{one.attempt}",
-            "flow",
-            "flow",
-            asker=f"{one.unit}#{one.attempt}",
-            fence=AttemptFence(self._fence, work.fenced),
-        )
+        one, id_ = work.handed, f"{work.handed.unit}#{work.handed.attempt}"
+        fence = work.fence = AttemptFence(self._fence, work.fenced)
+        caller = Caller(id_, "flow", "flow", asker=id_, fence=fence)
         began = False
         try:
             with tempfile.TemporaryDirectory(prefix="unit-", dir=self._folder()) as folder:
                 stage = work.stage = self._stage(work, caller, Path(folder))
+                fence.check()
                 await self._book.begin(one, caller, [phone.session.serial for phone in work.phones])
                 began = True
                 result = await self._run(work, stage)
                 await uninterrupted(self._write_down(work, stage, result))
         except asyncio.CancelledError:
             if not began:
-                await self.outbox.give_back(
-                    one.unit, one.attempt, work.why or "it was stopped before it began"
-                )
+                self.outbox.give_back(one.unit, one.attempt, work.why or "it was stopped before it began")
+        except Exception as error:  # of the host itself: its disk is full, its journal can't be written
+            _log.exception("%s: %s could not be written down", self.name, id_)
+            self._pause_until_ms = self._clock.monotonic_ms() + SICK_MS
+            if not began:
+                self.outbox.give_back(one.unit, one.attempt, f"{type(error).__name__}: {error}")
         finally:
             self._phones.give_back(work.phones, in_the_middle=work.ended != "accepted" or bool(work.why))
             self._work.pop(work.fenced, None)
@@ -290,7 +315,6 @@ class HostAgent:
     async def _run(self, work: Underway, stage: UnitStage) -> UnitResult:
         """What fails is a result, too: only a kill leaves none."""
         try:
-            self._fence.check()
             for phone in work.phones:
                 if phone.needs_reset:
                     await phone.reset()
@@ -310,6 +334,8 @@ class HostAgent:
 
     def _verdict(self, work: Underway, result: UnitResult) -> tuple[Ended, str]:
         """A flow that passed before the stop reached it has passed, as long as its host counted."""
+        if work.fence is not None and work.fence.is_closed:
+            return "cut_off", work.why or CUT_OFF
         if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self._fence.left_ms > 0:
             return "accepted", ""
         return work.ended, work.why

@@ -41,10 +41,10 @@ def check_lease(lease_ms: float, renew_ms: float) -> None:
 class HostFence:
     """Whether this host still counts. `sent_ms` is when the beat left, not when its answer came."""
 
-    def __init__(self, clock: Clock, lease_ms: float) -> None:
+    def __init__(self, clock: Clock, lease_ms: float, sent_ms: float) -> None:
         self._clock = clock
         self.half_ms = lease_ms / 2
-        self._renewed_ms = clock.monotonic_ms()
+        self._renewed_ms = sent_ms
 
     def renewed(self, sent_ms: float) -> None:
         self._renewed_ms = max(self._renewed_ms, sent_ms)
@@ -57,7 +57,12 @@ class HostFence:
     def check(self) -> None:
         """Before every dispatch: a process that was frozen wakes up in the middle of an action."""
         if self.left_ms <= 0:
-            raise Cancelled(
-                "this host is cut off from its head, and does nothing more",
-                hint="It goes on by itself when the head answers again.",
-            )
+            raise cut_off()
+
+
+def cut_off() -> Cancelled:
+    """What whoever wants to act is told."""
+    return Cancelled(
+        "this host is cut off from its head, and does nothing more",
+        hint="It goes on by itself when the head answers again.",
+    )

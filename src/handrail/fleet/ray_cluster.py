@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -86,6 +87,14 @@ class RayPlace:
         return [f"--{name}={self.port + number}" for name, number in PORTS.items()]
 
 
+def own_folder(path: Path) -> None:
+    """Made with mode 0700. Raises where somebody else was here first: its name can be guessed."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    seen = path.lstat()
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & 0o077:
+        raise InvalidAction(f"{path} is not this user's own, or others may enter it", hint=f"Remove {path}.")
+
+
 _RAY = (
     "import ray.scripts.scripts as scripts\n"
     "scripts.get_ray_client_dependency_error = lambda: 'not wanted'\n"
@@ -113,7 +122,7 @@ class RayNode:
 
     async def start(self) -> None:
         program = need_ray()
-        self.place.temp.mkdir(mode=0o700, parents=True, exist_ok=True)
+        own_folder(self.place.temp)
         log = (self.place.temp / "start.log").open("ab")
         command = [
             *program, "start", "--block", f"--node-ip-address={self.place.ip}",
@@ -230,6 +239,7 @@ async def ray_host(
     if not place.token.exists():
         hint = f"Copy the head's config/{TOKEN_FILE} to {place.token}, mode 0600."
         raise InvalidAction("There is no token for Ray here", path="address", hint=hint)
+    secret_file(place.token)
     resources = json.dumps({f"handrail-host-{name}": 1})
     node = RayNode(place, [f"--address={address}", f"--resources={resources}"])
     await node.start()
