@@ -10,8 +10,8 @@ from handrail.clock import ManualClock
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceBusy, InvalidAction
-from handrail.fleet.agent import AttemptFence
 from handrail.fleet.fence import HostFence
+from handrail.fleet.underway import AttemptFence
 from handrail.flow.document import loads
 from handrail.flow.write import write
 from handrail.protocol.device import PressKey

@@ -10,7 +10,7 @@ import logging
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,59 +18,31 @@ from handrail.clock import Clock
 from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction, StoreFull, Timeout
 from handrail.fleet.attempt_book import AttemptBook
-from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease, cut_off
+from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease
 from handrail.fleet.host_identity import signed_hello
 from handrail.fleet.host_people import HostPeople
-from handrail.fleet.host_phones import HostPhone, HostPhones
+from handrail.fleet.host_phones import HostPhones
 from handrail.fleet.ledger import Ended, Fenced, HandedUnit, StaleHost
 from handrail.fleet.orders import OrderedHost
 from handrail.fleet.outbox import HeadWay, Outbox, Parcel, SealedEnd
 from handrail.fleet.transport import FleetTransport, HeadAway, versions
+from handrail.fleet.underway import AttemptFence, Underway
 from handrail.fleet.unit_kind import UnitResult, UnitStage, kind_of
 from handrail.runtime import Runtime
 from handrail.waiting import Background, first, uninterrupted
 
 _log = logging.getLogger(__name__)
 CLAIM_WAIT_MS = 2_000.0
-"""So long the head may keep a claim until there is something to do."""
+"""So long the head may keep a claim until there is something to do. Phones that get free meanwhile wait."""
+IDLE_WAIT_MS = 5_000.0
+"""The same for a host that does nothing at all."""
+IDLE_BEATS = 2.5
+"""A host that does nothing beats so much slower: still well within half of the lease."""
 PAUSE_MS = 500.0
 """After a call that failed."""
 SICK_MS = 10_000.0
 """A host that could not write an attempt down takes no other for so long: it would only use them up."""
 CUT_OFF = "the host was cut off from its head, and stopped itself"
-
-
-@dataclass(slots=True)
-class Underway:
-    """One attempt at work."""
-
-    handed: HandedUnit
-    phones: list[HostPhone]
-    stage: UnitStage | None = None
-    fence: AttemptFence | None = None
-    task: asyncio.Task[None] | None = None
-    ended: Ended = "accepted"
-    """How it will be reported, unless it ends by itself before."""
-    why: str = ""
-
-    @property
-    def fenced(self) -> Fenced:
-        return self.handed.unit, self.handed.attempt
-
-
-@dataclass(slots=True)
-class AttemptFence:
-    """What the engine asks before every dispatch of one attempt. Closed once, it stays closed: an attempt
-    with a gap in it is none."""
-
-    host: HostFence
-    attempt: Fenced
-    is_closed: bool = False
-
-    def check(self) -> None:
-        self.is_closed |= self.host.left_ms <= 0
-        if self.is_closed:
-            raise cut_off()
 
 
 class HostAgent:
@@ -109,6 +81,7 @@ class HostAgent:
         self._work: dict[Fenced, Underway] = {}
         self._is_cut_off = False
         self._finishing = asyncio.Event()
+        self._begun = asyncio.Event()
         self._told_to_end = asyncio.Event()
         self.stopped_in_ms: float | None = None
         """How long the last stop of everything took."""
@@ -215,7 +188,18 @@ class HostAgent:
                     if not is_mine:
                         self._end(one, "accepted", "it was stopped")
             await self._phones.look()
-            await self._clock.sleep_ms(self._renew_ms - (self._clock.monotonic_ms() - sent))
+            await self._until_next_beat(sent)
+
+    async def _until_next_beat(self, sent: float) -> None:
+        """An idle host that gets something to do beats at once."""
+        self._begun.clear()
+        passed = self._clock.monotonic_ms() - sent
+        if self._work or self.outbox.waiting:
+            await self._clock.sleep_ms(self._renew_ms - passed)
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, IDLE_BEATS * self._renew_ms - passed) / 1000):
+                await self._begun.wait()
 
     def _said(self, fenced: Fenced) -> str:
         """How far an attempt is."""
@@ -249,7 +233,7 @@ class HostAgent:
                 continue
             told = {"ask": ask, "free": [one.to_dict() for one in free], "limit": room}
             try:
-                given = await self._call("claim", told, CLAIM_WAIT_MS)
+                given = await self._call("claim", told, CLAIM_WAIT_MS if self._work else IDLE_WAIT_MS)
             except StaleHost:
                 raise
             except HandrailError:
@@ -260,11 +244,9 @@ class HostAgent:
                 self._begin(_handed(one))
 
     async def _some_end(self) -> None:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(PAUSE_MS / 1000):
                 await self._finishing.wait()
-        except TimeoutError:
-            pass
 
     # attempts
 
@@ -274,19 +256,20 @@ class HostAgent:
         except InvalidAction as error:
             self.outbox.give_back(one.unit, one.attempt, error.message)
             return
-        work = Underway(one, phones)
+        fence = AttemptFence(self._fence, (one.unit, one.attempt))
+        work = Underway(one, phones, fence)
         self._work[work.fenced] = work
+        self._begun.set()
         work.task = self._tasks.start(self._attempt(work), f"{one.unit}#{one.attempt}")
 
     async def _attempt(self, work: Underway) -> None:
         one, id_ = work.handed, f"{work.handed.unit}#{work.handed.attempt}"
-        fence = work.fence = AttemptFence(self._fence, work.fenced)
-        caller = Caller(id_, "flow", "flow", asker=id_, fence=fence)
+        caller = Caller(id_, "flow", "flow", asker=id_, fence=work.fence)
         began = False
         try:
             with tempfile.TemporaryDirectory(prefix="unit-", dir=self._folder()) as folder:
                 stage = work.stage = self._stage(work, caller, Path(folder))
-                fence.check()
+                work.fence.check()
                 await self._book.begin(one, caller, [phone.session.serial for phone in work.phones])
                 began = True
                 result = await self._run(work, stage)
@@ -334,7 +317,7 @@ class HostAgent:
 
     def _verdict(self, work: Underway, result: UnitResult) -> tuple[Ended, str]:
         """A flow that passed before the stop reached it has passed, as long as its host counted."""
-        if work.fence is not None and work.fence.is_closed:
+        if work.fence.is_closed:
             return "cut_off", work.why or CUT_OFF
         if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self._fence.left_ms > 0:
             return "accepted", ""

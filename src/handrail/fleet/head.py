@@ -77,6 +77,7 @@ class FleetHead:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="fleet-ledger")
         self._news = _News()
         self._identities = HostIdentities(people.heard)
+        self._heard_ms: dict[str, float] = {}
         self.progress: dict[tuple[str, int], str] = {}
         """What hosts said of their attempts last."""
 
@@ -157,11 +158,13 @@ class FleetHead:
     async def _claim(self, data: Mapping[str, Any]) -> dict[str, Any]:
         """Waits a little where there is nothing to do."""
         free = [FleetPhone(**one) for one in data["free"]]
-        asked = (data["name"], data["incarnation"], data["ask"], free, int(data["limit"]))
+        name = data["name"]
+        asked = (name, data["incarnation"], data["ask"], free, int(data["limit"]))
+        self._heard_ms[name] = max(self._heard_ms.get(name, 0.0), self._clock.monotonic_ms() - self._renew_ms)
         wait_until = self._clock.monotonic_ms() + float(data.get("wait_ms", 0))
         while True:
             seen = self._news.count
-            given = await self.do(lambda ledger: ledger.claim(*asked))
+            given = await self.do(lambda ledger: ledger.claim(*asked)) if self._is_there(name) else []
             left = wait_until - self._clock.monotonic_ms()
             if given or left <= 0 or not await self._news.beyond(seen, left):
                 break
@@ -169,10 +172,15 @@ class FleetHead:
             self._news.tell()
         return {"units": [one.to_dict() for one in given]}
 
+    def _is_there(self, host: str) -> bool:
+        """Nothing is handed to a claim whose host has fallen silent while it waited: nobody would hear it."""
+        return self._clock.monotonic_ms() - self._heard_ms.get(host, 0.0) < self._lease_ms / 2
+
     async def _beat(self, data: Mapping[str, Any]) -> dict[str, Any]:
         held = [(str(unit), int(attempt)) for unit, attempt, _ in data["held"]]
         phones = [FleetPhone(**one) for one in data["phones"]]
         kept = await self.do(lambda ledger: ledger.beat(data["name"], data["incarnation"], held, phones))
+        self._heard_ms[data["name"]] = self._clock.monotonic_ms()
         for (unit, attempt, said), is_kept in zip(data["held"], kept, strict=True):
             if is_kept:
                 self.progress[unit, attempt] = str(said)[:200]
