@@ -170,36 +170,41 @@ class HostAgent:
     async def _beating(self) -> None:
         while True:
             sent = self._clock.monotonic_ms()
-            held = [*self._work, *(self.outbox.waiting - self._work.keys())]
-            progress = [[*one, self._said(one)] for one in held]
+            renewal = self._renewal()
             try:
-                phones = [one.to_dict() for one in self._phones.told()]
-                kept = await self._call("beat", {"held": progress, "phones": phones})
+                self._renewed(sent, renewal, await self._call("beat", renewal))
             except StaleHost:
                 raise
             except HandrailError as error:  # also of a head that is there and can't: its disk is full
                 _log.info("%s: %s", self.name, error)
-            else:
-                if not isinstance(kept, dict):
-                    raise HandrailError("the head answers a beat with nonsense")
-                self._fence.renewed(sent)
-                self._is_cut_off = False
-                for one, is_mine in zip(held, kept["held"], strict=True):
-                    if not is_mine:
-                        self._end(one, "accepted", "it was stopped")
             await self._phones.look()
             await self._until_next_beat(sent)
 
+    def _renewal(self) -> dict[str, Any]:
+        """What keeps leases: a beat is nothing else, and a claim brings it along."""
+        held = [*self._work, *(self.outbox.waiting - self._work.keys())]
+        phones = [one.to_dict() for one in self._phones.told()]
+        return {"held": [[*one, self._said(one)] for one in held], "phones": phones}
+
+    def _renewed(self, sent: float, renewal: Mapping[str, Any], answer: Any) -> None:
+        if not isinstance(answer, dict):
+            raise HandrailError("the head answers with nonsense")
+        self._fence.renewed(sent)
+        self._is_cut_off = False
+        for (unit, attempt, _), is_mine in zip(renewal["held"], answer["held"], strict=True):
+            if not is_mine:
+                self._end((unit, attempt), "accepted", "it was stopped")
+
     async def _until_next_beat(self, sent: float) -> None:
-        """An idle host that gets something to do beats at once."""
+        """A claim in between counts as one. An idle host that gets something to do beats at once."""
         self._begun.clear()
-        passed = self._clock.monotonic_ms() - sent
-        if self._work or self.outbox.waiting:
-            await self._clock.sleep_ms(self._renew_ms - passed)
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, IDLE_BEATS * self._renew_ms - passed) / 1000):
-                await self._begun.wait()
+        is_idle = not self._work and not self.outbox.waiting
+        period = self._renew_ms * (IDLE_BEATS if is_idle else 1)
+        while (left := max(sent, self._fence.renewed_ms) + period - self._clock.monotonic_ms()) > 0:
+            if not is_idle:
+                await self._clock.sleep_ms(left)
+            elif await _set_within(self._begun, left):
+                return
 
     def _said(self, fenced: Fenced) -> str:
         """How far an attempt is."""
@@ -229,11 +234,11 @@ class HostAgent:
             is_sick = self._clock.monotonic_ms() < self._pause_until_ms
             if room <= 0 or self._fence.left_ms <= 0 or is_sick:
                 self._finishing.clear()
-                await self._some_end()
+                await _set_within(self._finishing, PAUSE_MS)
                 continue
             told = {"ask": ask, "free": [one.to_dict() for one in free], "limit": room}
             try:
-                given = await self._call("claim", told, CLAIM_WAIT_MS if self._work else IDLE_WAIT_MS)
+                given = await self._claim(told)
             except StaleHost:
                 raise
             except HandrailError:
@@ -243,10 +248,15 @@ class HostAgent:
             for one in given["units"]:
                 self._begin(_handed(one))
 
-    async def _some_end(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PAUSE_MS / 1000):
-                await self._finishing.wait()
+    async def _claim(self, told: Mapping[str, Any]) -> Any:
+        """One call for all that there is to say: what ended, what goes on, what could begin."""
+        async with self.outbox.along() as parcel:
+            wait_ms = CLAIM_WAIT_MS if self._work else IDLE_WAIT_MS
+            sent, renewal = self._clock.monotonic_ms(), self._renewal()
+            more = {**told, **renewal, **parcel.to_dict()}
+            given = await self._call("claim", more, 0.0 if parcel.ends else wait_ms)
+            self._renewed(sent, renewal, given)
+            return given
 
     # attempts
 
@@ -368,6 +378,13 @@ class HostAgent:
             one for one in self._work.values() if asker == f"flow {one.handed.unit}#{one.handed.attempt}"
         )
         return any(one.handed.body.get("refuse") is True for one in found)
+
+
+async def _set_within(event: asyncio.Event, duration_ms: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(duration_ms / 1000):
+            return await event.wait()
+    return False
 
 
 def _handed(data: Mapping[str, Any]) -> HandedUnit:

@@ -156,11 +156,13 @@ class FleetHead:
         }
 
     async def _claim(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Waits a little where there is nothing to do."""
+        """What the host says along with it counts first. Waits a little where there is nothing to do."""
+        if data["reports"]:
+            await self._report(data)
+        renewed = await self._beat(data)
         free = [FleetPhone(**one) for one in data["free"]]
         name = data["name"]
         asked = (name, data["incarnation"], data["ask"], free, int(data["limit"]))
-        self._heard_ms[name] = max(self._heard_ms.get(name, 0.0), self._clock.monotonic_ms() - self._renew_ms)
         wait_until = self._clock.monotonic_ms() + float(data.get("wait_ms", 0))
         while True:
             seen = self._news.count
@@ -170,7 +172,7 @@ class FleetHead:
                 break
         if given:
             self._news.tell()
-        return {"units": [one.to_dict() for one in given]}
+        return {"units": [one.to_dict() for one in given], **renewed}
 
     def _is_there(self, host: str) -> bool:
         """Nothing is handed to a claim whose host has fallen silent while it waited: nobody would hear it."""

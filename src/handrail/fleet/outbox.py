@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ MOST_CALL = 4_000_000
 SMALL = 64 * 1024
 """Bytes of a file that goes along with its result; a larger one is sent by itself, and resumed."""
 PAUSE_MS = 500.0
+LINGER_MS = 100.0
+"""What just ended may go along with the claim for the phone that it has freed."""
 HASH_LENGTH = 60
 """Bytes of one step of a path in a proof, as JSON, or a little more."""
 
@@ -70,6 +73,10 @@ class Parcel:
     ends: list[SealedEnd] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     size: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        told = [{"report": asdict(one.report), "proof": one.proof} for one in self.ends]
+        return {"reports": told, "files": self.files}
 
     def takes(self, size: int) -> bool:
         """Whether there is room. One thing alone always has it."""
@@ -124,6 +131,7 @@ class Outbox:
                 await self._clock.sleep_ms(10 * PAUSE_MS)
                 continue
             await self._news.wait()
+            await self._clock.sleep_ms(LINGER_MS)
 
     async def send(self) -> None:
         """Everything that waits. Raises `HeadAway`, and what a head says that can't take it now."""
@@ -133,16 +141,38 @@ class Outbox:
                 await self.tell(Parcel([SealedEnd(one) for one in sent]))
                 for one in sent:
                     self._forget_back((one.unit, one.attempt))
-            while ends := (await self._book.unreported())[:AT_ONCE]:
-                proofs = await self._book.prove(ends)
-                sealed = [SealedEnd(one.report, proofs[one.report.unit, one.report.attempt]) for one in ends]
-                parcel = await asyncio.to_thread(self._parcel, sealed)
+            while (parcel := await self._next()).ends:
                 for name in [name for one in parcel.ends for name in one.files if name not in parcel.files]:
                     await self._upload(name)
                 await self.tell(parcel)
-                await self._book.reported([one.fenced for one in parcel.ends])
-                self.waiting.difference_update(one.fenced for one in parcel.ends)
-                await asyncio.to_thread(self._forget, parcel)
+                await self._told(parcel)
+
+    @asynccontextmanager
+    async def along(self) -> AsyncIterator[Parcel]:
+        """What can go along with another call, which has told it when this ends without an exception."""
+        if self.waiting and not self._back and not self._sending.locked():
+            async with self._sending:
+                parcel = await self._next()
+                # a large file has to go before its result: that is left to `send`
+                if parcel.ends and all(name in parcel.files for one in parcel.ends for name in one.files):
+                    yield parcel
+                    await self._told(parcel)
+                    return
+        yield Parcel()
+
+    async def _next(self) -> Parcel:
+        ends = (await self._book.unreported())[:AT_ONCE]
+        if not ends:
+            return Parcel()
+        proofs = await self._book.prove(ends)
+        sealed = [SealedEnd(one.report, proofs[one.report.unit, one.report.attempt]) for one in ends]
+        return await asyncio.to_thread(self._parcel, sealed)
+
+    async def _told(self, parcel: Parcel) -> None:
+        if parcel.ends:
+            await self._book.reported([one.fenced for one in parcel.ends])
+            self.waiting.difference_update(one.fenced for one in parcel.ends)
+            await asyncio.to_thread(self._forget, parcel)
 
     def _parcel(self, ends: Sequence[SealedEnd]) -> Parcel:
         """As many as fit into one call, in their order, with their small files."""
@@ -163,13 +193,11 @@ class Outbox:
             return ""
         return base64.b64encode(path.read_bytes()).decode()
 
-    async def tell(self, parcel: Parcel) -> list[str]:
-        """What the head says to each: accepted, again, late or refused. Each of them ends the matter."""
-        told = [{"report": asdict(one.report), "proof": one.proof} for one in parcel.ends]
-        found = await self._way.call("report", {"reports": told, "files": parcel.files})
+    async def tell(self, parcel: Parcel) -> None:
+        """Whatever the head says to each ends the matter: accepted, again, late or refused."""
+        found = await self._way.call("report", parcel.to_dict())
         for one, answer in zip(parcel.ends, found["answers"], strict=True):
             _log.info("%s#%s: %s", *one.fenced, answer)
-        return list(found["answers"])
 
     def give_back(self, unit: str, attempt: int, why: str) -> None:
         """Nothing of it was done. It is told as long as the head's lease lasts; then that ends it."""
