@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.fleet_head import HeadOptions, check_network
+from handrail.cli.fleet_head import BEAT, HeadOptions, check_network
 from handrail.clock import ManualClock
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceBusy, InvalidAction
-from handrail.fleet.fence import HostFence
+from handrail.fleet.agent import IDLE_BEATS
+from handrail.fleet.fence import HostFence, check_lease
 from handrail.fleet.underway import AttemptFence
 from handrail.flow.document import loads
 from handrail.flow.write import write
@@ -116,6 +117,12 @@ def options(**given: object) -> HeadOptions:
         "lease": 8.0, "ray": False, "ray_port": 6390, "redis": None,
     }  # fmt: skip
     return HeadOptions(**{**usual, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("lease_s", [5.0, 8.0, 60.0, 600.0])
+def test_hosts_beat_slower_the_longer_the_lease_is_and_always_often_enough(lease_s: float) -> None:
+    check_lease(lease_s * 1000, lease_s * 1000 * BEAT)
+    assert lease_s * 1000 * BEAT * IDLE_BEATS < lease_s * 1000 / 2
 
 
 @pytest.mark.parametrize(

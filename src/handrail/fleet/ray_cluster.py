@@ -78,7 +78,8 @@ class RayPlace:
 
     @property
     def temp(self) -> Path:
-        """Short: Ray puts sockets there, whose paths have at most 107 bytes."""
+        """Short: Ray puts sockets there, whose paths have at most 107 bytes. Ray opens its own folder to
+        everybody who can reach it, so it lies in one that nobody else can."""
         mark = hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
         return Path(f"/tmp/handrail-ray-{os.getuid()}-{mark}")  # noqa: S108  (made with mode 0700)
 
@@ -143,7 +144,7 @@ class RayNode:
         log = (self.place.temp / "start.log").open("ab")
         command = [
             *program, "start", "--block", f"--node-ip-address={self.place.ip}",
-            "--include-log-monitor=false", "--disable-usage-stats", f"--temp-dir={self.place.temp}",
+            "--include-log-monitor=false", "--disable-usage-stats", f"--temp-dir={self.place.temp / 'r'}",
             "--num-cpus=1", f"--object-store-memory={OBJECT_STORE}", *self.place.ports(), *self.arguments,
         ]  # fmt: skip
         with log:
