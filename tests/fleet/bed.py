@@ -164,7 +164,7 @@ class Bed:
     def alive(self) -> set[str]:
         with suppress(sqlite3.Error):
             now = time.time() * 1000
-            rows = self.rows("SELECT name FROM hosts WHERE heard_ms > ?", now - 3_000)
+            rows = self.rows("SELECT name FROM hosts WHERE heard_ms > ?", now - 5_000)
             return {str(name) for (name,) in rows}
         return set()
 

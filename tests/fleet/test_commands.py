@@ -197,8 +197,7 @@ def test_a_host_without_a_head_starts_a_private_fleet_and_goes_down_when_told(
 ) -> None:
     made = PlainFleet(tmp_path_factory.mktemp("private"))
     host = made.start("alone", "fleet", "host", "--phones", "1", "--name", "alone")
-    home = made.folder / "alone" / "fleet" / "head"
-    env = {**made.env("alone"), "HANDRAIL_HOME": str(home)}
+    env = made.env("alone")
 
     def command(*line: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([*PROGRAM, *line], env=env, capture_output=True, text=True)
@@ -209,6 +208,7 @@ def test_a_host_without_a_head_starts_a_private_fleet_and_goes_down_when_told(
         assert told.returncode == 0, told.stdout + told.stderr
         assert command("fleet", "down").returncode == 0
         host.wait(60)
+        assert command("fleet", "status").returncode == 2, "nothing of it is left to speak to"
     finally:
         host.terminate()
         host.wait(30)

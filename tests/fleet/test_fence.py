@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from handrail.cli.fleet_head import HeadOptions, check_network
+from handrail.cli.fleet_head import BEAT, HeadOptions, check_network
 from handrail.clock import ManualClock
 from handrail.engine.events import Caller
 from handrail.engine.leases import Holder, Leases
 from handrail.errors import DeviceBusy, InvalidAction
-from handrail.fleet.agent import AttemptFence
-from handrail.fleet.fence import HostFence
+from handrail.fleet.agent import IDLE_BEATS
+from handrail.fleet.fence import HostFence, check_lease
+from handrail.fleet.underway import AttemptFence
 from handrail.flow.document import loads
 from handrail.flow.write import write
 from handrail.protocol.device import PressKey
@@ -24,7 +25,7 @@ async def touch_after_the_end(folder: Path) -> None:
         host = await fleet.add("one", phones=1)
         phone, clock = host.phones.phones["sim-1"], ManualClock()
         assert phone.simulated is not None
-        fence = HostFence(clock, 8_000)
+        fence = HostFence(clock, 8_000, clock.monotonic_ms())
         caller = Caller("u#1", "flow", "flow", fence=AttemptFence(fence, ("u", 1)))
         good = await phone.session.run(PressKey(key="home"), reason="it counts", caller=caller)
         assert good.delivery == "delivered"
@@ -34,7 +35,11 @@ async def touch_after_the_end(folder: Path) -> None:
         assert (late.failure_code, late.delivery) == ("CANCELLED", "not_delivered")
         assert len(phone.simulated.input_log) == before
         fence.renewed(clock.monotonic_ms())
-        assert (await phone.session.run(PressKey(key="home"), reason="again", caller=caller)).success
+        late = await phone.session.run(PressKey(key="home"), reason="the head is back", caller=caller)
+        assert late.delivery == "not_delivered", "an attempt that had to stop does not go on"
+        assert len(phone.simulated.input_log) == before
+        newer = Caller("u#2", "flow", "flow", fence=AttemptFence(fence, ("u", 2)))
+        assert (await phone.session.run(PressKey(key="home"), reason="again", caller=newer)).success
 
 
 def test_nothing_is_dispatched_after_half_the_lease(tmp_path: Path) -> None:
@@ -112,6 +117,12 @@ def options(**given: object) -> HeadOptions:
         "lease": 8.0, "ray": False, "ray_port": 6390, "redis": None,
     }  # fmt: skip
     return HeadOptions(**{**usual, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("lease_s", [5.0, 8.0, 60.0, 600.0])
+def test_hosts_beat_slower_the_longer_the_lease_is_and_always_often_enough(lease_s: float) -> None:
+    check_lease(lease_s * 1000, lease_s * 1000 * BEAT)
+    assert lease_s * 1000 * BEAT * IDLE_BEATS < lease_s * 1000 / 2
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handrail.errors import ActionRejected, InvalidAction
-from handrail.fleet.orders import KEY_NAME, head_key, read_order, signed_order, trusted_key
+from handrail.fleet.orders import KEY_NAME, OrderedHost, head_key, read_order, signed_order, trusted_key
 from handrail.transparency.note import LOG, SignerKey
 from tests.fleet.lab import Lab, lab, unit
 
@@ -101,16 +101,18 @@ def test_people_at_the_head_take_over_touch_and_hand_back_a_phone_of_a_host(tmp_
     asyncio.run(take_and_touch(tmp_path))
 
 
-def test_an_order_counts_only_with_the_heads_signature_for_this_host_and_once(tmp_path: Path) -> None:
+def test_an_order_counts_only_with_the_heads_signature_for_this_process_and_once(tmp_path: Path) -> None:
     key, other = head_key(tmp_path), SignerKey.make(KEY_NAME, LOG)
-    good = signed_order(key, "one", 7, "stop", {})
-    assert read_order(good, key.verifier, "one", 6)["kind"] == "stop"
+    one, two, later = OrderedHost("one", "i1"), OrderedHost("two", "i1"), OrderedHost("one", "i2")
+    good = signed_order(key, one, 7, "stop", {})
+    assert read_order(good, key.verifier, one, 6)["kind"] == "stop"
     for text, host, after in (
-        (signed_order(other, "one", 7, "stop", {}), "one", 6),
-        (good, "two", 6),
-        (good, "one", 7),
-        (good.replace('"kind": "stop"', '"kind": "take"'), "one", 6),
-        ("nonsense", "one", 0),
+        (signed_order(other, one, 7, "stop", {}), one, 6),
+        (good, two, 6),
+        (good, later, 6),
+        (good, one, 7),
+        (good.replace('"kind": "stop"', '"kind": "take"'), one, 6),
+        ("nonsense", one, 0),
     ):
         with pytest.raises(ActionRejected):
             read_order(text, key.verifier, host, after)

@@ -7,9 +7,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from handrail.fleet.ray_cluster import RayPlace
 from tests.fleet.bed import HTTP, RAY, TOKEN, Bed, bed, why_not
 from tests.fleet.faults import FAULTS, journals_hold, story
 
@@ -94,6 +96,28 @@ def ask(lab: Bed, path: str, token: str | None) -> bytes:
     space = lab.space(2)
     told = subprocess.run(["ip", "netns", "exec", space, sys.executable, "-c", code], capture_output=True)
     return told.stdout
+
+
+def test_nobody_else_enters_the_folders_of_ray(lab: Bed) -> None:
+    """Ray opens its own to everybody; the one around it keeps them out."""
+    for name in ("head", "h1", "h2"):
+        place = RayPlace("localhost", RAY, lab.home(name))
+        assert place.temp.stat().st_mode & 0o777 == 0o700
+        assert [one.name for one in place.temp.iterdir() if one.is_dir()] == ["r"]
+
+
+def test_no_process_of_the_fleet_has_a_secret_on_its_command_line(lab: Bed) -> None:
+    """But the run's token that the bed itself gives by hand."""
+    config = lab.home("head") / "config"
+    ray, host = ((config / name).read_text().strip() for name in ("fleet-ray.token", "fleet-host.secret"))
+    lines = [Path(f"/proc/{pid}/cmdline").read_bytes().decode() for n in range(3) for pid in lab.pids(n)]
+    assert any("raylet" in line for line in lines), "else this proves nothing"
+    assert not [line for line in lines for secret in (ray, host) if secret in line]
+    for name in ("head", "h1", "h2"):
+        assert ray not in lab.log(name)
+        assert host not in lab.log(name)
+    for one in config.iterdir():
+        assert one.stat().st_mode & 0o077 == 0, one
 
 
 def test_only_the_listed_ports_are_open_at_the_head(lab: Bed) -> None:

@@ -1,10 +1,10 @@
 """Units are data: what a caller may hand in, and which phones it may run on."""
 
 import asyncio
-import contextlib
 import hashlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from handrail.fleet.attempt_book import digest_of
 from handrail.fleet.fence import check_lease
 from handrail.fleet.flow_unit import FlowKind
 from handrail.fleet.proof import check_attempt
-from handrail.fleet.ray_cluster import RayPlace, need_ray
-from handrail.fleet.transport import check_versions, secret_file, versions
+from handrail.fleet.ray_cluster import RayPlace, need_ray, own_folder
+from handrail.fleet.transport import check_versions, join_token, secret_file, versions
 from handrail.fleet.unit_kind import UnitStage, kind_of
 from tests.fleet.lab import lab, unit
 
@@ -81,9 +81,10 @@ async def each_phone(folder: Path) -> None:
         forged = {"unit": f"{run}.1", "attempt": 1, "ended": "accepted", "result": {"outcome": "passed"}}
         for name in keys:
             before = fleet.head.proof(f"{run}.1", 1)
-            told = {"name": name, "report": forged, "proof": {"ended": "", "places": [], "checkpoint": ""}}
-            with contextlib.suppress(InvalidAction):
-                assert (await fleet.head.answer("report", told))["answer"] == "late"
+            proof = {"ended": "", "places": [], "checkpoint": ""}
+            who = {"name": name, "incarnation": fleet.hosts[name].agent.incarnation}
+            told = {**who, "files": {}, "reports": [{"report": forged, "proof": proof}]}
+            assert (await fleet.head.answer("report", told))["answers"][0] in ("late", "refused")
             assert fleet.head.proof(f"{run}.1", 1) == before, "nobody changes a proof that counts"
         for broken in broken_ones(one, keys):
             with pytest.raises(Exception, match=r"."):
@@ -142,15 +143,76 @@ def test_files_are_resumed_kept_once_and_believed_by_their_hash_alone(tmp_path: 
     assert kept.get("0" * 64) is None
     with pytest.raises(StoreFull):
         kept.put("1" * 64, 0, 91, b"x")
+    kept.put("2" * 64, 0, 80, b"x")
+    with pytest.raises(StoreFull):
+        kept.put("3" * 64, 0, 20, b"x")
+    with pytest.raises(StoreFull):
+        kept.keep(hashlib.sha256(b"y" * 20).hexdigest(), b"y" * 20)
+    assert sum(one.stat().st_size for one in tmp_path.rglob("*") if one.is_file()) <= 100
+    with pytest.raises(InvalidAction, match="hash"):
+        kept.keep("4" * 64, b"x")
     for wrong in ("../passwd", "", "A" * 64):
         with pytest.raises(InvalidAction):
             kept.get(wrong)
 
 
+def test_two_hosts_that_bring_the_same_file_at_the_same_moment_bring_it_whole(tmp_path: Path) -> None:
+    kept, data = Artefacts(tmp_path), bytes(range(256)) * 40
+    name = hashlib.sha256(data).hexdigest()
+
+    def bring(_: int) -> None:
+        done = 0
+        while done < len(data):
+            done = kept.put(name, done, len(data), data[done : done + 100])
+
+    with ThreadPoolExecutor(4) as hosts:
+        list(hosts.map(bring, range(4)))
+    assert kept.get(name) == data
+
+
+@pytest.mark.parametrize("far", ["../secret.yaml", "/etc/hostname", "inner/../../secret.yaml"])
+def test_a_flow_of_a_caller_runs_no_file_of_the_host(tmp_path: Path, far: str) -> None:
+    """Also not one that can't be read as a flow: its words would come back in the error."""
+    (tmp_path / "secret.yaml").write_text("the word is: xyzzy\n: [")
+    folder = tmp_path / "unit"
+    (folder / "inner").mkdir(parents=True)
+    stage = UnitStage(None, None, [], None, folder, True, lambda: None)  # type: ignore[arg-type]
+    main = f"name: M\nsteps:\n  - run_flow: inner/one.yaml\n  - run_flow: {far}\n"
+    for text in (main, main.replace("inner/one", "deep")):
+        files = {
+            "main.yaml": text,
+            "inner/one.yaml": ONE,
+            "deep.yaml": f"name: D\nsteps:\n  - run_flow: {far}\n",
+        }
+        with pytest.raises(InvalidAction, match="leads out of the flow's folder") as told:
+            asyncio.run(FlowKind().run({"files": files, "main": "main.yaml"}, stage))
+        assert "xyzzy" not in str(told.value)
+
+
+def test_a_folder_of_ray_that_somebody_else_made_is_not_used(tmp_path: Path) -> None:
+    own_folder(tmp_path / "own")
+    assert (tmp_path / "own").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "wide").mkdir(mode=0o755)
+    (tmp_path / "link").symlink_to(tmp_path / "own")
+    for name in ("wide", "link"):
+        with pytest.raises(InvalidAction):
+            own_folder(tmp_path / name)
+
+
+def test_a_token_of_hosts_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "fleet-host.token"
+    path.write_text("token.secret\n")
+    path.chmod(0o600)
+    assert join_token(path) == ("token", "secret")
+    path.chmod(0o640)
+    with pytest.raises(InvalidAction, match="read by others"):
+        join_token(path)
+
+
 def test_other_versions_are_not_let_in() -> None:
     check_versions(versions())
     check_versions({**versions(), "ray": ""})
-    for name in ("handrail", "python"):
+    for name in ("handrail", "python", *(["ray"] if versions()["ray"] else [])):
         with pytest.raises(InvalidAction, match=name):
             check_versions({**versions(), name: "0.0.1"})
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from handrail.runtime import Runtime
 
 PORT = 8430
+BEAT = 1 / 8
+"""Of a lease, between two beats of a host: it may miss three before it has to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ async def _open(options: HeadOptions, runtime: Runtime, stack: AsyncExitStack) -
 
     home, clock = runtime.config.home, SteadyClock()
     folder, lease_ms = home / "fleet", options.lease * 1000
-    renew_ms = min(1_000.0, lease_ms / 4 - 250.0)
+    renew_ms = lease_ms * BEAT
     check_lease(lease_ms, renew_ms)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     ledger = SqliteLedger(folder / "fleet.db", clock, lease_ms=lease_ms)

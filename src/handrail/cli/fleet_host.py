@@ -148,14 +148,12 @@ async def _by_ray(settings: HostSettings, address: str, joining: JoinOptions) ->
 
 async def _private(settings: HostSettings, joining: JoinOptions) -> None:
     """A head of this very home's own, as a child, and this host by HTTP: nothing of it leaves the machine."""
-    from handrail.config import Config  # noqa: PLC0415
+    from handrail.fleet.client import private_head  # noqa: PLC0415
     from handrail.http.desk_file import DeskFile  # noqa: PLC0415
 
-    home = Path(settings.home)
-    head_home = home / "fleet" / "head"
-    head_home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    env = {**os.environ, "HANDRAIL_HOME": str(head_home)}
-    config = Config.from_env(env)
+    config = private_head({**os.environ, "HANDRAIL_HOME": settings.home})
+    config.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    env = {**os.environ, "HANDRAIL_HOME": str(config.home)}
     config.desk.unlink(missing_ok=True)
     child = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "handrail.cli.main", "fleet", "head", "--no-ray", "--port", "0", env=env
@@ -165,10 +163,11 @@ async def _private(settings: HostSettings, joining: JoinOptions) -> None:
             if child.returncode is not None:
                 raise HandrailError("The head of the private fleet ended", hint="Its words stand above.")
             await asyncio.sleep(0.1)
-        token = head_home / "config" / "fleet-host.token"
+        token = config.home / "config" / "fleet-host.token"
         joined = JoinOptions(notice.address, token, joining.bind, joining.ray_port, None)
         await _by_http(settings, notice.address, joined)
     finally:
         with suppress(ProcessLookupError):
             child.terminate()
         await child.wait()
+        config.desk.unlink(missing_ok=True)

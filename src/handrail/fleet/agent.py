@@ -10,57 +10,39 @@ import logging
 import secrets
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from handrail.clock import Clock
 from handrail.engine.events import Caller
-from handrail.errors import HandrailError, InvalidAction
+from handrail.errors import HandrailError, InvalidAction, StoreFull, Timeout
 from handrail.fleet.attempt_book import AttemptBook
 from handrail.fleet.fence import LEASE_MS, RENEW_MS, HostFence, SteadyClock, check_lease
+from handrail.fleet.host_identity import signed_hello
 from handrail.fleet.host_people import HostPeople
-from handrail.fleet.host_phones import HostPhone, HostPhones
+from handrail.fleet.host_phones import HostPhones
 from handrail.fleet.ledger import Ended, Fenced, HandedUnit, StaleHost
-from handrail.fleet.outbox import Outbox
+from handrail.fleet.orders import OrderedHost
+from handrail.fleet.outbox import HeadWay, Outbox, Parcel, SealedEnd
 from handrail.fleet.transport import FleetTransport, HeadAway, versions
+from handrail.fleet.underway import AttemptFence, Underway
 from handrail.fleet.unit_kind import UnitResult, UnitStage, kind_of
 from handrail.runtime import Runtime
 from handrail.waiting import Background, first, uninterrupted
 
 _log = logging.getLogger(__name__)
 CLAIM_WAIT_MS = 2_000.0
-"""So long the head may keep a claim until there is something to do."""
+"""So long the head may keep a claim until there is something to do. Phones that get free meanwhile wait."""
+IDLE_WAIT_MS = 5_000.0
+"""The same for a host that does nothing at all."""
+IDLE_BEATS = 2.5
+"""A host that does nothing beats so much slower: still well within half of the lease."""
 PAUSE_MS = 500.0
 """After a call that failed."""
-
-
-@dataclass(slots=True)
-class Underway:
-    """One attempt at work."""
-
-    handed: HandedUnit
-    phones: list[HostPhone]
-    stage: UnitStage | None = None
-    task: asyncio.Task[None] | None = None
-    ended: Ended = "accepted"
-    """How it will be reported, unless it ends by itself before."""
-    why: str = ""
-
-    @property
-    def fenced(self) -> Fenced:
-        return self.handed.unit, self.handed.attempt
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptFence:
-    """What the engine asks before every dispatch of one attempt."""
-
-    host: HostFence
-    attempt: Fenced
-
-    def check(self) -> None:
-        self.host.check()
+SICK_MS = 10_000.0
+"""A host that could not write an attempt down takes no other for so long: it would only use them up."""
+CUT_OFF = "the host was cut off from its head, and stopped itself"
 
 
 class HostAgent:
@@ -77,33 +59,37 @@ class HostAgent:
         clock: Clock | None = None,
     ) -> None:
         self.name = name
-        self.incarnation = secrets.token_hex(8)
+        self.incarnation = secrets.token_hex(16)
+        """Known to this process and the head: what is said in this host's name has it."""
         self._runtime = runtime
         self._phones = phones
         self._transport = transport
         self._limit = limit
         self._clock = clock or SteadyClock()
         self._book = AttemptBook(runtime)
-        self.outbox = Outbox(self._book, transport, name, runtime.config.home / "fleet", self._clock)
-        self.people = HostPeople(name, runtime, phones)
+        way = HeadWay(self._call, transport.put)
+        self.outbox = Outbox(self._book, way, name, runtime.config.home / "fleet", self._clock)
+        self.people = HostPeople(OrderedHost(name, self.incarnation), runtime, phones)
         self.people.says_no = self._says_no
         self.people.on_down = self._go_down
         self.is_down = False
         """It was told to end, and not to come back."""
         self._tasks = Background()
-        self._fence = HostFence(self._clock, LEASE_MS)
+        self._fence = HostFence(self._clock, LEASE_MS, self._clock.monotonic_ms())
+        self._pause_until_ms = 0.0
         self._renew_ms = RENEW_MS
         self._work: dict[Fenced, Underway] = {}
         self._is_cut_off = False
         self._finishing = asyncio.Event()
+        self._begun = asyncio.Event()
         self._told_to_end = asyncio.Event()
         self.stopped_in_ms: float | None = None
         """How long the last stop of everything took."""
 
     async def run(self) -> None:
         """Until it is cancelled, or a newer process of this host has begun."""
-        await self._hello()
         try:
+            await self._hello()
             ended = await first(
                 self._beating(),
                 self._guarding(),
@@ -142,25 +128,37 @@ class HostAgent:
 
     async def _hello(self) -> None:
         """Until the head answers; then what an earlier process of this host left behind is told."""
-        about = {"name": self.name, "incarnation": self.incarnation, "key": self._book.key()}
-        told = {**about, "about": versions(), "phones": [one.to_dict() for one in self._phones.told()]}
         while True:
-            sent = self._clock.monotonic_ms()
             try:
-                answer = await self._transport.call("hello", told)
-                break
-            except HeadAway as away:
-                _log.info("%s: %s", self.name, away)
+                answer = await self._show_itself()
+                self._renew_ms = float(answer["renew_ms"])
+                check_lease(float(answer["lease_ms"]), self._renew_ms)
+                self.people.trust(answer["head_key"])
+                for one in answer["left"]:
+                    report = await self._book.of_predecessor(_handed(one))
+                    if report is not None:
+                        await self.outbox.tell(Parcel([SealedEnd(report)]))
+                return
+            except (HeadAway, StoreFull, Timeout) as error:
+                _log.info("%s: %s", self.name, error)
                 await self._clock.sleep_ms(PAUSE_MS)
-        self._renew_ms = float(answer["renew_ms"])
-        check_lease(float(answer["lease_ms"]), self._renew_ms)
-        self._fence = HostFence(self._clock, float(answer["lease_ms"]))
-        self._fence.renewed(sent)
-        self.people.trust(answer["head_key"])
-        for one in answer["left"]:
-            report = await self._book.of_predecessor(_handed(one))
-            if report is not None:
-                await self.outbox.tell(report)
+
+    async def _show_itself(self) -> dict[str, Any]:
+        key = self._book.key()
+        word = (await self._transport.call("challenge", {}))["word"]
+        sent = self._clock.monotonic_ms()
+        told = {
+            "name": self.name,
+            "incarnation": self.incarnation,
+            "key": str(key.verifier),
+            "word": word,
+            "proof": signed_hello(key, self.name, self.incarnation, word),
+            "about": versions(),
+            "phones": [one.to_dict() for one in self._phones.told()],
+        }
+        answer: dict[str, Any] = await self._transport.call("hello", told)
+        self._fence = HostFence(self._clock, float(answer["lease_ms"]), sent)
+        return answer
 
     async def _call(self, name: str, more: Mapping[str, Any], wait_ms: float = 0.0) -> Any:
         data = {"name": self.name, "incarnation": self.incarnation, "wait_ms": wait_ms, **more}
@@ -172,25 +170,41 @@ class HostAgent:
     async def _beating(self) -> None:
         while True:
             sent = self._clock.monotonic_ms()
-            held = [*self._work, *(self.outbox.waiting - self._work.keys())]
-            progress = [[*one, self._said(one)] for one in held]
+            renewal = self._renewal()
             try:
-                phones = [one.to_dict() for one in self._phones.told()]
-                kept = await self._call("beat", {"held": progress, "phones": phones})
+                self._renewed(sent, renewal, await self._call("beat", renewal))
             except StaleHost:
                 raise
             except HandrailError as error:  # also of a head that is there and can't: its disk is full
                 _log.info("%s: %s", self.name, error)
-            else:
-                if not isinstance(kept, dict):
-                    raise HandrailError("the head answers a beat with nonsense")
-                self._fence.renewed(sent)
-                self._is_cut_off = False
-                for one, is_mine in zip(held, kept["held"], strict=True):
-                    if not is_mine:
-                        self._end(one, "accepted", "it was stopped")
             await self._phones.look()
-            await self._clock.sleep_ms(self._renew_ms - (self._clock.monotonic_ms() - sent))
+            await self._until_next_beat(sent)
+
+    def _renewal(self) -> dict[str, Any]:
+        """What keeps leases: a beat is nothing else, and a claim brings it along."""
+        held = [*self._work, *(self.outbox.waiting - self._work.keys())]
+        phones = [one.to_dict() for one in self._phones.told()]
+        return {"held": [[*one, self._said(one)] for one in held], "phones": phones}
+
+    def _renewed(self, sent: float, renewal: Mapping[str, Any], answer: Any) -> None:
+        if not isinstance(answer, dict):
+            raise HandrailError("the head answers with nonsense")
+        self._fence.renewed(sent)
+        self._is_cut_off = False
+        for (unit, attempt, _), is_mine in zip(renewal["held"], answer["held"], strict=True):
+            if not is_mine:
+                self._end((unit, attempt), "accepted", "it was stopped")
+
+    async def _until_next_beat(self, sent: float) -> None:
+        """A claim in between counts as one. An idle host that gets something to do beats at once."""
+        self._begun.clear()
+        is_idle = not self._work and not self.outbox.waiting
+        period = self._renew_ms * (IDLE_BEATS if is_idle else 1)
+        while (left := max(sent, self._fence.renewed_ms) + period - self._clock.monotonic_ms()) > 0:
+            if not is_idle:
+                await self._clock.sleep_ms(left)
+            elif await _set_within(self._begun, left):
+                return
 
     def _said(self, fenced: Fenced) -> str:
         """How far an attempt is."""
@@ -209,7 +223,7 @@ class HostAgent:
             if not self._is_cut_off:
                 self._is_cut_off = True
                 _log.warning("%s is cut off from its head, and stops everything", self.name)
-                await self._stop_all("cut_off", "the host was cut off from its head, and stopped itself")
+                await self._stop_all("cut_off", CUT_OFF)
             await self._clock.sleep_ms(self._renew_ms / 4)
 
     async def _claiming(self) -> None:
@@ -217,13 +231,14 @@ class HostAgent:
         while True:
             free = self._phones.free()
             room = min(len(free), self._limit - len(self._work))
-            if room <= 0 or self._fence.left_ms <= 0:
+            is_sick = self._clock.monotonic_ms() < self._pause_until_ms
+            if room <= 0 or self._fence.left_ms <= 0 or is_sick:
                 self._finishing.clear()
-                await self._some_end()
+                await _set_within(self._finishing, PAUSE_MS)
                 continue
             told = {"ask": ask, "free": [one.to_dict() for one in free], "limit": room}
             try:
-                given = await self._call("claim", told, CLAIM_WAIT_MS)
+                given = await self._claim(told)
             except StaleHost:
                 raise
             except HandrailError:
@@ -231,49 +246,52 @@ class HostAgent:
                 continue  # with the same ask: what was handed out meanwhile is handed out again
             ask = secrets.token_hex(8)
             for one in given["units"]:
-                await self._begin(_handed(one))
+                self._begin(_handed(one))
 
-    async def _some_end(self) -> None:
-        try:
-            async with asyncio.timeout(PAUSE_MS / 1000):
-                await self._finishing.wait()
-        except TimeoutError:
-            pass
+    async def _claim(self, told: Mapping[str, Any]) -> Any:
+        """One call for all that there is to say: what ended, what goes on, what could begin."""
+        async with self.outbox.along() as parcel:
+            wait_ms = CLAIM_WAIT_MS if self._work else IDLE_WAIT_MS
+            sent, renewal = self._clock.monotonic_ms(), self._renewal()
+            more = {**told, **renewal, **parcel.to_dict()}
+            given = await self._call("claim", more, 0.0 if parcel.ends else wait_ms)
+            self._renewed(sent, renewal, given)
+            return given
 
     # attempts
 
-    async def _begin(self, one: HandedUnit) -> None:
+    def _begin(self, one: HandedUnit) -> None:
         try:
             phones = self._phones.take(one.phones, one.unit)
         except InvalidAction as error:
-            await self.outbox.give_back(one.unit, one.attempt, error.message)
+            self.outbox.give_back(one.unit, one.attempt, error.message)
             return
-        work = Underway(one, phones)
+        fence = AttemptFence(self._fence, (one.unit, one.attempt))
+        work = Underway(one, phones, fence)
         self._work[work.fenced] = work
+        self._begun.set()
         work.task = self._tasks.start(self._attempt(work), f"{one.unit}#{one.attempt}")
 
     async def _attempt(self, work: Underway) -> None:
-        one = work.handed
-        caller = Caller(
-            f"{one.unit}#{one.attempt}",
-            "flow",
-            "flow",
-            asker=f"{one.unit}#{one.attempt}",
-            fence=AttemptFence(self._fence, work.fenced),
-        )
+        one, id_ = work.handed, f"{work.handed.unit}#{work.handed.attempt}"
+        caller = Caller(id_, "flow", "flow", asker=id_, fence=work.fence)
         began = False
         try:
             with tempfile.TemporaryDirectory(prefix="unit-", dir=self._folder()) as folder:
                 stage = work.stage = self._stage(work, caller, Path(folder))
+                work.fence.check()
                 await self._book.begin(one, caller, [phone.session.serial for phone in work.phones])
                 began = True
                 result = await self._run(work, stage)
                 await uninterrupted(self._write_down(work, stage, result))
         except asyncio.CancelledError:
             if not began:
-                await self.outbox.give_back(
-                    one.unit, one.attempt, work.why or "it was stopped before it began"
-                )
+                self.outbox.give_back(one.unit, one.attempt, work.why or "it was stopped before it began")
+        except Exception as error:  # of the host itself: its disk is full, its journal can't be written
+            _log.exception("%s: %s could not be written down", self.name, id_)
+            self._pause_until_ms = self._clock.monotonic_ms() + SICK_MS
+            if not began:
+                self.outbox.give_back(one.unit, one.attempt, f"{type(error).__name__}: {error}")
         finally:
             self._phones.give_back(work.phones, in_the_middle=work.ended != "accepted" or bool(work.why))
             self._work.pop(work.fenced, None)
@@ -290,7 +308,6 @@ class HostAgent:
     async def _run(self, work: Underway, stage: UnitStage) -> UnitResult:
         """What fails is a result, too: only a kill leaves none."""
         try:
-            self._fence.check()
             for phone in work.phones:
                 if phone.needs_reset:
                     await phone.reset()
@@ -310,6 +327,8 @@ class HostAgent:
 
     def _verdict(self, work: Underway, result: UnitResult) -> tuple[Ended, str]:
         """A flow that passed before the stop reached it has passed, as long as its host counted."""
+        if work.fence.is_closed:
+            return "cut_off", work.why or CUT_OFF
         if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self._fence.left_ms > 0:
             return "accepted", ""
         return work.ended, work.why
@@ -359,6 +378,13 @@ class HostAgent:
             one for one in self._work.values() if asker == f"flow {one.handed.unit}#{one.handed.attempt}"
         )
         return any(one.handed.body.get("refuse") is True for one in found)
+
+
+async def _set_within(event: asyncio.Event, duration_ms: float) -> bool:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(duration_ms / 1000):
+            return await event.wait()
+    return False
 
 
 def _handed(data: Mapping[str, Any]) -> HandedUnit:

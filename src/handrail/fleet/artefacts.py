@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from handrail.engine.journal.kept import replace_durably, sync_folder
 from handrail.errors import InvalidAction, StoreFull
 from handrail.fleet.unit_kind import MOST_ARTEFACT
 
@@ -33,6 +35,9 @@ class Artefacts:
         self._most = most_bytes
         self._remove_stale()
         self._bytes = sum(one.stat().st_size for one in self._whole.iterdir())
+        self._coming = {one.name: one.stat().st_size for one in self._parts.iterdir()}
+        """Bytes that are kept free for what has begun to come: all of each file, once its size is known."""
+        self._lock = threading.Lock()
 
     def _remove_stale(self) -> None:
         for one in self._parts.iterdir():
@@ -54,15 +59,27 @@ class Artefacts:
         """The next part; how much is here now. A part that does not fit is answered with what would."""
         if not 0 < total <= MOST_ARTEFACT:
             raise InvalidAction(f"a file of {total:,} bytes is not taken", path="total")
-        if (self._whole / _checked(name)).exists():
+        with self._lock:  # two hosts may bring the same file at the same moment
+            return self._put(_checked(name), offset, total, chunk)
+
+    def keep(self, name: str, data: bytes) -> None:
+        """A small file, all of it."""
+        with self._lock:
+            if (self._whole / _checked(name)).exists():
+                return
+            if hashlib.sha256(data).hexdigest() != name:
+                raise _wrong_hash(name)
+            self._must_have_room(name, len(data))
+            replace_durably(self._whole / name, data)
+            self._bytes += len(data)
+
+    def _put(self, name: str, offset: int, total: int, chunk: bytes) -> int:
+        if (self._whole / name).exists():
             return total
-        if self._bytes + total > self._most:
-            raise StoreFull(
-                f"the head's files have more than {self._most:,} bytes",
-                hint="Remove old runs from its folder; results count without their pictures.",
-            )
+        self._must_have_room(name, total)
         part = self._parts / name
         have = part.stat().st_size if part.exists() else 0
+        self._coming[name] = max(total, have)
         if offset != have or have + len(chunk) > total:
             return have
         with part.open("ab") as file:
@@ -73,16 +90,31 @@ class Artefacts:
             self._finish(part, name, total)
         return have + len(chunk)
 
+    def _must_have_room(self, name: str, total: int) -> None:
+        """Also for all of what has begun to come."""
+        others = sum(self._coming.values()) - self._coming.get(name, 0)
+        if self._bytes + others + total > self._most:
+            raise StoreFull(
+                f"the head's files have more than {self._most:,} bytes",
+                hint="Remove old runs from its folder; results count without their pictures.",
+            )
+
     def _finish(self, part: Path, name: str, total: int) -> None:
+        self._coming.pop(name, None)
         if hashlib.sha256(part.read_bytes()).hexdigest() != name:
             part.unlink()
-            raise InvalidAction(f"{name[:12]}… does not have the hash that it is named by", path="file")
+            raise _wrong_hash(name)
         part.replace(self._whole / name)
+        sync_folder(self._whole)
         self._bytes += total
 
     def get(self, name: str) -> bytes | None:
         path = self._whole / _checked(name)
         return path.read_bytes() if path.exists() else None
+
+
+def _wrong_hash(name: str) -> InvalidAction:
+    return InvalidAction(f"{name[:12]}… does not have the hash that it is named by", path="file")
 
 
 def _checked(name: str) -> str:

@@ -18,7 +18,7 @@ from handrail.engine.events import Caller
 from handrail.engine.journal.log import JournalLog
 from handrail.fleet.ledger import AttemptReport, Ended, Fenced, HandedUnit
 from handrail.runtime import Runtime
-from handrail.transparency.note import to_base64
+from handrail.transparency.note import SignerKey, to_base64
 
 TABLES = (
     """
@@ -110,14 +110,9 @@ class AttemptBook:
         why = f"the host's process ended in the middle; its last journal entry is {last}"
         return AttemptReport(one.unit, one.attempt, "lost", why=why, last_entry=str(last))
 
-    async def reported(self, fenced: Fenced) -> None:
+    async def reported(self, ends: Sequence[Fenced]) -> None:
         order = "UPDATE fleet_attempts SET reported = 1 WHERE unit = ? AND attempt = ?"
-        await self._store.write(lambda db: db.execute(order, fenced), durable=False)
-
-    async def last_entry(self, fenced: Fenced) -> str:
-        row = await self._row(fenced)
-        actions = await asyncio.to_thread(self._actions, row)
-        return str(max(actions.values(), default=row["began"]))
+        await self._store.write(lambda db: db.executemany(order, ends), durable=False)
 
     async def prove(self, ends: Sequence[BookedEnd]) -> dict[Fenced, dict[str, Any]]:
         """One checkpoint for all of them; for each, its end with its body and the places of its actions."""
@@ -144,11 +139,11 @@ class AttemptBook:
         finally:
             log.close()
 
-    def key(self) -> str:
-        """The journal's public key, which is who this host is."""
+    def key(self) -> SignerKey:
+        """The journal's key, which is who this host is."""
         log = JournalLog(self._home)
         try:
-            return str(log.signer().verifier)
+            return log.signer()
         finally:
             log.close()
 

@@ -33,7 +33,7 @@ class FleetClient:
     @classmethod
     def open(cls, address: str | None, env: Mapping[str, str], *, as_owner: bool = False) -> FleetClient:
         """By the variables, else by what a head of this home has left. `as_owner`: with a person's rights."""
-        own = DeskFile.read(Config.from_env(env).desk)
+        own = DeskFile.read(private_head(env).desk) or DeskFile.read(Config.from_env(env).desk)
         if address in (None, "", "local"):
             if own is None:
                 hint = "Give --fleet http://HEAD:8430, or start `handrail fleet head`."
@@ -90,6 +90,12 @@ class FleetClient:
             return self._line.ask("GET", f"/api/fleet/files/{quote(name)}", timeout_s=30)
         except InvalidAction:
             return None
+
+
+def private_head(env: Mapping[str, str]) -> Config:
+    """Of the head that `fleet host` without an address starts beside itself. Its notice ends with it."""
+    home = Config.from_env(env).home / "fleet" / "head"
+    return Config.from_env({**env, "HANDRAIL_HOME": str(home)})
 
 
 def _warn_of_plain_text(address: str, env: Mapping[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from typing import Any
@@ -14,6 +15,9 @@ from handrail.errors import ActionRejected, InvalidAction
 from handrail.fleet.head import FleetHead
 from handrail.fleet.transport import HOST_HEADER
 from handrail.http.responses import json_object, number
+
+_OWN = ("incarnation", "ask", "timer", "due_ms")
+"""Of the ledger and its hosts: whoever knows a host's incarnation could speak in its name."""
 
 
 def fleet_routes(head: FleetHead, host_token: str) -> list[Route]:
@@ -30,7 +34,6 @@ def fleet_routes(head: FleetHead, host_token: str) -> list[Route]:
         Route("/api/fleet/units/{unit}", door.unit),
         Route("/api/fleet/files/{name}", door.get_file),
         Route("/api/fleet/hosts/{host}/drain", door.drain, methods=["POST"]),
-        Route("/api/fleet/hosts/{host}/stop", door.stop_host, methods=["POST"]),
         Route("/api/fleet/hosts/{host}/down", door.down, methods=["POST"]),
     ]
 
@@ -65,7 +68,7 @@ class _Door:
     def _host(self, one: dict[str, Any]) -> dict[str, Any]:
         for held in one["held"]:
             held["said"] = self._head.progress.get((held["unit"], held["attempt"]), "")
-        return {key: value for key, value in one.items() if key not in ("timer", "due_ms")}
+        return {key: value for key, value in one.items() if key not in _OWN}
 
     async def submit(self, request: Request) -> JSONResponse:
         given = await json_object(request)
@@ -87,12 +90,13 @@ class _Door:
         if not unit.replace(".", "").isalnum():
             raise InvalidAction(f"{unit!r:.60} is no unit", path="unit")
         attempts = await self._head.do(lambda ledger: ledger.attempts(unit))
-        for one in attempts:
-            one["proof"] = self._head.proof(unit, one["attempt"])
-        return JSONResponse({"unit": unit, "attempts": attempts})
+        told = [{key: value for key, value in one.items() if key not in _OWN} for one in attempts]
+        for one in told:
+            one["proof"] = await asyncio.to_thread(self._head.proof, unit, one["attempt"])
+        return JSONResponse({"unit": unit, "attempts": told})
 
     async def get_file(self, request: Request) -> Response:
-        data = self._head.artefacts.get(request.path_params["name"])
+        data = await asyncio.to_thread(self._head.artefacts.get, request.path_params["name"])
         if data is None:
             raise InvalidAction("There is no such file", path="name")
         return Response(data, media_type="application/octet-stream")
@@ -105,17 +109,11 @@ class _Door:
         request.state.visitor.must_be_person("Draining a host")
         host, given = request.path_params["host"], await json_object(request)
         if given.get("forget") is True:
-            await self._head.do(lambda ledger: ledger.forget(host))
+            await self._head.forget(host)
         else:
             draining = given.get("draining", True) is True
             await self._head.do(lambda ledger: ledger.drain(host, draining))
         return JSONResponse(json.loads(json.dumps({"host": host, **given})))
-
-    async def stop_host(self, request: Request) -> JSONResponse:
-        """End what is being done on a host, or on one of its phones."""
-        given = await json_object(request)
-        body = {"phone": given.get("phone"), "by": request.state.visitor.name}
-        return JSONResponse(await self._head.people.order(request.path_params["host"], "stop", body))
 
     async def down(self, request: Request) -> JSONResponse:
         """End a host's agent for good."""

@@ -41,23 +41,29 @@ def check_lease(lease_ms: float, renew_ms: float) -> None:
 class HostFence:
     """Whether this host still counts. `sent_ms` is when the beat left, not when its answer came."""
 
-    def __init__(self, clock: Clock, lease_ms: float) -> None:
+    def __init__(self, clock: Clock, lease_ms: float, sent_ms: float) -> None:
         self._clock = clock
         self.half_ms = lease_ms / 2
-        self._renewed_ms = clock.monotonic_ms()
+        self.renewed_ms = sent_ms
 
     def renewed(self, sent_ms: float) -> None:
-        self._renewed_ms = max(self._renewed_ms, sent_ms)
+        """A call that left then was answered."""
+        self.renewed_ms = max(self.renewed_ms, sent_ms)
 
     @property
     def left_ms(self) -> float:
         """Until this host has to stop; 0 or less: it has to be still now."""
-        return self._renewed_ms + self.half_ms - self._clock.monotonic_ms()
+        return self.renewed_ms + self.half_ms - self._clock.monotonic_ms()
 
     def check(self) -> None:
         """Before every dispatch: a process that was frozen wakes up in the middle of an action."""
         if self.left_ms <= 0:
-            raise Cancelled(
-                "this host is cut off from its head, and does nothing more",
-                hint="It goes on by itself when the head answers again.",
-            )
+            raise cut_off()
+
+
+def cut_off() -> Cancelled:
+    """What whoever wants to act is told."""
+    return Cancelled(
+        "this host is cut off from its head, and does nothing more",
+        hint="It goes on by itself when the head answers again.",
+    )

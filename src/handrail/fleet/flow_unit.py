@@ -6,6 +6,7 @@ Both ends are here: `bundle` makes the data where the flow's files are, `records
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from handrail.flow.select_flows import real_path
 DEFAULT_ATTEMPTS = 3
 MOST_FILES = 500
 MOST_TEXT = 2_000_000
+MOST_RETRIES = 20
+"""Of a flow that failed, in one attempt. A caller's number is only a wish."""
 
 
 def bundle(
@@ -50,8 +53,7 @@ def bundle(
     texts[main] = document.text
     root = _common(list(texts))
     files = {str(path.relative_to(root)): text for path, text in texts.items()}
-    if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_TEXT:
-        raise InvalidAction(f"{document.name}: it and the files that it runs are too large for a fleet")
+    _check_size(document.name, files)
     said = ready.flow.attempts
     body = {
         "files": files,
@@ -68,6 +70,11 @@ def bundle(
     return UnitSpec(
         "flow", ready.flow.name, body, phones=phones, attempts=attempts, retry_lost=retry, once=once
     )
+
+
+def _check_size(name: str, files: Mapping[str, str]) -> None:
+    if len(files) > MOST_FILES or sum(map(len, files.values())) > MOST_TEXT:
+        raise InvalidAction(f"{name}: it and the files that it runs are too large for a fleet")
 
 
 def _sources(ready: FlowPlan) -> Iterator[Any]:
@@ -91,11 +98,11 @@ class FlowKind:
     """Runs one as `handrail run` does."""
 
     async def run(self, body: Mapping[str, Any], stage: UnitStage) -> UnitResult:
-        document = load(_unpack(body, stage.folder))
+        document = replace(load(_unpack(body, stage.folder)), within=real_path(stage.folder))
         env = {str(name): str(value) for name, value in body.get("env", {}).items()}
         runner = self._runner(plan(document, env), body, stage)
         records: list[FlowRecord] = []
-        for attempt in range(1, int(body.get("retries", 0)) + 2):
+        for attempt in range(1, min(int(body.get("retries", 0)), MOST_RETRIES) + 2):
             stage.renew()
             records.append(await runner.run(document, env, attempt=attempt))
             if records[-1].outcome != "failed":
@@ -142,6 +149,7 @@ class _FlowTold:
 def _unpack(body: Mapping[str, Any], folder: Path) -> Path:
     """The files in a folder of their own. A name that leads out of it is refused."""
     root = real_path(folder)
+    _check_size("the unit", body["files"])
     for name, text in body["files"].items():
         path = real_path(root / name)
         if not path.is_relative_to(root) or path == root:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
 from handrail.clock import Clock
 from handrail.engine.journal.kept import replace_durably
-from handrail.errors import InvalidAction
+from handrail.errors import InvalidAction, StoreFull
 from handrail.fleet.artefacts import Artefacts
 from handrail.fleet.fence import RENEW_MS
 from handrail.fleet.hand_out import spread
 from handrail.fleet.head_people import HeadPeople
+from handrail.fleet.host_identity import HostIdentities
 from handrail.fleet.ledger import AttemptReport, FleetPhone, HostHello, Ledger, StaleHost, UnitSpec
 from handrail.fleet.transport import check_versions
 from handrail.fleet.unit_kind import KINDS
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 SWEEP_MS = 500.0
 MOST_UNITS = 100_000
 MOST_WAIT_MS = 20_000.0
@@ -72,12 +76,15 @@ class FleetHead:
         self._renew_ms = renew_ms
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="fleet-ledger")
         self._news = _News()
+        self._identities = HostIdentities(people.heard)
+        self._heard_ms: dict[str, float] = {}
         self.progress: dict[tuple[str, int], str] = {}
         """What hosts said of their attempts last."""
 
     @property
     def calls(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         return {
+            "challenge": self._challenge,
             "hello": self._hello,
             "claim": self._claim,
             "beat": self._beat,
@@ -90,15 +97,23 @@ class FleetHead:
         }
 
     async def answer(self, name: str, data: Mapping[str, Any]) -> Any:
-        """One call of a host. A process that another one has replaced is told so."""
+        """One call of a host, in its own name. A process that another one has replaced is told so."""
         if name not in self.calls:
             raise InvalidAction(f"hosts can't ask {name!r:.60}")
         try:
+            if name not in ("challenge", "hello"):
+                await self._must_be(str(data["name"]), str(data["incarnation"]))
             return await self.calls[name](data)
         except StaleHost as stale:
             return {"stale": stale.message}
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidAction(f"{name}: {type(error).__name__}: {error}") from None
+
+    async def _must_be(self, name: str, incarnation: str) -> None:
+        """Raises `StaleHost` for whoever did not say hello as this host."""
+        if not self._identities.is_known(name, incarnation):
+            await self.do(lambda ledger: ledger.check(name, incarnation))
+            self._identities.believe(name, incarnation)
 
     async def do(self, work: Callable[[Ledger], T]) -> T:
         """On the ledger, one after the other, beside the event loop."""
@@ -119,13 +134,20 @@ class FleetHead:
 
     # hosts
 
+    async def _challenge(self, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        return {"word": self._identities.challenge()}
+
     async def _hello(self, data: Mapping[str, Any]) -> dict[str, Any]:
         check_versions(data["about"])
         phones = tuple(FleetPhone(**one) for one in data["phones"])
-        host = HostHello(str(data["name"]), data["incarnation"], data["key"], data["about"], phones)
+        who = (str(data["name"]), str(data["incarnation"]), str(data["key"]))
+        host = HostHello(*who, data["about"], phones)
         if not host.name or not host.name.replace("-", "").replace(".", "").replace("_", "").isalnum():
             raise InvalidAction(f"{host.name!r:.60} is no name of a host", hint="Use letters, digits, - . _")
+        shown = (str(data["word"]), str(data["proof"]))
+        self._identities.check_hello(host.name, host.incarnation, host.key, *shown)
         left = await self.do(lambda ledger: ledger.hello(host))
+        self._identities.believe(host.name, host.incarnation)
         return {
             "lease_ms": self._lease_ms,
             "renew_ms": self._renew_ms,
@@ -134,51 +156,66 @@ class FleetHead:
         }
 
     async def _claim(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Waits a little where there is nothing to do."""
+        """What the host says along with it counts first. Waits a little where there is nothing to do."""
+        if data["reports"]:
+            await self._report(data)
+        renewed = await self._beat(data)
         free = [FleetPhone(**one) for one in data["free"]]
-        asked = (data["name"], data["incarnation"], data["ask"], free, int(data["limit"]))
+        name = data["name"]
+        asked = (name, data["incarnation"], data["ask"], free, int(data["limit"]))
         wait_until = self._clock.monotonic_ms() + float(data.get("wait_ms", 0))
         while True:
             seen = self._news.count
-            given = await self.do(lambda ledger: ledger.claim(*asked))
+            given = await self.do(lambda ledger: ledger.claim(*asked)) if self._is_there(name) else []
             left = wait_until - self._clock.monotonic_ms()
             if given or left <= 0 or not await self._news.beyond(seen, left):
                 break
         if given:
             self._news.tell()
-        return {"units": [one.to_dict() for one in given]}
+        return {"units": [one.to_dict() for one in given], **renewed}
+
+    def _is_there(self, host: str) -> bool:
+        """Nothing is handed to a claim whose host has fallen silent while it waited: nobody would hear it."""
+        return self._clock.monotonic_ms() - self._heard_ms.get(host, 0.0) < self._lease_ms / 2
 
     async def _beat(self, data: Mapping[str, Any]) -> dict[str, Any]:
         held = [(str(unit), int(attempt)) for unit, attempt, _ in data["held"]]
         phones = [FleetPhone(**one) for one in data["phones"]]
         kept = await self.do(lambda ledger: ledger.beat(data["name"], data["incarnation"], held, phones))
+        self._heard_ms[data["name"]] = self._clock.monotonic_ms()
         for (unit, attempt, said), is_kept in zip(data["held"], kept, strict=True):
             if is_kept:
                 self.progress[unit, attempt] = str(said)[:200]
         return {"held": kept}
 
     async def _report(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The proof is on the disk before the result counts."""
-        report = AttemptReport(**data["report"])
-        if report.ended not in ("accepted", "lost", "cut_off", "given_back"):
-            raise InvalidAction(f"an attempt can't end as {report.ended!r:.60}")
-        known = await self.do(lambda ledger: ledger.attempts(report.unit))
-        own = [one for one in known if (one["attempt"], one["host"]) == (report.attempt, data["name"])]
-        if data.get("proof") is not None and own and own[0]["state"] != "accepted":
-            await asyncio.to_thread(self._keep_proof, report, data["name"], data["proof"])
-        answer = await self.do(lambda ledger: ledger.report(data["name"], report))
-        self.progress.pop((report.unit, report.attempt), None)
+        """Files and proofs are on the disk before a result counts."""
+        name, told = str(data["name"]), data["reports"]
+        reports = [AttemptReport(**one["report"]) for one in told]
+        await asyncio.to_thread(self._keep_files, data["files"])
+        open_ = await self.do(lambda ledger: [_is_open(ledger, name, one) for one in reports])
+        proofs = [one["proof"] if is_open else None for one, is_open in zip(told, open_, strict=True)]
+        await asyncio.to_thread(self._keep_proofs, name, reports, proofs)
+        answers = await self.do(lambda ledger: [_answer(ledger, name, one) for one in reports])
+        for one in reports:
+            self.progress.pop((one.unit, one.attempt), None)
         self._news.tell()
-        return {"answer": answer}
+        return {"answers": answers}
 
-    def _keep_proof(self, report: AttemptReport, host: str, proof: Mapping[str, Any]) -> None:
-        run = report.unit.partition(".")[0]
-        if not run.isalnum() or not report.unit.replace(".", "").isalnum():
-            raise InvalidAction(f"{report.unit!r:.60} is no unit")
-        folder = self.folder / "runs" / run / "proofs"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = folder / f"{report.unit}-{int(report.attempt)}.json"
-        replace_durably(path, json.dumps({"host": host, **proof}).encode())
+    def _keep_files(self, files: Mapping[str, str]) -> None:
+        for name, data in files.items():
+            try:
+                self.artefacts.keep(name, base64.b64decode(data, validate=True))
+            except (StoreFull, InvalidAction) as error:  # results count without their pictures
+                _log.warning("%s", error)
+
+    def _keep_proofs(self, host: str, reports: Sequence[AttemptReport], proofs: Sequence[Any]) -> None:
+        for report, proof in zip(reports, proofs, strict=True):
+            if proof is not None:
+                folder = self.folder / "runs" / report.unit.partition(".")[0] / "proofs"
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path = folder / f"{report.unit}-{report.attempt}.json"
+                replace_durably(path, json.dumps({"host": host, **proof}).encode())
 
     def proof(self, unit: str, attempt: int) -> dict[str, Any] | None:
         path = self.folder / "runs" / unit.partition(".")[0] / "proofs" / f"{unit}-{attempt}.json"
@@ -200,10 +237,11 @@ class FleetHead:
 
     async def _orders(self, data: Mapping[str, Any]) -> dict[str, Any]:
         wait_ms = min(float(data.get("wait_ms", 0)), MOST_WAIT_MS)
-        return {"orders": await self.people.wait_for_orders(data["name"], int(data["after"]), wait_ms)}
+        who = (str(data["name"]), str(data["incarnation"]))
+        return {"orders": await self.people.wait_for_orders(*who, int(data["after"]), wait_ms)}
 
     async def _obeyed(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        self.people.obeyed(int(data["number"]), data["told"])
+        self.people.obeyed(data["name"], int(data["number"]), data["told"])
         return {}
 
     # callers
@@ -232,10 +270,30 @@ class FleetHead:
             told = await self.do(lambda ledger: ledger.run(run))
         return told
 
+    async def forget(self, host: str) -> None:
+        await self.do(lambda ledger: ledger.forget(host))
+        self._identities.forget(host)
+
     async def stop(self, run: str) -> int:
         stopped = await self.do(lambda ledger: ledger.stop(run))
         self._news.tell()
         return stopped
+
+
+def _is_open(ledger: Ledger, host: str, report: AttemptReport) -> bool:
+    """Whether this host was given it, so that its name is one of ours, and no result of it counts yet."""
+    own = (one for one in ledger.attempts(report.unit) if one["attempt"] == report.attempt)
+    return any(one["host"] == host and one["state"] != "accepted" for one in own)
+
+
+def _answer(ledger: Ledger, host: str, report: AttemptReport) -> str:
+    if report.ended not in ("accepted", "lost", "cut_off", "given_back"):
+        raise InvalidAction(f"an attempt can't end as {report.ended!r:.60}")
+    try:
+        return ledger.report(host, report)
+    except InvalidAction as refused:  # the ledger knows nothing of it, and never will
+        _log.warning("%s", refused)
+        return "refused"
 
 
 def _spec(given: Any) -> UnitSpec:

@@ -16,7 +16,7 @@ from typing import Any
 from handrail.engine.approval import Answer
 from handrail.engine.approval.request import Request
 from handrail.errors import HandrailError, Timeout
-from handrail.fleet.orders import binding, signed_order
+from handrail.fleet.orders import OrderedHost, binding, signed_order
 from handrail.runtime import Runtime
 from handrail.transparency.note import SignerKey
 from handrail.waiting import Background
@@ -33,7 +33,9 @@ class HostOrders:
     """What waits for one host, in this process: people give orders again after a restart of the head."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[int, str]] = []
+        self.incarnation = ""
+        """Of the process that was heard of last."""
+        self.waiting: dict[int, str] = {}
         self.news = asyncio.Event()
 
 
@@ -46,12 +48,19 @@ class HeadPeople:
         self._orders: dict[str, HostOrders] = {}
         self._asked: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._tasks = Background()
-        self._results: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._results: dict[tuple[str, int], asyncio.Future[dict[str, Any]]] = {}
         self._last = 0
 
     @property
     def head_key(self) -> str:
         return str(self._key.verifier)
+
+    def heard(self, host: str, incarnation: str) -> None:
+        """A process of a host is there. What was meant for an earlier one is not for it."""
+        orders = self._orders.setdefault(host, HostOrders())
+        if orders.incarnation != incarnation:
+            orders.incarnation = incarnation
+            orders.waiting.clear()
 
     # questions
 
@@ -112,13 +121,18 @@ class HeadPeople:
     # orders
 
     async def order(self, host: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Have a host do it; what it told. Raises `Timeout` where it does not."""
+        """Have a host do it; what it told. Raises `Timeout` where it does not, and then it never will.
+
+        An answer to a question still may: it is bound to what was asked.
+        """
         self._last = number = max(self._last + 1, self._runtime.clock.now_ms())
         result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._results[number] = result
+        self._results[host, number] = result
         orders = self._orders.setdefault(host, HostOrders())
-        orders.waiting.append((number, signed_order(self._key, host, number, kind, body)))
-        del orders.waiting[:-KEPT]
+        to = OrderedHost(host, orders.incarnation)
+        orders.waiting[number] = signed_order(self._key, to, number, kind, body)
+        while len(orders.waiting) > KEPT:
+            del orders.waiting[next(iter(orders.waiting))]
         orders.news.set()
         try:
             async with asyncio.timeout(ANSWER_S):
@@ -128,24 +142,29 @@ class HeadPeople:
                 f"{host} has not answered", hint="`handrail fleet status` says if it is there."
             ) from None
         finally:
-            self._results.pop(number, None)
+            self._results.pop((host, number), None)
+            if kind != "answer":
+                orders.waiting.pop(number, None)
         if "code" in told:
             raise HandrailError(str(told.get("message")), hint=str(told.get("hint")))
         return told
 
-    async def wait_for_orders(self, host: str, after: int, wait_ms: float) -> list[str]:
+    async def wait_for_orders(self, host: str, incarnation: str, after: int, wait_ms: float) -> list[str]:
         """What is newer than `after`; waits for something."""
-        orders = self._orders.setdefault(host, HostOrders())
-        orders.waiting = [one for one in orders.waiting if one[0] > after]
+        self.heard(host, incarnation)
+        orders = self._orders[host]
+        self._last = max(self._last, after)  # the clock may have been set back since this number was given
+        for number in [one for one in orders.waiting if one <= after]:
+            del orders.waiting[number]
         if not orders.waiting:
             orders.news.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(0.0, wait_ms) / 1000):
                     await orders.news.wait()
-        return [text for _, text in orders.waiting]
+        return list(orders.waiting.values()) if orders.incarnation == incarnation else []
 
-    def obeyed(self, number: int, told: Mapping[str, Any]) -> None:
-        found = self._results.get(number)
+    def obeyed(self, host: str, number: int, told: Mapping[str, Any]) -> None:
+        found = self._results.get((host, number))
         if found is not None and not found.done():
             found.set_result(dict(told))
 

@@ -14,7 +14,7 @@ from handrail.engine.events import Caller
 from handrail.errors import HandrailError, InvalidAction
 from handrail.fleet.host_phones import HostPhone, HostPhones
 from handrail.fleet.ledger import StaleHost
-from handrail.fleet.orders import check_binding, question_data, read_order, trusted_key
+from handrail.fleet.orders import OrderedHost, check_binding, question_data, read_order, trusted_key
 from handrail.http.phone import Phones, phone_state, phone_tree
 from handrail.http.phone_pictures import shrink
 from handrail.protocol.read import action_from
@@ -33,8 +33,9 @@ Call = Callable[[str, Mapping[str, Any], float], Awaitable[Any]]
 class HostPeople:
     """Both ways, for one host."""
 
-    def __init__(self, name: str, runtime: Runtime, phones: HostPhones) -> None:
-        self._name = name
+    def __init__(self, own: OrderedHost, runtime: Runtime, phones: HostPhones) -> None:
+        self._own = own
+        self._name = own.name
         self._runtime = runtime
         self._phones = phones
         self._desk = Phones(runtime)
@@ -113,7 +114,7 @@ class HostPeople:
         if self._key is None:
             raise AssertionError("orders are heard before the head is known")
         try:
-            order = read_order(text, self._key, self._name, self._after)
+            order = read_order(text, self._key, self._own, self._after)
         except HandrailError as error:
             _log.warning("%s: %s", self._name, error)
             return

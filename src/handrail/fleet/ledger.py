@@ -117,6 +117,9 @@ class Ledger(Protocol):
         """Units for free phones. The same `ask` gets the same answer: one that was lost on its way is
         asked for again."""
 
+    def check(self, host: str, incarnation: str) -> None:
+        """Raises `StaleHost` unless this is the process that said hello last."""
+
     def beat(
         self, host: str, incarnation: str, held: Sequence[Fenced], phones: Sequence[FleetPhone]
     ) -> list[bool]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from handrail.engine.journal.key import make_key, read_key
 from handrail.errors import ActionRejected, InvalidAction
 from handrail.transparency.note import LOG, BadNote, Note, SignerKey, VerifierKey
 
-FIRST_LINE = "handrail fleet order v1"
+FIRST_LINE = "handrail fleet order v2"
 KEY_NAME = "handrail/fleet"
 BOUND = ("id", "device", "action", "digest", "fingerprint")
 """What an answer has to repeat of its question, letter by letter."""
@@ -47,14 +48,22 @@ def trusted_key(home: Path, told: str) -> VerifierKey:
     return known
 
 
-def signed_order(key: SignerKey, host: str, number: int, kind: str, body: Mapping[str, Any]) -> str:
+@dataclass(frozen=True, slots=True)
+class OrderedHost:
+    """Whom an order is for: one process of one host. The next one does not do what was meant for it."""
+
+    name: str
+    incarnation: str
+
+
+def signed_order(key: SignerKey, to: OrderedHost, number: int, kind: str, body: Mapping[str, Any]) -> str:
     """One line of JSON, signed. `number` only grows: an order that was heard once is not heard again."""
-    told = {"host": host, "number": number, "kind": kind, "body": dict(body)}
+    told = {"number": number, "kind": kind, "body": dict(body)} | asdict(to)
     return str(Note.signed(f"{FIRST_LINE}\n{json.dumps(told, sort_keys=True)}\n", key))
 
 
-def read_order(text: str, key: VerifierKey, host: str, after: int) -> dict[str, Any]:
-    """Raises `ActionRejected` unless the head signed it, for this host, and it is new."""
+def read_order(text: str, key: VerifierKey, own: OrderedHost, after: int) -> dict[str, Any]:
+    """Raises `ActionRejected` unless the head signed it, for this process, and it is new."""
     try:
         note = Note.parse(text)
         note.check([key])
@@ -64,7 +73,8 @@ def read_order(text: str, key: VerifierKey, host: str, after: int) -> dict[str, 
         raise ActionRejected(
             f"an order was not signed by the head: {error}", hint="It was not obeyed."
         ) from None
-    if first != FIRST_LINE or end or told.get("host") != host or told.get("number", 0) <= after:
+    is_own = (told.get("name"), told.get("incarnation")) == (own.name, own.incarnation)
+    if first != FIRST_LINE or end or not is_own or told.get("number", 0) <= after:
         raise ActionRejected("an order is for another host, or an old one", hint="It was not obeyed.")
     return dict(told)
 

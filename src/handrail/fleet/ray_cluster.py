@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -34,6 +35,22 @@ PORTS = {
     "max-worker-port": 39,
 }
 """Counted from the first one, which the head itself listens on."""
+QUIET = {
+    "RAY_task_events_report_interval_ms": "0",
+    "RAY_enable_timeline": "0",
+    "RAY_enable_metrics_collection": "0",
+    "RAY_event_stats": "0",
+    "RAY_event_stats_print_interval_ms": "0",
+    "RAY_debug_dump_period_milliseconds": "0",
+    "RAY_memory_monitor_refresh_ms": "0",
+    "RAY_raylet_report_resources_period_milliseconds": "1000",
+    "RAY_raylet_check_gc_period_milliseconds": "10000",
+    "RAY_gcs_pull_resource_loads_period_milliseconds": "10000",
+    "RAY_kill_idle_workers_interval_ms": "5000",
+    "RAY_local_fs_monitor_interval_ms": "60000",
+}
+"""What Ray measures and writes about itself, and looks at ten times a second by itself: one actor on each
+machine needs none of it, and it is most of what a fleet at rest costs."""
 OBJECT_STORE = 100_000_000
 """Bytes: nothing that lasts is kept there."""
 JOIN_S = 60.0
@@ -61,7 +78,8 @@ class RayPlace:
 
     @property
     def temp(self) -> Path:
-        """Short: Ray puts sockets there, whose paths have at most 107 bytes."""
+        """Short: Ray puts sockets there, whose paths have at most 107 bytes. Ray opens its own folder to
+        everybody who can reach it, so it lies in one that nobody else can."""
         mark = hashlib.sha256(str(self.home).encode()).hexdigest()[:8]
         return Path(f"/tmp/handrail-ray-{os.getuid()}-{mark}")  # noqa: S108  (made with mode 0700)
 
@@ -78,12 +96,21 @@ class RayPlace:
             "RAY_health_check_initial_delay_ms": "1000",
             "RAY_gcs_rpc_server_reconnect_timeout_s": "30",
             "RAY_DEDUP_LOGS": "0",
+            **QUIET,
             "HANDRAIL_NO_DAEMON": "1",
             **({"RAY_REDIS_ADDRESS": self.redis} if self.redis else {}),
         }
 
     def ports(self) -> list[str]:
         return [f"--{name}={self.port + number}" for name, number in PORTS.items()]
+
+
+def own_folder(path: Path) -> None:
+    """Made with mode 0700. Raises where somebody else was here first: its name can be guessed."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    seen = path.lstat()
+    if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & 0o077:
+        raise InvalidAction(f"{path} is not this user's own, or others may enter it", hint=f"Remove {path}.")
 
 
 _RAY = (
@@ -113,11 +140,11 @@ class RayNode:
 
     async def start(self) -> None:
         program = need_ray()
-        self.place.temp.mkdir(mode=0o700, parents=True, exist_ok=True)
+        own_folder(self.place.temp)
         log = (self.place.temp / "start.log").open("ab")
         command = [
             *program, "start", "--block", f"--node-ip-address={self.place.ip}",
-            "--include-log-monitor=false", "--disable-usage-stats", f"--temp-dir={self.place.temp}",
+            "--include-log-monitor=false", "--disable-usage-stats", f"--temp-dir={self.place.temp / 'r'}",
             "--num-cpus=1", f"--object-store-memory={OBJECT_STORE}", *self.place.ports(), *self.arguments,
         ]  # fmt: skip
         with log:
@@ -189,8 +216,12 @@ async def ray_head(place: RayPlace, address: str, joining: Path) -> AsyncIterato
     secret_file(place.token)
     resources = json.dumps({"handrail-head": 1000})
     node = RayNode(
-        place, ["--head", f"--port={place.port}", "--include-dashboard=false", f"--resources={resources}"]
-    )
+        place,
+        [
+            "--head", f"--port={place.port}", "--include-dashboard=false", "--no-monitor",
+            f"--resources={resources}",
+        ],
+    )  # fmt: skip
     await node.start()
     try:
         settings = {"address": address, "joining": str(joining)}
@@ -230,6 +261,7 @@ async def ray_host(
     if not place.token.exists():
         hint = f"Copy the head's config/{TOKEN_FILE} to {place.token}, mode 0600."
         raise InvalidAction("There is no token for Ray here", path="address", hint=hint)
+    secret_file(place.token)
     resources = json.dumps({f"handrail-host-{name}": 1})
     node = RayNode(place, [f"--address={address}", f"--resources={resources}"])
     await node.start()

@@ -223,7 +223,9 @@ class SqliteLedger:
         joined = "SELECT units.*, stopping FROM units JOIN runs ON runs.id = units.run WHERE units.id = ?"
         unit = db.execute(joined, (row["unit"],)).fetchone()
         given_back = unit["given_back"] + (report.ended == "given_back")
-        may_again = unit["retry_lost"] and unit["attempt"] - given_back < unit["attempts"]
+        may_again = (
+            unit["retry_lost"] and not unit["once"] and unit["attempt"] - given_back < unit["attempts"]
+        )
         state: UnitState
         match report.ended:
             case "accepted":
@@ -263,6 +265,10 @@ class SqliteLedger:
         with self._writing() as db:
             if not db.execute("DELETE FROM hosts WHERE name = ?", (host,)).rowcount:
                 raise _no_host(db, host)
+
+    def check(self, host: str, incarnation: str) -> None:
+        with self._reading() as db:
+            self._check_host(db, host, incarnation)
 
     def _check_host(self, db: sqlite3.Connection, host: str, incarnation: str) -> bool:
         """Whether it is being drained. Raises `StaleHost` for a process that another one has replaced."""

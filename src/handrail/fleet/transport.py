@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import secrets
+import select
 import ssl
 import sys
 import threading
@@ -35,8 +36,7 @@ def secret_file(path: Path) -> str:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        if path.stat().st_mode & 0o077:
-            raise InvalidAction(f"{path} can be read by others", hint=f"chmod 600 {path}") from None
+        _must_be_own(path)
         return path.read_text(encoding="ascii").strip()
     made = secrets.token_hex(32)
     with os.fdopen(handle, "w", encoding="ascii") as file:
@@ -44,9 +44,15 @@ def secret_file(path: Path) -> str:
     return made
 
 
+def _must_be_own(path: Path) -> None:
+    if path.stat().st_mode & 0o077:
+        raise InvalidAction(f"{path} can be read by others", hint=f"chmod 600 {path}")
+
+
 def join_token(path: str | Path) -> tuple[str, str]:
     """A program's token and the secret of hosts, from the file that a head has written."""
     try:
+        _must_be_own(Path(path))
         token, dot, secret = Path(path).read_text(encoding="utf-8").strip().rpartition(".")
     except OSError as error:
         raise InvalidAction(f"{path}: {error.strerror or error}", path="token") from None
@@ -121,6 +127,8 @@ class HttpLine:
         headers = {**self._headers, "Content-Type": "application/json" if method == "POST" else "x/bytes"}
         try:
             line = self._line(timeout_s)
+            if _has_ended(line):  # the head closes lines that were idle for some seconds
+                line.close()
             line.request(method, path, body, headers)
             response = line.getresponse()
             data = response.read()
@@ -156,14 +164,24 @@ class HttpLine:
                 line.close()
 
 
+def _has_ended(line: http.client.HTTPConnection) -> bool:
+    """Whether the other side has closed a line that is open here: it can be read, and nothing may come."""
+    if line.sock is None:
+        return False
+    looking = select.poll()  # hosts have more than the 1,024 files that `select` knows
+    looking.register(line.sock, select.POLLIN)
+    return bool(looking.poll(0))
+
+
 def _told(status: int, data: bytes) -> HandrailError:
     try:
         told = json.loads(data)
     except ValueError:
         told = {}
-    if status in (502, 503, 504) or not isinstance(told, dict):
-        return HeadAway(f"the head answers {status}")
+    told = told if isinstance(told, dict) else {}
     kind = ERRORS.get(str(told.get("code")), HandrailError)
+    if status >= 500 and kind is HandrailError:  # it is there, and can't: whoever asks may ask again
+        return HeadAway(f"the head answers {status}")
     return kind(str(told.get("message") or f"the head answers {status}"), hint=told.get("hint"))
 
 

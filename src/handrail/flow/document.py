@@ -40,6 +40,8 @@ class FlowDocument:
     made: Flow | None = field(repr=False)
     missing: tuple[Problem, ...] = ()
     """Variables without a value where a text can't stand."""
+    within: Path | None = None
+    """Files that it runs lie in this folder, or are refused: it is somebody else's. None: anywhere."""
 
     @property
     def flow(self) -> Flow:
@@ -67,7 +69,7 @@ class FlowDocument:
 
     def bind(self, env: Mapping[str, str]) -> FlowDocument:
         """The same file with these values over its own `env`; every variable must have one."""
-        return make_document(self.root, self.path, self.text, [], env)
+        return replace(make_document(self.root, self.path, self.text, [], env), within=self.within)
 
     def given(self, path: StepPath) -> dict[str, Any]:
         """The step as it stands in the file: variables filled in, secrets not."""

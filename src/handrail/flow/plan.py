@@ -6,7 +6,7 @@ Whatever can be wrong without a phone is found here, before one is touched.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -248,6 +248,9 @@ class _Planner:
         """The steps of another file. It is told the command line's variables and its own, not ours."""
         folder = self._document.path.parent if self._document.path else Path()
         path = real_path(folder / step.file)
+        within = self._document.within
+        if within is not None and not path.is_relative_to(within):
+            raise self._wrong(at, f"{step.file} leads out of the flow's folder", "Name a file beside it.")
         if path in self._chain:
             ring = " → ".join(one.name for one in (*self._chain, path))
             raise self._wrong(at, f"{step.file} runs itself: {ring}", "Take one run_flow out of the ring.")
@@ -256,7 +259,7 @@ class _Planner:
         if not path.is_file():
             raise self._wrong(at, f"{step.file} does not exist", "Paths are relative to the file.")
         env = {**self._env, **step.env}
-        other = load(path).bind(env)
+        other = replace(load(path).bind(env), within=within)
         return _Planner(other, self._env, (*self._chain, path)).steps(other.flow.steps, ())
 
     def _wrong(self, at: At, message: str, hint: str) -> InvalidAction:
