@@ -11,7 +11,7 @@ from handrail.agent.model import AgentModel, Prompt, Reply
 from handrail.env import PhoneEnv
 from handrail.evaluation.baselines import BASELINES, reference
 from handrail.evaluation.env_task import EvalEnvTask
-from handrail.evaluation.load import load_templates
+from handrail.evaluation.load import load_tasks, load_templates
 from handrail.evaluation.run import EvaluationPlan, episode
 from handrail.evaluation.task import EvalTask
 from handrail.virtual_time import run_virtually
@@ -32,7 +32,16 @@ TASKS = [
     for template in load_templates(QUICK)
     for world in template.worlds
 ]
-EVERY = [template.id for template in load_templates()]
+PER_APP = 2
+
+
+def some_of_every_app() -> list[str]:
+    """What verdicts hang on is how an app tells what is on it: `make fuzz` tries all templates."""
+    found: dict[str, list[str]] = {}
+    for task in load_tasks():
+        for app in task.apps:
+            found.setdefault(app, []).append(task.id)
+    return sorted({name for names in found.values() for name in names[:PER_APP]})
 
 
 class Overheard:
@@ -79,7 +88,7 @@ def test_the_same_actions_get_the_same_verdict(task: EvalTask, who: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", some_of_every_app())
 def test_a_reference_gets_the_same_verdict(name: str) -> None:
     [template] = load_templates([name])
     for world in template.worlds:

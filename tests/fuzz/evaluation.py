@@ -2,6 +2,7 @@
 
 `handrail eval lint`: references pass, whoever knows nothing fails, no check is vacuous. FILE keeps what is
 proved; killed or stopped, it goes on there, and a template is proved anew when it or the code has changed.
+Then every reference once more in an environment for training, which must come to the same verdict.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ import time
 from pathlib import Path
 
 from handrail.cli.evaluate import evaluate
+from handrail.evaluation.load import load_templates
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.env.test_same_verdict import test_a_reference_gets_the_same_verdict
 
 
 def main() -> None:
@@ -21,8 +27,13 @@ def main() -> None:
     began = time.monotonic()
     try:
         evaluate(words, prog_name="handrail eval")
+    except SystemExit as ended:
+        if ended.code:
+            raise
     finally:
         print(f"{(time.monotonic() - began) / 60:.1f} minutes; proofs are in {file}")  # noqa: T201
+    for template in load_templates():
+        test_a_reference_gets_the_same_verdict(template.id)
 
 
 if __name__ == "__main__":
