@@ -3,14 +3,18 @@
     python bench/fleet.py throughput [--hosts 3 --phones 100 --units 600 --limit 8 --turns 3]
     python bench/fleet.py evaluate [--units 1000]
     python bench/fleet.py faults [--units 300]
+    python bench/fleet.py stop [--turns 5]
 
-Each is one command, prints its figures, and needs root for network namespaces. `make bench` runs them small.
+Each is one command and prints its figures; all but `stop` need root for network namespaces. `make bench` runs
+one of them small.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -21,6 +25,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.fleet.bed import Bed, bed, until, why_not
 from tests.fleet.faults import FAULTS, done, judge, left, story
+from tests.fleet.lab import lab, unit
+
+from handrail.fleet.fence import STOP_MS, SteadyClock
 
 FLOW = """
 name: Ten steps
@@ -218,9 +225,45 @@ def faults(given: argparse.Namespace) -> None:
             print(f"{name}: {story(made, given.units, [name], seconds=3_600)}", flush=True)
 
 
+IN_FLIGHT = {
+    "a wait": "name: Wait\nsteps:\n  - wait: 60000\n",
+    "a question": "name: Ask\nsteps:\n  - request_human_auth: {capability: permission, instruction: Why?}\n",
+    "actions": "name: Act\nsteps:\n" + "  - press_key: home\n" * 400,
+}
+
+
+async def stop_once(flow: str, folder: Path) -> float:
+    """From the moment at which a host that was cut off must stop, until its phone is free."""
+    clock = SteadyClock()
+    async with lab(folder) as fleet:
+        host = await fleet.add("one", phones=1)
+        await fleet.submit([unit(flow, folder)])
+        while host.phones.free():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.5)
+        host.line.is_cut = True
+        while not host.phones.free():
+            await asyncio.sleep(0.002)
+        fence = host.agent.fence
+        return clock.monotonic_ms() - (fence.renewed_ms + fence.half_ms)
+
+
+def stop(given: argparse.Namespace) -> None:
+    logging.disable(logging.WARNING)  # every host says that it was cut off
+    for name, flow in IN_FLIGHT.items():
+        took = []
+        for _ in range(given.turns):
+            with tempfile.TemporaryDirectory() as folder:
+                took.append(asyncio.run(stop_once(flow, Path(folder))))
+        told = ", ".join(f"{one:.0f}" for one in took)
+        print(f"{name}: {told} ms after its host must stop (goal {STOP_MS:g})")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["throughput", "evaluate", "faults"], default="throughput")
+    parser.add_argument(
+        "what", nargs="?", choices=["throughput", "evaluate", "faults", "stop"], default="throughput"
+    )
     parser.add_argument("--hosts", type=int, default=2)
     parser.add_argument("--phones", type=int, default=4)
     parser.add_argument("--units", type=int, default=24)
@@ -228,6 +271,9 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--plain", action="store_true", help="hosts join by HTTP, without Ray")
     given = parser.parse_args()
+    if given.what == "stop":
+        stop(given)
+        return
     if reason := why_not():
         print(f"skipped: {reason}")
         return

@@ -75,7 +75,7 @@ class HostAgent:
         self.is_down = False
         """It was told to end, and not to come back."""
         self._tasks = Background()
-        self._fence = HostFence(self._clock, LEASE_MS, self._clock.monotonic_ms())
+        self.fence = HostFence(self._clock, LEASE_MS, self._clock.monotonic_ms())
         self._pause_until_ms = 0.0
         self._renew_ms = RENEW_MS
         self._work: dict[Fenced, Underway] = {}
@@ -157,7 +157,7 @@ class HostAgent:
             "phones": [one.to_dict() for one in self._phones.told()],
         }
         answer: dict[str, Any] = await self._transport.call("hello", told)
-        self._fence = HostFence(self._clock, float(answer["lease_ms"]), sent)
+        self.fence = HostFence(self._clock, float(answer["lease_ms"]), sent)
         return answer
 
     async def _call(self, name: str, more: Mapping[str, Any], wait_ms: float = 0.0) -> Any:
@@ -189,7 +189,7 @@ class HostAgent:
     def _renewed(self, sent: float, renewal: Mapping[str, Any], answer: Any) -> None:
         if not isinstance(answer, dict):
             raise HandrailError("the head answers with nonsense")
-        self._fence.renewed(sent)
+        self.fence.renewed(sent)
         self._is_cut_off = False
         for (unit, attempt, _), is_mine in zip(renewal["held"], answer["held"], strict=True):
             if not is_mine:
@@ -200,7 +200,7 @@ class HostAgent:
         self._begun.clear()
         is_idle = not self._work and not self.outbox.waiting
         period = self._renew_ms * (IDLE_BEATS if is_idle else 1)
-        while (left := max(sent, self._fence.renewed_ms) + period - self._clock.monotonic_ms()) > 0:
+        while (left := max(sent, self.fence.renewed_ms) + period - self._clock.monotonic_ms()) > 0:
             if not is_idle:
                 await self._clock.sleep_ms(left)
             elif await _set_within(self._begun, left):
@@ -216,7 +216,7 @@ class HostAgent:
     async def _guarding(self) -> None:
         """A task of its own: it strikes also while a beat hangs."""
         while True:
-            left = self._fence.left_ms
+            left = self.fence.left_ms
             if left > 0:
                 await self._clock.sleep_ms(left)
                 continue
@@ -232,7 +232,7 @@ class HostAgent:
             free = self._phones.free()
             room = min(len(free), self._limit - len(self._work))
             is_sick = self._clock.monotonic_ms() < self._pause_until_ms
-            if room <= 0 or self._fence.left_ms <= 0 or is_sick:
+            if room <= 0 or self.fence.left_ms <= 0 or is_sick:
                 self._finishing.clear()
                 await _set_within(self._finishing, PAUSE_MS)
                 continue
@@ -266,7 +266,7 @@ class HostAgent:
         except InvalidAction as error:
             self.outbox.give_back(one.unit, one.attempt, error.message)
             return
-        fence = AttemptFence(self._fence, (one.unit, one.attempt))
+        fence = AttemptFence(self.fence, (one.unit, one.attempt))
         work = Underway(one, phones, fence)
         self._work[work.fenced] = work
         self._begun.set()
@@ -329,7 +329,7 @@ class HostAgent:
         """A flow that passed before the stop reached it has passed, as long as its host counted."""
         if work.fence.is_closed:
             return "cut_off", work.why or CUT_OFF
-        if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self._fence.left_ms > 0:
+        if work.ended == "cut_off" and result.outcome in ("passed", "failed") and self.fence.left_ms > 0:
             return "accepted", ""
         return work.ended, work.why
 
