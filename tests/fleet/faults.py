@@ -83,9 +83,16 @@ def hand_in(bed: Bed, units: int) -> str:
     flows.mkdir(exist_ok=True)
     for number in range(units):
         (flows / f"unit-{number:04}.yaml").write_text(FLOW, encoding="utf-8")
+    until(lambda: _hosts_there(bed) > 0, 150, "a host is back")
     told = bed.command("run", str(flows), "--fleet", f"http://{bed.address(0)}:8931", "--detach")
     assert told.returncode == 0, told.stderr
     return told.stdout.split()[1]
+
+
+def _hosts_there(bed: Bed) -> int:
+    """By the head's own word: a head that has just come back knows hosts that have not."""
+    told = bed.command("fleet", "status", "--json")
+    return sum(host["alive"] for host in json.loads(told.stdout)["hosts"]) if told.returncode == 0 else 0
 
 
 def done(bed: Bed, run: str) -> int:

@@ -5,6 +5,7 @@ import hashlib
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from handrail.fleet.artefacts import Artefacts
 from handrail.fleet.attempt_book import digest_of
 from handrail.fleet.fence import check_lease
 from handrail.fleet.flow_unit import FlowKind
+from handrail.fleet.hand_out import spread
+from handrail.fleet.ledger import UnitSpec
 from handrail.fleet.proof import check_attempt
 from handrail.fleet.ray_cluster import RayPlace, need_ray, own_folder
 from handrail.fleet.transport import check_versions, join_token, secret_file, versions
@@ -252,3 +255,17 @@ def test_ray_is_started_with_a_token_and_tells_nobody(tmp_path: Path) -> None:
     with pytest.raises(InvalidAction, match="read by others"):
         secret_file(place.token)
     assert need_ray()[0] == sys.executable
+
+
+def test_phones_that_are_away_are_not_told_as_phones_of_the_wrong_kind() -> None:
+    host = {
+        "name": "h1",
+        "alive": False,
+        "draining": False,
+        "phones": [{"serial": "a", "labels": {"sdk": 34}}],
+    }
+    spec = UnitSpec(kind="flow", name="One", body={}, where="sdk >= 33")
+    with pytest.raises(InvalidAction, match="hosts that are away or drained: h1"):
+        spread(spec, [host])
+    with pytest.raises(InvalidAction, match="none of the 1 phones fits"):
+        spread(replace(spec, where="sdk >= 35"), [host])

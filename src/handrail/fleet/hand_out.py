@@ -64,14 +64,7 @@ def spread(one: UnitSpec, hosts: Sequence[Mapping[str, Any]], *, each_device: bo
         if host["alive"] and not host["draining"]
     }
     if not any(fitting.values()):
-        known = sum(len(host["phones"]) for host in hosts)
-        raise InvalidAction(
-            f"{one.name}: none of the {known} phones fits --where {one.where!r}"
-            if known
-            else "There are no phones",
-            path="where",
-            hint="`handrail fleet phones` lists them with their labels.",
-        )
+        raise _none(one, hosts)
     if one.pins:
         _check_pins(one, fitting)
         return [one]
@@ -82,6 +75,25 @@ def spread(one: UnitSpec, hosts: Sequence[Mapping[str, Any]], *, each_device: bo
     if one.phones > 1:
         raise InvalidAction(f"{one.name} needs {one.phones} phones; --each-device is for flows on one")
     return [_pinned(one, f"{serial}@{host}") for host, serials in fitting.items() for serial in serials]
+
+
+def _none(one: UnitSpec, hosts: Sequence[Mapping[str, Any]]) -> InvalidAction:
+    """Phones that are away are not phones of the wrong kind."""
+    matches = where_of(one.where).matches
+    away = [
+        host["name"] for host in hosts if any(matches(phone["labels"]) for phone in host["phones"])
+    ]  # with a phone that fits, and away or draining
+    if away:
+        hint = "Hand it in again when `handrail fleet status` shows them."
+        return InvalidAction(
+            f"{one.name}: phones that fit are on hosts that are away or drained: {', '.join(away)}",
+            path="where",
+            hint=hint,
+        )
+    known = sum(len(host["phones"]) for host in hosts)
+    told = f"{one.name}: none of the {known} phones fits --where {one.where!r}"
+    hint = "`handrail fleet phones` lists them with their labels."
+    return InvalidAction(told if known else "There are no phones", path="where", hint=hint)
 
 
 def _pinned(one: UnitSpec, pin: str) -> UnitSpec:
