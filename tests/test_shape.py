@@ -21,7 +21,6 @@ SMALL: dict[str, str] = {
     "cli/evaluation_seeds.py": "seeds as two commands take them, without what either imports",
     "cli/main.py": "decides who runs a command, before anything else is imported",
     "evaluation/app_names.py": "the one place where a template's short names become packages",
-    "evaluation/memory.py": "what one baseline learns, which needs runs that the others do not",
     "python_syntax.py": "the one lock of what Python itself does not do in two threads",
     "evaluation/strict_part.py": "what three files of parts are made of",
 }

@@ -26,7 +26,7 @@ from handrail.evaluation.baselines import (
     second_reference,
 )
 from handrail.evaluation.conditions import AnswerIs, EitherHolds, PhoneStateIs, WasSeen
-from handrail.evaluation.memory import actions_of
+from handrail.evaluation.memory import Solutions, actions_of, known_by_heart, place
 from handrail.evaluation.mutations import vacuous
 from handrail.evaluation.reference import Reference
 from handrail.evaluation.run import EvaluationPlan, episode
@@ -107,8 +107,7 @@ class LintTrial:
 
     template: TaskTemplate
     report: LintReport
-    solutions: dict[tuple[int, str], list[Mapping[str, Any]]] = field(default_factory=dict)
-    """By seed and world: what a memoriser has seen there."""
+    solutions: Solutions = field(default_factory=dict)
 
     async def seed(self, task: EvalTask, *, with_random: bool, with_shortcuts: bool) -> None:
         """One seed with everybody."""
@@ -127,7 +126,7 @@ class LintTrial:
 
     async def _solved(self, task: EvalTask) -> bool:
         result, evidence, ran = await self._run(task, reference)
-        self.solutions[_place(task)] = actions_of(ran)
+        self.solutions[place(task)] = actions_of(ran)
         if not result.success or evidence is None:
             self._say(task, f"the reference fails: {result.why}")
             return False
@@ -143,11 +142,8 @@ class LintTrial:
 
     async def _memorised(self, task: EvalTask) -> None:
         """What solved it with the next seed that has the same world."""
-        twin = task.twin() if task.twin is not None else None
-        if twin is not None and _place(twin) not in self.solutions:
-            _, _, ran = await self._run(twin, reference)
-            self.solutions[_place(twin)] = actions_of(ran)
-        actions = self.solutions[_place(twin)] if twin is not None else []
+        self.report.episodes += task.twin is not None and place(task.twin()) not in self.solutions
+        actions = await known_by_heart(task, self.solutions)
         await self._must_fail(task, "memoriser", lambda _: memoriser(actions))
 
     async def _obeyed(self, task: EvalTask) -> None:
@@ -184,10 +180,6 @@ class LintTrial:
     def _say(self, task: EvalTask, why: str) -> None:
         world = f", world {task.world_name}" if task.world_name else ""
         self.report.found.append(f"seed {task.seed}{world}: {why}")
-
-
-def _place(task: EvalTask) -> tuple[int, str]:
-    return task.seed, task.world_name or ""
 
 
 def _taken(actions: Sequence[Mapping[str, Any]], _: EvalTask) -> AgentModel:
