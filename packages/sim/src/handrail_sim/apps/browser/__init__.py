@@ -1,0 +1,399 @@
+"""Browser: an address bar above a WebView-shaped tree, pages with links and a form."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
+
+from handrail_sim.apps.browser.pages import (
+    HOME,
+    Block,
+    Check,
+    Choice,
+    Heading,
+    Input,
+    Link,
+    Page,
+    Paragraph,
+    Picture,
+    Submit,
+    Web,
+    Where,
+    Written,
+    address,
+    complaint,
+    offline_page,
+    open_page,
+    submit_url,
+    web_of,
+)
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.intents import SEND, VIEW, Handles, Intent
+from handrail_sim.system.surroundings import is_online, place_for, transfer_ms
+from handrail_sim.system.web_engine import WebEngine
+from handrail_sim.system.world import mapping
+from handrail_sim.view import (
+    Style,
+    View,
+    button,
+    checkbox,
+    column,
+    field,
+    frame,
+    icon_button,
+    image,
+    progress,
+    row,
+    scroll,
+    text,
+)
+
+_SIZES = {1: 24.0, 2: 20.0}
+_KEYBOARDS = {"email": "email", "number": "number", "password": "password"}
+
+
+def document(browser: Main, page: Page) -> list[View]:
+    """The blocks of the page; a complaint stands below the field it is about."""
+    return [view for number, block in enumerate(page.blocks) for view in _views(browser, block, number)]
+
+
+def _views(browser: Main, block: Block, number: int) -> list[View]:
+    if isinstance(block, Where):
+        return [
+            text(browser.where(), cls="android.widget.TextView", key="where"),
+            button(block.words, browser.ask_place, "outlined", key=f"where:{number}"),
+        ]
+    views = [_view(browser, block, number)]
+    bubble = browser.state["bubble"]
+    if bubble and getattr(block, "name", "") == bubble[0]:
+        views.append(text(bubble[1], "error", cls="android.view.View", key="bubble"))
+    return views
+
+
+def _view(browser: Main, block: Written, number: int) -> View:
+    match block:
+        case Heading():
+            style = Style(kind="text", size=_SIZES.get(block.level, 16.0), bold=True)
+            return text(block.words, cls="android.widget.TextView", style=style, state="heading")
+        case Paragraph():
+            return text(block.words, cls="android.widget.TextView")
+        case Link():
+            return _link(browser, block, number)
+        case Picture():
+            return image(block.seed, cls="android.widget.Image", text=block.alt, width="fill", height=160.0)
+        case Input():
+            return _input_view(browser, block)
+        case Check():
+            checked = bool(browser.state["values"].get(block.name))
+            box = checkbox(
+                "",
+                checked,
+                partial(browser.set_value, block.name),
+                id=f"={block.name}",
+                desc=block.label,
+                width=48.0,
+            )
+            return row(
+                box, text(block.label, cls="android.widget.TextView"), cls="android.view.View", gap=8.0
+            )
+        case Choice():
+            return _choice(browser, block)
+        case Submit():
+            return button(block.words, partial(browser.submit, block.url), key=f"submit:{number}")
+
+
+def _link(browser: Main, link: Link, number: int) -> View:
+    style = Style(kind="text", size=16.0, color="primary")
+    return View(
+        cls="android.view.View",
+        key=f"link:{number}",
+        desc=link.words,
+        layout="frame",
+        clickable=True,
+        on_click=partial(browser.open, link.url),
+        padding=(0.0, 6.0),
+        children=[text(link.words, cls="android.widget.TextView", style=style)],
+    )
+
+
+def _input_view(browser: Main, block: Input) -> View:
+    """The id attribute of an element is its resource id, without a package."""
+    return column(
+        text(block.label, "label", cls="android.widget.TextView"),
+        field(
+            f"={block.name}",
+            str(browser.state["values"].get(block.name, "")),
+            hint=block.label,
+            on_change=partial(browser.set_value, block.name),
+            input_type=_KEYBOARDS.get(block.kind, "text"),
+            password=block.kind == "password",
+            multiline=block.kind == "area",
+        ),
+        cls="android.view.View",
+        gap=4.0,
+    )
+
+
+def _choice(browser: Main, block: Choice) -> View:
+    """A select element: a Spinner whose text is the chosen option."""
+    chosen = browser.state["values"].get(block.name, block.options[0])
+    return column(
+        text(block.label, "label", cls="android.widget.TextView"),
+        button(
+            chosen,
+            partial(browser.open_choices, block.name, block.options),
+            "outlined",
+            cls="android.widget.Spinner",
+            id=f"={block.name}",
+        ),
+        cls="android.view.View",
+        gap=4.0,
+    )
+
+
+_STYLE = (
+    "body{font:16px/1.5 sans-serif;margin:16px}form,p{margin:12px 0}label{display:block;margin:12px 0}"
+    "input:not([type=checkbox]),select,textarea,button{font:inherit;padding:8px;box-sizing:border-box}"
+    ".picture{height:160px;background:linear-gradient(#9cf,#69a)}"
+)
+
+
+def html_at(url: str, web: Web | None = None) -> str | None:
+    """The document at an address of the phone's own web; None for one that it does not have."""
+    if not (urlsplit(url).hostname or "").endswith(".example"):
+        return None
+    return html_of(open_page(url, web))
+
+
+def html_of(page: Page) -> str:
+    """The page; its fields belong to the form of its button."""
+    submit = next((block for block in page.blocks if isinstance(block, Submit)), None)
+    body = "".join(map(_written, page.blocks))
+    form = f'<form action="{escape(submit.url)}">{body}</form>' if submit is not None else body
+    head = "<meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    title = f"<title>{escape(page.title)}</title>"
+    return f"<!doctype html>{head}{title}<style>{_STYLE}</style>{form}"
+
+
+def _written(block: Block) -> str:  # noqa: PLR0911 - one for each kind
+    match block:
+        case Heading():
+            return f"<h{block.level}>{escape(block.words)}</h{block.level}>"
+        case Paragraph():
+            return f"<p>{escape(block.words)}</p>"
+        case Link():
+            return f'<p><a href="{escape(block.url)}">{escape(block.words)}</a></p>'
+        case Picture():
+            return f'<div class=picture role=img aria-label="{escape(block.alt)}"></div>'
+        case Input():
+            return f"<label>{escape(block.label)} {_input(block)}</label>"
+        case Check():
+            needed = " required" if block.required else ""
+            name = escape(block.name)
+            return f"<label><input type=checkbox id={name} name={name}{needed}> {escape(block.label)}</label>"
+        case Choice():
+            options = "".join(f"<option>{escape(option)}</option>" for option in block.options)
+            name = escape(block.name)
+            return f"<label>{escape(block.label)} <select id={name} name={name}>{options}</select></label>"
+        case Submit():
+            return f"<p><button>{escape(block.words)}</button></p>"
+        case _:
+            return f"<p>Your position is unknown</p><button type=button>{escape(block.words)}</button>"
+
+
+def _input(block: Input) -> str:
+    name, needed = escape(block.name), " required" if block.required else ""
+    if block.kind == "area":
+        return f"<textarea id={name} name={name}{needed}></textarea>"
+    return f"<input type={block.kind} id={name} name={name}{needed}>"
+
+
+LOADING_MS = 400
+PAGE_KB = 120.0
+WEB_VIEW = "android.webkit.WebView"
+WEB_NAME = "webview"
+
+
+class Main(Activity):
+    """`state["history"]` ends with the page in front; `values` is what its form holds."""
+
+    title = "Browser"
+    single_top = True
+
+    def on_create(self) -> None:
+        self.state.update(history=[], values={}, bubble=[], loading=False, offline=False, url="")
+        self.open(self.intent.data or HOME)
+
+    def on_new_intent(self, intent: Intent) -> None:
+        self.open(intent.data or HOME)
+
+    @property
+    def page(self) -> Page:
+        return (
+            offline_page(self.state["url"])
+            if self.state["offline"]
+            else open_page(self.state["url"], self.stored_web)
+        )
+
+    @property
+    def stored_web(self) -> Web:
+        return web_of(self.phone.world.get(self.app.package, {}))
+
+    def where(self) -> str:
+        place = place_for(self.phone, self.app.package)
+        if place is not None:
+            return f"You are at {place.latitude:.4f}, {place.longitude:.4f}"
+        return "Your position is unknown"
+
+    def ask_place(self) -> None:
+        self.request_permission("ACCESS_FINE_LOCATION", self.location_decided)
+
+    def location_decided(self, granted: bool) -> None:
+        if not granted:
+            self.toast("Location is blocked")
+
+    def build(self) -> View:
+        if self.phone.web is not None:
+            page = self.real_web(self.phone.web)
+            return column(self.bar(), page, height="fill")
+        return column(
+            self.bar(),
+            progress(60.0, id="progress") if self.state["loading"] else None,
+            self.web(),
+            height="fill",
+        )
+
+    def web(self) -> View:
+        """The widget, in it the document by its title, in it the body: what Chromium tells of itself."""
+        loading = self.state["loading"]
+        blocks = [] if loading else document(self, self.page)
+        body = column(*blocks, cls="android.view.View", padding=16.0, gap=12.0)
+        root = scroll(
+            body,
+            cls=WEB_VIEW,
+            text="" if loading else self.page.title,
+            key=f"page:{self.state['url']}",
+            focusable=True,
+        )
+        return frame(root, cls=WEB_VIEW, id=WEB_NAME, height="wrap", weight=1.0)
+
+    def real_web(self, engine: WebEngine) -> View:
+        """The same by a real engine, which has a history and forms of its own."""
+        engine.pages = partial(html_at, web=self.stored_web)
+        self.state["url"] = engine.address(self, WEB_NAME) or self.state["url"]
+        self.app.prefs("browser")["url"] = self.state["url"]
+        return engine.view(self, WEB_NAME, self.state["history"][-1])
+
+    def bar(self) -> View:
+        return row(
+            icon_button("home", "Home", partial(self.open, HOME), id="home_button"),
+            field(
+                "url_bar",
+                self.state["url"],
+                hint="Search or type web address",
+                weight=1.0,
+                width="wrap",
+                input_type="uri",
+                ime_action="go",
+                on_submit=self.go,
+            ),
+            icon_button("refresh", "Reload", self.reload, id="refresh_button"),
+            icon_button("more", "More options", self.more, id="menu_button"),
+            height=64.0,
+            padding=(4.0, 4.0),
+        )
+
+    def go(self) -> None:
+        self.open(address(self.field("url_bar")))
+
+    def open(self, url: str) -> None:
+        self.state["history"].append(url)
+        self.load(url)
+
+    def load(self, url: str) -> None:
+        if self.phone.web is not None:
+            self.state.update(url=url)
+            return
+        self.state.update(url=url, loading=True, values={}, bubble=[], offline=False)
+        self.app.prefs("browser")["url"] = url
+        self.later(LOADING_MS + (transfer_ms(self.phone, PAGE_KB) or 0.0), self.loaded)
+
+    def loaded(self) -> None:
+        self.state.update(loading=False, offline=not is_online(self.phone))
+
+    def reload(self) -> None:
+        if self.phone.web is not None:
+            self.phone.web.reload(self, WEB_NAME)
+            return
+        self.load(self.state["url"])
+
+    def more(self) -> None:
+        self.menu(
+            "menu_button", {"New tab": partial(self.open, HOME), "Share": self.share, "Reload": self.reload}
+        )
+
+    def share(self) -> None:
+        extras = {"android.intent.extra.TEXT": self.state["url"]}
+        self.start_intent(Intent(action=SEND, mime="text/plain", extras=extras))
+
+    def back(self) -> bool:
+        """Through the history first; a page that is the first one lets go."""
+        if self.phone.web is not None:
+            return self.phone.web.back(self, WEB_NAME)
+        if len(self.state["history"]) < 2:
+            return False
+        self.state["history"].pop()
+        self.load(self.state["history"][-1])
+        return True
+
+    def set_value(self, name: str, value: str | bool) -> None:
+        self.state["values"][name] = ("on" if value else "") if isinstance(value, bool) else value
+        self.state["bubble"] = []
+
+    def open_choices(self, name: str, options: tuple[str, ...]) -> None:
+        chosen = options.index(self.state["values"].get(name, options[0]))
+        self.choose("", options, partial(self.take, name, list(options)), chosen)
+
+    def take(self, name: str, options: list[str], number: int) -> None:
+        self.set_value(name, options[number])
+
+    def submit(self, url: str) -> None:
+        values = {name: value for name, value in self.state["values"].items() if value}
+        if wrong := complaint(self.page, values):
+            self.state["bubble"] = list(wrong)
+            return
+        sent = submit_url(url, values)
+        prefs = self.app.prefs("browser")
+        prefs["sent"] = f"{prefs.get('sent', '')}\n{sent}".strip()
+        self.open(sent)
+
+
+class Browser(App):
+    """The browser; its state is the page in front and the forms that were sent."""
+
+    package = "com.handrail.browser"
+    label = "Browser"
+    icon = "browser"
+    version = "118.0"
+    permissions: ClassVar[tuple[str, ...]] = (
+        "android.permission.INTERNET",
+        "android.permission.ACCESS_FINE_LOCATION",
+    )
+    activities = {"MainActivity": Main}
+    handles = (Handles("MainActivity", VIEW, scheme="http,https"),)
+
+    def fill(self, content: Any) -> None:
+        """`pages` by address without https://, with `title` and `blocks`; `books` of the catalogue."""
+        fields = mapping(content, "browser", "pages books")
+        web_of(fields)  # what is wrong with it is said now
+        self.phone.world[self.package] = fields
+
+    def state(self) -> dict[str, Any]:
+        prefs = self.prefs("browser")
+        sent = [line for line in str(prefs.get("sent", "")).split("\n") if line]
+        return {"url": str(prefs.get("url", "")), "sent": sent}
+
+
+APP = Browser

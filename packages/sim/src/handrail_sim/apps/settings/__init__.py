@@ -1,0 +1,511 @@
+"""Settings: pages of preferences over the phone's real settings, packages and apps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from handrail_sim.apps.settings import connections, device, page
+from handrail_sim.apps.settings.page import Page, group, link, note
+from handrail_sim.system.activities import Activity, App
+from handrail_sim.system.intents import Handles
+from handrail_sim.system.packages import DANGEROUS, Package
+from handrail_sim.system.world import mapping
+from handrail_sim.view import (
+    Style,
+    View,
+    button,
+    column,
+    field,
+    icon,
+    icon_button,
+    item,
+    lazy_list,
+    radio,
+    row,
+    text,
+)
+
+
+class AppPage(Page):
+    """A page about one package: the extra `package`, or the intent's `package:` URI."""
+
+    @property
+    def package(self) -> str:
+        return str(self.extras.get("package") or self.intent.data.partition(":")[2])
+
+    @property
+    def installed(self) -> Package | None:
+        return self.phone.packages.installed.get(self.package)
+
+    def go(self, page: str, **extras: Any) -> None:
+        self.start(page, package=self.package, **extras)
+
+    def header(self, package: Package) -> View:
+        return column(
+            icon("", id="entity_header_icon", size=64.0, style=picture_of(self, package.name)),
+            text(package.label or package.name, "headline", id="entity_header_title"),
+            gravity="center_h",
+            gap=8.0,
+            padding=16.0,
+            id="entity_header",
+            key="header",
+        )
+
+    def dangerous(self) -> list[str]:
+        package = self.installed
+        return [name for name in package.requested if name in DANGEROUS] if package else []
+
+
+def picture_of(page: Page, package: str) -> Style:
+    """An app's icon; packages that came as a file have none."""
+    app = page.phone.packages.classes.get(package)
+    return Style(kind="app_icon", icon=app.icon if app else "", background=app.color if app else "")
+
+
+# Permissions as the settings group them: what a person reads, icon.
+_GROUPS = {
+    "CAMERA": ("Camera", "camera"),
+    "RECORD_AUDIO": ("Microphone", "mic"),
+    "READ_CONTACTS": ("Contacts", "contacts"),
+    "WRITE_CONTACTS": ("Contacts", "contacts"),
+    "SEND_SMS": ("SMS", "sms"),
+    "READ_SMS": ("SMS", "sms"),
+    "RECEIVE_SMS": ("SMS", "sms"),
+    "ACCESS_FINE_LOCATION": ("Location", "location"),
+    "ACCESS_COARSE_LOCATION": ("Location", "location"),
+    "POST_NOTIFICATIONS": ("Notifications", "notifications"),
+    "READ_MEDIA_IMAGES": ("Photos and videos", "image"),
+    "READ_MEDIA_VIDEO": ("Photos and videos", "image"),
+    "READ_CALENDAR": ("Calendar", "calendar"),
+    "WRITE_CALENDAR": ("Calendar", "calendar"),
+    "CALL_PHONE": ("Phone", "phone"),
+}
+
+
+def group_of(permission: str) -> tuple[str, str]:
+    bare = permission.rpartition(".")[2]
+    return _GROUPS.get(bare, (bare.replace("_", " ").capitalize(), "shield"))
+
+
+class AppPermissions(AppPage):
+    """What is allowed and what is not."""
+
+    title = "App permissions"
+
+    def rows(self) -> Sequence[View | None]:
+        groups = dict.fromkeys(group_of(name) for name in self.dangerous())
+        allowed = [each for each in groups if self._is_allowed(each[0])]
+        denied = [each for each in groups if each not in allowed]
+        return [
+            group("Allowed"),
+            *(self._group(*each) for each in allowed),
+            None if allowed else link("No permissions allowed", None),
+            group("Not allowed"),
+            *(self._group(*each) for each in denied),
+            None if denied else link("No permissions denied", None),
+        ]
+
+    def _is_allowed(self, name: str) -> bool:
+        own = [each for each in self.dangerous() if group_of(each)[0] == name]
+        return any(self.phone.packages.is_granted(self.package, each) for each in own)
+
+    def _group(self, name: str, picture: str) -> View:
+        return link(name, partial(self.go, page.APP_PERMISSION, group=name), picture=picture)
+
+
+class AppPermission(AppPage):
+    """One group of permissions for one app, decided."""
+
+    title = "App permission"
+
+    def rows(self) -> Sequence[View | None]:
+        name = str(self.extras["group"])
+        own = self._group_permissions()
+        allowed = any(self.phone.packages.is_granted(self.package, each) for each in own)
+        return [
+            text(f"{name} access for this app", "label", padding=16.0, key="question"),
+            radio(
+                "Allow",
+                allowed,
+                self.allow,
+                id="allow_radio_button",
+                width="fill",
+                margin=(16.0, 0.0),
+                key="allow",
+            ),
+            radio(
+                "Don't allow",
+                not allowed,
+                self.deny,
+                id="deny_radio_button",
+                width="fill",
+                margin=(16.0, 0.0),
+                key="deny",
+            ),
+        ]
+
+    def _group_permissions(self) -> list[str]:
+        return [each for each in self.dangerous() if group_of(each)[0] == self.extras["group"]]
+
+    def allow(self, _: bool = True) -> None:
+        for each in self._group_permissions():
+            self.phone.packages.set_granted(self.package, each, True)
+
+    def deny(self, _: bool = True) -> None:
+        """Android ends a running app whose permission is taken away."""
+        had = any(self.phone.packages.is_granted(self.package, each) for each in self._group_permissions())
+        for each in self._group_permissions():
+            self.phone.packages.set_granted(self.package, each, False)
+        if had:
+            self.phone.kill_process(self.package)
+
+
+class AllApps(Page):
+    """By label, as Android lists them."""
+
+    title = "All apps"
+
+    def rows(self) -> Sequence[View | None]:
+        packages = self.phone.packages
+        ordered = sorted(
+            packages.installed.values(),
+            key=lambda package: ((package.label or package.name).casefold(), package.name),
+        )
+        return [self._app(package) for package in ordered]
+
+    def _app(self, package: Package) -> View:
+        return item(
+            package.label or package.name,
+            "24 MB" if package.system else "11 MB",
+            icon("", id="android:id/icon", size=40.0, style=picture_of(self, package.name)),
+            key=f"row:{package.name}",
+            on_click=partial(self.start, page.APP_INFO, package=package.name),
+        )
+
+
+class AppInfo(AppPage):
+    """Open, stop, look into."""
+
+    title = "App info"
+
+    def rows(self) -> Sequence[View | None]:
+        package = self.installed
+        if package is None:
+            return [link("App not found", None)]
+        granted = [name for name in self.dangerous() if self.phone.packages.is_granted(package.name, name)]
+        allowed = ", ".join(dict.fromkeys(group_of(name)[0] for name in granted)) or "No permissions granted"
+        if not self.dangerous():
+            allowed = "No permissions requested"
+        return [
+            self.header(package),
+            self._buttons(package),
+            self._link("Notifications", None, "On"),
+            self._link("Permissions", page.APP_PERMISSIONS, allowed),
+            self._link("Storage & cache", page.APP_STORAGE, "Internal storage"),
+            self._link("Mobile data & Wi‑Fi", None, "No data used"),
+            self._link("Battery", None, "0% use since last full charge"),
+            group("Advanced"),
+            self._link("Open by default", None, "No defaults set"),
+            self._link("App details", None, f"Version {package.version_name}"),
+            text(
+                f"version {package.version_name}",
+                "label",
+                id="android:id/summary",
+                padding=16.0,
+                key="version",
+            ),
+        ]
+
+    def _link(self, title: str, page: str | None, summary: str) -> View:
+        return link(title, partial(self.go, page) if page else None, summary)
+
+    def _buttons(self, package: Package) -> View:
+        running = package.name in self.phone.packages.processes
+        removed = "Disable" if package.system else "Uninstall"
+        can_open = bool(self.phone.packages.component(package.name))
+        return row(
+            button("Open", self.open, role="tonal", id="button1", enabled=can_open, weight=1.0),
+            button(
+                removed,
+                self.ask_to_remove,
+                role="tonal",
+                id="button2",
+                enabled=not package.system,
+                weight=1.0,
+            ),
+            button("Force stop", self.ask_to_stop, role="tonal", id="button3", enabled=running, weight=1.0),
+            padding=(16.0, 8.0),
+            gap=8.0,
+            key="buttons",
+        )
+
+    def open(self) -> None:
+        self.phone.start_activity(package=self.package)
+
+    def ask_to_stop(self) -> None:
+        words = "If you force stop an app, it may misbehave."
+        self.dialog("Force stop?", words, {"Cancel": None, "OK": self.stop})
+
+    def stop(self) -> None:
+        self.phone.force_stop(self.package)
+
+    def ask_to_remove(self) -> None:
+        words = "Do you want to uninstall this app?"
+        label = self.installed.label if self.installed else self.package
+        self.dialog(label, words, {"Cancel": None, "OK": self.remove})
+
+    def remove(self) -> None:
+        self.phone.force_stop(self.package)
+        self.phone.packages.uninstall(self.package)
+        self.phone.files.remove_tree(f"/data/data/{self.package}")
+        self.finish()
+
+
+class AppStorage(AppPage):
+    """Clear what an app keeps."""
+
+    title = "Storage & cache"
+
+    def rows(self) -> Sequence[View | None]:
+        package = self.installed
+        if package is None:
+            return [link("App not found", None)]
+        folder = f"/data/data/{package.name}"
+        size = sum(facts.size for _, facts in self.phone.files.walk(folder))
+        return [
+            self.header(package),
+            row(
+                button("Clear storage", self.ask_to_clear, role="tonal", id="button1", weight=1.0),
+                button("Clear cache", self.clear_cache, role="tonal", id="button2", weight=1.0),
+                padding=(16.0, 8.0),
+                gap=8.0,
+                key="buttons",
+            ),
+            group("Space used"),
+            link("App size", None, "24 MB" if package.system else "11 MB"),
+            link("User data", None, f"{size / 1024:.1f} kB"),
+            link("Cache", None, "0 B"),
+        ]
+
+    def ask_to_clear(self) -> None:
+        words = "This app's data will be permanently deleted, including files, settings and accounts."
+        self.dialog("Delete app data?", words, {"Cancel": None, "Delete": self.clear})
+
+    def clear(self) -> None:
+        self.phone.clear_data(self.package)
+
+    def clear_cache(self) -> None:
+        self.toast("Cache cleared")
+
+
+_PILL = Style(kind="card", background="surface_container", radius=28.0)
+_TITLE = Style(kind="text", role="display", size=36.0)
+
+# title, summary, icon, page
+_ENTRIES = (
+    ("Network & internet", "Mobile, Wi‑Fi, hotspot", "wifi", page.NETWORK),
+    ("Connected devices", "Bluetooth, pairing", "bluetooth", page.DEVICES),
+    ("Apps", "Recent apps, default apps", "apps", page.APPS),
+    ("Notifications", "Notification history, conversations", "notifications", page.NOTIFICATIONS),
+    ("Battery", "100%", "battery", page.BATTERY),
+    ("Storage", "38% used - 79.4 GB free", "storage", page.STORAGE),
+    ("Sound & vibration", "Volume, haptics, Do Not Disturb", "volume", page.SOUND),
+    ("Display", "Dark theme, font size, brightness", "display", page.DISPLAY),
+    ("Wallpaper & style", "Colors, themed icons, app grid", "image", page.WALLPAPER),
+    ("Accessibility", "Display, interaction, audio", "account", page.ACCESSIBILITY),
+    ("Security & privacy", "App security, device lock, permissions", "lock", page.SECURITY),
+    ("Location", "", "location", page.LOCATION),
+    ("Safety & emergency", "Emergency SOS, medical info, alerts", "warning", page.SAFETY),
+    ("Passwords & accounts", "Saved passwords, autofill, synced accounts", "shield", page.ACCOUNTS),
+    ("System", "Languages, gestures, time, backup", "info", page.SYSTEM),
+    ("About phone", "", "mobile", page.ABOUT),
+)
+
+
+class Home(Activity):
+    """What opens from the launcher."""
+
+    title = "Settings"
+
+    def build(self) -> View:
+        entries = (partial(self._entry, *entry) for entry in _ENTRIES)
+        builders: list[Callable[[], View]] = [self._title, self._search, *entries]
+        return column(
+            lazy_list(builders, lambda build: build(), id="recycler_view"),
+            id="settings_homepage_container",
+            height="fill",
+        )
+
+    def _title(self) -> View:
+        return text("Settings", id="homepage_title", style=_TITLE, padding=(24.0, 32.0, 24.0, 16.0))
+
+    def _search(self) -> View:
+        return row(
+            icon("search"),
+            text("Search settings", "body", id="search_action_bar_title", weight=1.0),
+            id="search_action_bar",
+            height=56.0,
+            padding=(16.0, 0.0),
+            margin=(16.0, 8.0),
+            gap=16.0,
+            style=_PILL,
+            on_click=self.search,
+        )
+
+    def _entry(self, title: str, summary: str, picture: str, activity: str) -> View:
+        return link(title, partial(self.start, activity), self._live(activity) or summary, picture)
+
+    def _live(self, activity: str) -> str:
+        match activity:
+            case page.BATTERY:
+                return f"{self.phone.battery}%"
+            case page.LOCATION:
+                return "Off" if self.phone.settings["secure"].get("location_mode") == "0" else "On"
+            case page.ABOUT:
+                return self.phone.settings["global"].get("device_name", "")
+        return ""
+
+    def search(self) -> None:
+        self.start(page.SEARCH)
+
+
+class Search(Activity):
+    """Finds pages by their words."""
+
+    title = "Search settings"
+
+    def on_create(self) -> None:
+        self.state["query"] = ""
+
+    def on_resume(self) -> None:
+        self.focus("search_src_text")
+
+    def build(self) -> View:
+        query = self.state["query"]
+        bar = row(
+            icon_button("back", "Navigate up", self.finish),
+            field(
+                "search_src_text",
+                query,
+                self.look_for,
+                hint="Search settings",
+                ime_action="search",
+                width="wrap",
+                weight=1.0,
+                style=Style(kind="field", role="plain", size=18.0),
+            ),
+            icon_button("close", "Clear text", self.clear, id="search_close_btn") if query else None,
+            height=56.0,
+            padding=(4.0, 0.0),
+        )
+        return column(bar, *self._results(query), height="fill")
+
+    def _results(self, query: str) -> Sequence[View]:
+        words = query.casefold().split()
+        matches = [each for each in page.INDEX if all(word in each[0].casefold() for word in words)]
+        if not words:
+            return []
+        if not matches:
+            return [note("No results")]
+        rows = [link(title, partial(self.start, page), path) for title, path, page in matches]
+        return [lazy_list(rows, lambda view: view, id="list_results", height="wrap", weight=1.0)]
+
+    def look_for(self, words: str) -> None:
+        self.state["query"] = words
+
+    def clear(self) -> None:
+        self.state["query"] = ""
+
+
+_ACTIONS = {
+    "SETTINGS": page.HOME,
+    "WIFI_SETTINGS": page.INTERNET,
+    "WIRELESS_SETTINGS": page.NETWORK,
+    "AIRPLANE_MODE_SETTINGS": page.NETWORK,
+    "BLUETOOTH_SETTINGS": page.BLUETOOTH,
+    "APPLICATION_SETTINGS": page.APPS,
+    "MANAGE_APPLICATIONS_SETTINGS": page.APPS,
+    "MANAGE_ALL_APPLICATIONS_SETTINGS": page.APPS,
+    "APPLICATION_DEVELOPMENT_SETTINGS": page.DEVELOPER,
+    "NOTIFICATION_SETTINGS": page.NOTIFICATIONS,
+    "BATTERY_SAVER_SETTINGS": page.BATTERY,
+    "INTERNAL_STORAGE_SETTINGS": page.STORAGE,
+    "SOUND_SETTINGS": page.SOUND,
+    "DISPLAY_SETTINGS": page.DISPLAY,
+    "ACCESSIBILITY_SETTINGS": page.ACCESSIBILITY,
+    "SECURITY_SETTINGS": page.SECURITY,
+    "LOCATION_SOURCE_SETTINGS": page.LOCATION,
+    "SYNC_SETTINGS": page.ACCOUNTS,
+    "DATE_SETTINGS": page.DATE_TIME,
+    "DEVICE_INFO_SETTINGS": page.ABOUT,
+}
+
+
+class Settings(App):
+    """com.android.settings."""
+
+    package = "com.android.settings"
+    label = "Settings"
+    labels = {"de": "Einstellungen", "es": "Ajustes", "zh": "设置"}
+    icon = "settings"
+    color = "#5f6368"
+    version = "14"
+    version_code = 34
+    system = True
+    activities = {
+        page.HOME: Home,
+        page.SEARCH: Search,
+        page.NETWORK: connections.Network,
+        page.INTERNET: connections.Internet,
+        page.DEVICES: connections.Devices,
+        page.BLUETOOTH: connections.Bluetooth,
+        page.PAIRING: connections.Pairing,
+        page.APPS: AllApps,
+        page.APP_INFO: AppInfo,
+        page.APP_STORAGE: AppStorage,
+        page.APP_PERMISSIONS: AppPermissions,
+        page.APP_PERMISSION: AppPermission,
+        page.NOTIFICATIONS: device.Notifications,
+        page.BATTERY: device.Battery,
+        page.STORAGE: device.Storage,
+        page.SOUND: device.Sound,
+        page.DISPLAY: device.Display,
+        page.TEXT_SIZE: device.TextSize,
+        page.WALLPAPER: device.Wallpaper,
+        page.ACCESSIBILITY: device.Accessibility,
+        page.SECURITY: device.Security,
+        page.LOCATION: device.Location,
+        page.SAFETY: device.Safety,
+        page.ACCOUNTS: device.Accounts,
+        page.SYSTEM: device.System,
+        page.DATE_TIME: device.DateTime,
+        page.DEVELOPER: device.Developer,
+        page.ABOUT: device.About,
+        page.ANDROID_VERSION: device.AndroidVersion,
+    }
+    handles = (
+        *(Handles(activity, f"android.settings.{action}") for action, activity in _ACTIONS.items()),
+        Handles(page.APP_INFO, "android.settings.APPLICATION_DETAILS_SETTINGS", "package"),
+    )
+
+    def fill(self, content: Any) -> None:
+        """The three tables by name; `wifi` with `name`, `secured`, `password`; `paired`; `nearby`."""
+        fields = mapping(content, "settings", "global secure system wifi paired nearby")
+        for table in ("global", "secure", "system"):
+            for name, value in dict(fields.pop(table, {})).items():
+                self.phone.settings[table][name] = str(value)
+        self.phone.world[self.package] = self.phone.world.get(self.package, {}) | fields
+
+    def state(self) -> dict[str, Any]:
+        """Which network it is on and what is paired; the settings themselves are the phone's."""
+        return {
+            "wifi": str(self.prefs("wifi").get("connected", connections.first_network(self.phone))),
+            "paired": str(
+                self.prefs("bluetooth").get("paired", "\n".join(connections.first_paired(self.phone)))
+            ).split("\n"),
+        }
+
+
+APP = Settings

@@ -1,0 +1,131 @@
+"""`dumpsys package [NAME]`: versions, flags, permissions, activities."""
+
+from __future__ import annotations
+
+from handrail_sim.shell.call import Call
+from handrail_sim.shell.dumpsys.shapes import hash_code, moment
+from handrail_sim.shell.system.system_packages import all_packages
+from handrail_sim.system.intents import full_class, short_component
+from handrail_sim.system.packages import DANGEROUS, Package
+from handrail_sim.system.releases import release_of
+
+
+async def run(call: Call, args: list[str]) -> int:
+    """`dumpsys package [NAME]`."""
+    names = [arg for arg in args if not arg.startswith("-")]
+    existing = all_packages(call.phone)
+    if names and names[0] not in existing:
+        await call.line(f"Unable to find package: {names[0]}")
+        return 0
+    chosen = [existing[names[0]]] if names else list(existing.values())
+    for package in chosen:
+        await _resolver(call, package)
+    await call.line("Packages:")
+    for package in chosen:
+        await call.out(_package(call, package))
+    await call.line("\nQueries:\n  system apps queryable: false")
+    return 0
+
+
+async def _resolver(call: Call, package: Package) -> None:
+    app = call.phone.packages.classes.get(package.name)
+    if app is None or not app.launchable or not app.launcher_component():
+        return
+    component, code = short_component(app.launcher_component()), hash_code(6, package.uid)
+    await call.line("Activity Resolver Table:\n  Non-Data Actions:\n      android.intent.action.MAIN:")
+    await call.line(f"        {code} {component} filter {hash_code(7, package.uid)}")
+    await call.line(
+        '          Action: "android.intent.action.MAIN"\n          Category: '
+        '"android.intent.category.LAUNCHER"'
+    )
+    for handle in app.handles:
+        name = short_component(f"{package.name}/{full_class(package.name, handle.activity)}")
+        await call.line(
+            f"      {handle.action}:\n        {hash_code(8, package.uid)} {name} filter "
+            f"{hash_code(9, package.uid)}"
+        )
+    await call.line("")
+
+
+def _flags(package: Package) -> str:
+    words = ["SYSTEM"] if package.system else []
+    words += ["DEBUGGABLE"] if package.debuggable else []
+    return " ".join([*words, "HAS_CODE", "ALLOW_CLEAR_USER_DATA", "ALLOW_BACKUP"])
+
+
+def _package(call: Call, package: Package) -> str:
+    folder = package.path.rpartition("/")[0]
+    lines = [
+        f"  Package [{package.name}] ({hash_code(3, package.uid)}):",
+        f"    {release_of(call.phone).package_id}={package.uid}",
+        f"    pkg=Package{{{hash_code(4, package.uid)} {package.name}}}",
+        f"    codePath={folder}",
+        f"    resourcePath={folder}",
+        "    legacyNativeLibraryDir=" + folder + "/lib",
+        "    extractNativeLibs=false",
+        "    primaryCpuAbi=null",
+        "    secondaryCpuAbi=null",
+        "    cpuAbiOverride=null",
+        f"    versionCode={package.version_code} minSdk=24 targetSdk=34",
+        "    minExtensionVersions=[]",
+        f"    versionName={package.version_name}",
+        "    usesNonSdkApi=false",
+        "    splits=[base]",
+        "    apkSigningVersion=2",
+        f"    flags=[ {_flags(package)} ]",
+        f"    pkgFlags=[ {_flags(package)} ]",
+        "    privateFlags=[ PRIVATE_FLAG_ACTIVITIES_RESIZE_MODE_RESIZEABLE_VIA_SDK_VERSION ]",
+        "    forceQueryable=false",
+        f"    dataDir=/data/user/0/{package.name}",
+        "    supportsScreens=[small, medium, large, xlarge, resizeable, anyDensity]",
+        f"    timeStamp={moment(package.last_update_ms)}",
+        f"    lastUpdateTime={moment(package.last_update_ms)}",
+        f"    installerPackageName={package.installer or 'null'}",
+        (
+            f"    signatures=PackageSignatures{{{hash_code(5, package.uid)} version:2, "
+            f"signatures:[{hash_code(6, 1)}], past signatures:[]}}"
+        ),
+        "    installPermissionsFixed=true",
+    ]
+    return "\n".join([*lines, *_permissions(call, package)]) + "\n"
+
+
+def _permissions(call: Call, package: Package) -> list[str]:
+    lines = (
+        ["    requested permissions:", *(f"      {name}" for name in package.requested)]
+        if package.requested
+        else []
+    )
+    installed = [name for name in package.requested if name not in DANGEROUS]
+    lines += (
+        ["    install permissions:", *(f"      {name}: granted=true" for name in installed)]
+        if installed
+        else []
+    )
+    enabled = 0 if package.enabled else 3
+    lines.append(
+        f"    User 0: ceDataInode={package.uid * 7} installed=true hidden=false suspended=false "
+        "distractionFlags=0 "
+        f"stopped={str(package.name not in call.phone.packages.processes).lower()} notLaunched=false "
+        f"enabled={enabled} instant=false virtual=false"
+    )
+    lines += [
+        f"      installReason=0\n      firstInstallTime={moment(package.first_install_ms)}",
+        "      gids=[3003]",
+    ]
+    runtime = [name for name in package.requested if name in DANGEROUS]
+    if runtime:
+        lines.append("      runtime permissions:")
+    for name in runtime:
+        granted = str(call.phone.packages.is_granted(package.name, name)).lower()
+        lines.append(f"        {name}: granted={granted}, flags=[ {_permission_flags(call, package, name)}]")
+    return lines
+
+
+def _permission_flags(call: Call, package: Package, name: str) -> str:
+    words = ["USER_SET"] if name in package.granted else []
+    words += ["USER_FIXED"] if package.denials.get(name, 0) > 1 else []
+    words += ["ONE_TIME"] if name in package.one_time else []
+    return release_of(call.phone).flag_joint.join(
+        [*words, "USER_SENSITIVE_WHEN_GRANTED", "USER_SENSITIVE_WHEN_DENIED"]
+    )

@@ -1,0 +1,565 @@
+"""`dumpsys` itself: which services there are and who answers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from handrail_sim.disk.lookup import CAPACITY
+from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.dumpsys import activity, package, radio, window
+from handrail_sim.shell.dumpsys.shapes import hash_code
+from handrail_sim.shell.system import appops, machine_services
+from handrail_sim.shell.system.props import TABLES
+from handrail_sim.shell.tools.names import user_name
+from handrail_sim.system.notifications import Notification
+from handrail_sim.system.releases import release_of
+from handrail_sim.system.surroundings import last_place
+from handrail_sim.system.users import users
+from handrail_sim.system.vendors import vendor_of
+
+
+async def notification(call: Call, args: list[str]) -> int:
+    """Titles and texts are shown with --noredact only, as Android protects them."""
+    await call.line("Current Notification Manager state:\n  Notification List:")
+    for note in reversed(call.phone.notifications.posted):
+        await call.out(_record(call, note, open_text="--noredact" in args))
+    await call.line(
+        "  \n  mUseAttentionLight=false\n  mHasLight=true\n  mNotificationPulseEnabled=false\n  "
+        "mSoundNotificationKey=null\n  Snoozed notifications:"
+    )
+    return 0
+
+
+def _record(call: Call, note: Notification, *, open_text: bool) -> str:
+    package = call.phone.packages.installed.get(note.package)
+    uid = package.uid if package else 1000
+    key = f"0|{note.package}|{note.number}|null|{uid}"
+
+    def text(value: str) -> str:
+        return f"String ({value})" if open_text else f"String [length={len(value)}]"
+
+    return f"""    NotificationRecord(0x{hash_code(2, note.number)}: pkg={note.package} \
+user=UserHandle{{0}} id={note.number} \
+tag=null importance={note.importance} key={key}: \
+Notification(channel={note.channel} shortcut=null contentView=null \
+vibrate=null sound=null defaults=0x0 flags=0x{2 if note.ongoing else 10:x} color=0x00000000 vis=PRIVATE))
+      uid={uid} userId=0
+      opPkg={note.package}
+      flags=0x{2 if note.ongoing else 10:x}
+      pri=0
+      key={key}
+      seen=true
+      groupKey={key}
+      when={note.when_ms}
+      extras={{
+          android.title={text(note.title)}
+          android.text={text(note.text)}
+          android.showWhen=Boolean (true)
+      }}
+"""
+
+
+async def statusbar(call: Call, _: list[str]) -> int:
+    shown = str(any(window.type == "shade" for window in call.phone.windows())).lower()
+    await call.line(
+        f"  mDisabled1=0x0\n  mDisabled2=0x0\n  mNotificationShadeExpanded={shown}\n  "
+        f"mExpandedVisible={shown}"
+    )
+    return 0
+
+
+async def clipboard(call: Call, _: list[str]) -> int:
+    await call.line("Clipboard state: " + ("has text" if call.phone.clipboard else "empty"))
+    return 0
+
+
+async def accessibility(call: Call, _: list[str]) -> int:
+    secure = call.phone.settings["secure"]
+    on = str(secure.get("accessibility_enabled", "0") == "1").lower()
+    services = secure.get("enabled_accessibility_services", "")
+    await call.line(
+        "ACCESSIBILITY MANAGER (dumpsys accessibility)\n\ncurrentUserId=0\nUser state[\n     "
+        "attributes:{id=0, touchExplorationEnabled=false, installedServiceCount=0}\n     "
+        f"accessibility enabled:{on}\n     Enabled services:{{{services}}}\n]"
+    )
+    return 0
+
+
+async def uimode(call: Call, _: list[str]) -> int:
+    dark = call.phone.display.dark
+    await call.line(
+        "Current UI Mode Service state:\n  mDockState=0 mLastBroadcastState=0\n  "
+        f"mNightMode={2 if dark else 1} ({'yes' if dark else 'no'}) mCarModeEnabled=false\n  "
+        f"mComputedNightMode={str(dark).lower()} mCurUiMode=0x{21 if dark else 11}"
+    )
+    return 0
+
+
+async def trust(call: Call, _: list[str]) -> int:
+    await call.line(
+        'Trust manager state:\n User "Owner" (id=0, flags=0x4c13) (current): trustState=TRUSTED, '
+        "trustManaged=0, deviceLocked=0, strongAuthRequired=0x0"
+    )
+    return 0
+
+
+async def user(call: Call, _: list[str]) -> int:
+    await call.line("Current user: 0\nUsers:")
+    for entry in users(call.phone):
+        first = str(entry.number == 0).lower()
+        await call.line(
+            f"  UserInfo{{{entry.number}:{entry.name}:{entry.flags:x}}} serialNo={entry.number} "
+            f"isPrimary={first}\n    State: RUNNING_UNLOCKED"
+        )
+    return 0
+
+
+async def location(call: Call, _: list[str]) -> int:
+    on = call.phone.settings["secure"].get("location_mode", "0") != "0"
+    await call.line(
+        f"Location Manager State:\n  User 0: location setting: {str(on).lower()}\n  gps provider:\n"
+        f"    enabled={str(on).lower()}"
+    )
+    existing = last_place(call.phone)
+    if existing is not None:
+        place, at_ms = existing
+        age = f"et=+{(call.phone.wall_ms() - at_ms) / 1000:.3f}s"
+        await call.line(
+            f"    last location=Location[gps {place.latitude:.6f},{place.longitude:.6f} hAcc=5.0 {age} "
+            f"alt={place.altitude:.1f}]"
+        )
+    for name, mocked in call.phone.service_state("location").items():
+        if " " not in name:
+            await call.line(
+                f"  {name} provider [mock]:\n    last location=Location[{name} {mocked or 'none'}]"
+            )
+    return 0
+
+
+async def usagestats(call: Call, _: list[str]) -> int:
+    await call.line("user=0\n  In-memory daily stats")
+    for name, process in call.phone.packages.processes.items():
+        await call.line(
+            f'      package={name} totalTimeUsed="00:00" lastTimeUsed="{int(process.started_ms)}" '
+            "appLaunchCount=1"
+        )
+    return 0
+
+
+async def media_session(call: Call, _: list[str]) -> int:
+    await call.line(
+        "MEDIA SESSION SERVICE (dumpsys media_session)\n\n0 sessions listeners.\nGlobal priority "
+        "session is null\n  Sessions Stack - have 0 sessions:"
+    )
+    return 0
+
+
+async def settings(call: Call, _: list[str]) -> int:
+    """The three tables, as their provider prints them."""
+    for table in TABLES:
+        await call.line(f"{table.upper()} SETTINGS (user 0)")
+        for number, (name, value) in enumerate(sorted(call.phone.settings[table].items()), 1):
+            await call.line(
+                f"_id:{number} name:{name} pkg:android value:{value} default:{value} defaultSystemSet:true"
+            )
+        await call.line("")
+    return 0
+
+
+async def app_ops(call: Call, args: list[str]) -> int:
+    await call.line("Current AppOps Service state:\n  Settings:\n    top_state_settle_time=+5s0ms")
+    for app in call.phone.packages.installed.values():
+        modes = appops.modes_of(call, app.name)
+        if modes and (not args or args[0].startswith("-") or app.name in args):
+            await call.line(f"\n  Uid {user_name(app.uid)}:\n    Package {app.name}:")
+            for op, mode in sorted(modes.items()):
+                await call.line(f"      {op} ({mode}):")
+    return 0
+
+
+async def role(call: Call, _: list[str]) -> int:
+    held = call.phone.service_state("role")
+    await call.line("user_id=0\nroles=[")
+    for name, holder in sorted(held.items()):
+        await call.line(f"  {{\n    name={name}\n    holders={holder}\n  }}")
+    await call.line("]")
+    return 0
+
+
+async def account(call: Call, _: list[str]) -> int:
+    await call.line("User UserInfo{0:Owner:4c13}:\n  Accounts: 0\n\n  Accounts History\n")
+    return 0
+
+
+async def device_policy(call: Call, _: list[str]) -> int:
+    await call.line(
+        "Current Device Policy Manager state:\n  Device Owner: null\n\n  Enabled Device Admins "
+        "(User 0, provisioningState: 0):"
+    )
+    return 0
+
+
+async def diskstats(call: Call, _: list[str]) -> int:
+    """Free space of /data, as `df` has it."""
+    total = CAPACITY * 128 // 1024
+    free = total - call.phone.files.used // 1024 - 8_200_000
+    await call.line("Latency: 1ms [512B Data Write]\nRecent Disk Write Speed (kB/s) = 60000")
+    await call.line(f"Data-Free: {free}K / {total}K total = {free * 100 // total}% free")
+    await call.line("File-based Encryption: true")
+    return 0
+
+
+async def mount(call: Call, _: list[str]) -> int:
+    """The volumes that `sm list-volumes` names."""
+    await call.line(
+        "Disks:\n\nVolumes:\n  VolumeInfo{private}:\n    type=PRIVATE diskId=null state=MOUNTED\n    "
+        "path=/data\n  VolumeInfo{emulated;0}:\n    type=EMULATED diskId=null state=MOUNTED\n    "
+        "path=/storage/emulated\n\nPrimary storage UUID: null"
+    )
+    return 0
+
+
+async def netpolicy(call: Call, _: list[str]) -> int:
+    on = call.phone.service_state("netpolicy").get("restrict", "disabled") == "enabled"
+    await call.line(f"System ready: true\nRestrict background: {str(on).lower()}\nDevice idle: false")
+    return 0
+
+
+async def thermal(call: Call, _: list[str]) -> int:
+    held = call.phone.service_state("thermal").get("status")
+    await call.line(f"IsStatusOverride: {str(held is not None).lower()}\nThermalEventListeners:")
+    await call.line(f"\tcallbacks: 0\n\tkilled: false\nThermal Status: {held or 0}\nHAL Ready: true")
+    return 0
+
+
+async def lock_settings(call: Call, _: list[str]) -> int:
+    off = call.phone.service_state("lock_settings").get("disabled", "false")
+    await call.line(
+        f"Current lock settings service state:\n\nUser State:\n  User 0\n    Quality: 0\n    "
+        f"CredentialType: NONE\n    LockScreenDisabled: {off}"
+    )
+    return 0
+
+
+async def device_config(call: Call, _: list[str]) -> int:
+    await call.line("Device config:")
+    for name, value in sorted(call.phone.service_state("device_config").items()):
+        await call.line(f"  {name}={value}")
+    return 0
+
+
+async def overlay(call: Call, _: list[str]) -> int:
+    mode = call.phone.settings["secure"].get("navigation_mode", "0")
+    for name, value in (("threebutton", "0"), ("gestural", "2")):
+        state = "STATE_ENABLED" if mode == value else "STATE_DISABLED"
+        await call.line(
+            f"com.android.internal.systemui.navbar.{name}:0 {{\n  mState.............: {state}\n}}"
+        )
+    return 0
+
+
+async def locale(call: Call, _: list[str]) -> int:
+    await call.line("LocaleManagerService:\n  App locales:")
+    for app, tags in sorted(call.phone.service_state("locale").items()):
+        await call.line(f"    {app}: [{tags}]")
+    return 0
+
+
+async def dropbox(call: Call, _: list[str]) -> int:
+    crashes = [
+        line for line in call.phone.log.lines if line.buffer == "crash" and line.text.startswith("Process:")
+    ]
+    await call.line(f"Drop box contents: {len(crashes)} entries\nMax entries: 1000\n")
+    for line in crashes:
+        await call.line(
+            f"========================================\n{line.time_ms} data_app_crash (text)\n{line.text}\n"
+        )
+    return 0
+
+
+_PLUG_TYPES = (("ac", 1), ("usb", 2), ("wireless", 4), ("dock", 8))
+
+
+async def battery(call: Call, args: list[str]) -> int:
+    """`dumpsys battery [set KEY VALUE|unplug|reset]`: the service's own shell answers what is not a dump."""
+    if args and args[0] not in {"-a", "--proto"}:
+        return await machine_services.BATTERY.run(call, args)
+
+    def of(key: str) -> str:
+        return machine_services.battery_value(call, key)
+
+    def yes(key: str) -> str:
+        return str(of(key) == "1").lower()
+
+    release = release_of(call.phone)
+    stopped = call.phone.service_state("battery")
+    sent = " Time when the latest updated value of the {} was sent via battery changed broadcast: +21s560ms"
+    lines = [
+        "Current Battery Service state:",
+        *(["  (UPDATES STOPPED -- use 'reset' to restart)"] if stopped else []),
+        f"  AC powered: {yes('ac')}",
+        f"  USB powered: {yes('usb')}",
+        f"  Wireless powered: {yes('wireless')}",
+        *([f"  Dock powered: {yes('dock')}"] if release.battery_dock else []),
+        "  Max charging current: 500000",
+        *([sent.format("Max charging current")] if release.battery_sent else []),
+        "  Max charging voltage: 5000000",
+        f"  Charge counter: {of('counter')}",
+        f"  status: {of('status')}",
+        "  health: 2",
+        f"  present: {yes('present')}",
+        f"  level: {of('level')}",
+        "  scale: 100",
+        "  voltage: 4200",
+        *([sent.format("voltage")] if release.battery_sent else []),
+        f"  temperature: {of('temp')}",
+        "  technology: Li-ion",
+        *release.battery_tail,
+        *vendor_of(call.phone).lines.get("battery", ()),
+    ]
+    await call.out("\n".join(lines) + "\n")
+    return 0
+
+
+async def power(call: Call, _: list[str]) -> int:
+    """`dumpsys power`: awake or asleep."""
+    awake = call.phone.awake
+    flag, state = str(awake).lower(), "Awake" if awake else "Asleep"
+    stay = call.phone.settings["global"].get("stay_on_while_plugged_in", "0")
+    timeout = call.phone.settings["system"].get("screen_off_timeout", "60000")
+    plug = next(
+        (number for key, number in _PLUG_TYPES if machine_services.battery_value(call, key) == "1"), 0
+    )
+    await call.out(f"""POWER MANAGER (dumpsys power)
+
+Power Manager State:
+  Settings power_manager_constants:
+  mDirty=0x0
+  mWakefulness={state}
+  mWakefulnessChanging=false
+  mIsPowered={str(plug > 0).lower()}
+  mPlugType={plug}
+  mBatteryLevel={call.phone.battery}
+  mStayOn={str(stay != "0").lower()}
+  mBootCompleted=true
+  mSystemReady=true
+  mHalAutoSuspendModeEnabled={str(not awake).lower()}
+  mHalInteractiveModeEnabled={flag}
+  mWakeLockSummary=0x0
+  mUserActivitySummary=0x{1 if awake else 0}
+  mHoldingWakeLockSuspendBlocker=false
+  mHoldingDisplaySuspendBlocker={flag}
+
+Settings and Configuration:
+  mScreenOffTimeoutSetting={timeout}
+  mStayOnWhilePluggedInSetting={stay}
+
+Display Power: state={"ON" if awake else "OFF"}
+
+Wake Locks: size=0
+
+Suspend Blockers: size=2
+""")
+    return 0
+
+
+def _meminfo_of(pid: int, name: str) -> str:
+    return f"""
+** MEMINFO in pid {pid} [{name}] **
+                   Pss  Private  Private  SwapPss      Rss     Heap     Heap     Heap
+                 Total    Dirty    Clean    Dirty    Total     Size    Alloc     Free
+                ------   ------   ------   ------   ------   ------   ------   ------
+  Native Heap     9216     9180        0        0    11200    16384    10240     6144
+  Dalvik Heap     4608     4560        0        0     9800     8192     4608     3584
+        TOTAL    54321    21000    12000        0   110592    24576    14848     9728
+
+ App Summary
+                       Pss(KB)                        Rss(KB)
+                        ------                         ------
+           Java Heap:     4560                          9800
+         Native Heap:     9180                         11200
+                Code:    12000                         48000
+               Stack:      640                           648
+            Graphics:     8192                          8192
+       Private Other:     1200
+              System:    18549
+             Unknown:                                  32752
+
+           TOTAL PSS:    54321            TOTAL RSS:   110592      TOTAL SWAP PSS:        0
+"""
+
+
+async def meminfo(call: Call, args: list[str]) -> int:
+    """`dumpsys meminfo [PACKAGE|PID]`: round figures."""
+    names = [arg for arg in args if not arg.startswith("-")]
+    uptime, processes = int(call.phone.clock.monotonic_ms()), call.phone.packages.processes
+    await call.line(f"Applications Memory Usage (in Kilobytes):\nUptime: {uptime} Realtime: {uptime}")
+    if names:
+        matches = [pair for pair in processes.values() if names[0] in {pair.name, str(pair.pid)}]
+        if not matches:
+            await call.line(f"No process found for: {names[0]}")
+        for pair in matches:
+            await call.out(_meminfo_of(pair.pid, pair.name))
+        return 0
+    await call.line("\nTotal RSS by process:")
+    for process in processes.values():
+        await call.line(f"    110,592K: {process.name} (pid {process.pid} / activities)")
+    await call.line(
+        "\nTotal RAM: 2,036,904K (status normal)\n Free RAM: 1,077,940K\n Used RAM:   823,292K\n "
+        "Lost RAM:   135,672K"
+    )
+    return 0
+
+
+async def cpuinfo(call: Call, _: list[str]) -> int:
+    await call.line("Load: 0.1 / 0.08 / 0.05\nCPU usage from 60000ms to 0ms ago:")
+    await call.line("  1.2% 543/system_server: 0.9% user + 0.3% kernel")
+    for process in call.phone.packages.processes.values():
+        await call.line(f"  0.4% {process.pid}/{process.name}: 0.3% user + 0.1% kernel")
+    await call.line("1.6% TOTAL: 1.2% user + 0.4% kernel")
+    return 0
+
+
+async def deviceidle(call: Call, args: list[str]) -> int:
+    """`dumpsys deviceidle [get …]`: the service's own shell answers what is not a dump."""
+    if args and not args[0].startswith("-"):
+        return await machine_services.DEVICEIDLE.run(call, args)
+    state = call.phone.service_state("deviceidle").get("state", "ACTIVE")
+    await call.line(f"  Settings:\n  mLightEnabled=true  mDeepEnabled=true\n  mState={state}")
+    return 0
+
+
+async def alarm(call: Call, _: list[str]) -> int:
+    """`dumpsys alarm`."""
+    now = call.phone.wall_ms()
+    await call.line(
+        f"Current Alarm Manager state:\n  nowRTC={now}\n  nowELAPSED={int(call.phone.clock.monotonic_ms())}"
+    )
+    await call.line(
+        f"  Next alarm clock information:\n  Pending alarms: 0\n  mLastTimeChange={hash_code(1, 1)}"
+    )
+    return 0
+
+
+Handler = Callable[[Call, list[str]], Awaitable[int]]
+SERVICES: dict[str, Handler] = {
+    "SurfaceFlinger": window.surface_flinger,
+    "accessibility": accessibility,
+    "account": account,
+    "activity": activity.run,
+    "alarm": alarm,
+    "appops": app_ops,
+    "audio": radio.audio,
+    "battery": battery,
+    "bluetooth_manager": radio.bluetooth,
+    "clipboard": clipboard,
+    "connectivity": radio.connectivity,
+    "cpuinfo": cpuinfo,
+    "device_config": device_config,
+    "device_policy": device_policy,
+    "deviceidle": deviceidle,
+    "diskstats": diskstats,
+    "display": window.display,
+    "dropbox": dropbox,
+    "gfxinfo": window.gfxinfo,
+    "input": window.input_service,
+    "input_method": window.input_method,
+    "locale": locale,
+    "location": location,
+    "lock_settings": lock_settings,
+    "media_session": media_session,
+    "meminfo": meminfo,
+    "mount": mount,
+    "netpolicy": netpolicy,
+    "notification": notification,
+    "overlay": overlay,
+    "package": package.run,
+    "power": power,
+    "role": role,
+    "settings": settings,
+    "statusbar": statusbar,
+    "telephony.registry": radio.telephony,
+    "thermalservice": thermal,
+    "trust": trust,
+    "uimode": uimode,
+    "usagestats": usagestats,
+    "user": user,
+    "wifi": radio.wifi,
+    "window": window.run,
+}
+PRIORITIES = ("CRITICAL", "HIGH", "NORMAL")
+USAGE = """usage: dumpsys
+         To dump all services.
+or:
+       dumpsys [-t TIMEOUT] [--priority LEVEL] [--clients] [--dump] [--pid] [--thread] [--help | -l | \
+--skip SERVICES | SERVICE [ARGS]]
+         --help: shows this help
+         -l: only list services, do not dump them
+         -t TIMEOUT_SEC: TIMEOUT to use in seconds instead of default 10 seconds
+         -T TIMEOUT_MS: TIMEOUT to use in milliseconds instead of default 10 seconds
+         --priority LEVEL: filter services based on specified priority
+               LEVEL must be one of CRITICAL | HIGH | NORMAL
+         --skip SERVICES: dumps all services but SERVICES (comma-separated list)
+         SERVICE [ARGS]: dumps only service SERVICE, optionally passing ARGS to it
+"""
+
+
+class _Wrong(Exception):
+    """An option that dumpsys does not know, or a value it can't use."""
+
+
+def _options(args: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Options before the service; the others are the service's own."""
+    arguments, todo = dict[str, str](), list(args)
+    while todo and todo[0].startswith("-"):
+        name = todo.pop(0)
+        if name in {"-t", "-T", "--priority", "--skip"}:
+            if not todo:
+                raise _Wrong(f"{name[1:]}: option requires an argument")
+            arguments[name] = todo.pop(0)
+        elif name in {"-l", "--help", "--proto", "--dump"}:
+            arguments[name] = ""
+        else:
+            raise _Wrong(name)
+    if not arguments.get("-t", "1").isdigit() or not arguments.get("-T", "1").isdigit():
+        raise _Wrong("Error: invalid timeout (in seconds) number")
+    if arguments.get("--priority", "NORMAL") not in PRIORITIES:
+        raise _Wrong("priority")
+    return todo, arguments
+
+
+async def run(call: Call) -> int:
+    """`dumpsys [-l] [-t SECONDS] [SERVICE [ARGUMENTS]]`."""
+    try:
+        args, arguments = _options(call.args)
+    except _Wrong as wrong:
+        await call.err(f"{wrong}\n\n{USAGE}" if str(wrong).startswith("Error") else USAGE)
+        return 255
+    call.phone.catch_up()
+    if "--help" in arguments:
+        await call.out(USAGE)
+        return 0
+    if "-l" in arguments:
+        await call.line("Currently running services:")
+        await call.out("".join(f"  {name}\n" for name in sorted(SERVICES, key=str.lower)))
+        return 0
+    if not args:
+        return await _all(call, arguments.get("--skip", "").split(","))
+    handler = SERVICES.get(args[0])
+    if handler is None:
+        await call.err(f"Can't find service: {args[0]}")
+        return 0
+    return await handler(call, args[1:])
+
+
+async def _all(call: Call, skipped: list[str]) -> int:
+    names = [name for name in SERVICES if name not in skipped]
+    await call.line("Currently running services:")
+    await call.out("".join(f"  {name}\n" for name in names))
+    for name in names:
+        await call.line(f"{'-' * 79}\nDUMP OF SERVICE {name}:")
+        await SERVICES[name](call, [])
+    return 0
+
+
+FAMILY: dict[str, Command] = {"dumpsys": run}

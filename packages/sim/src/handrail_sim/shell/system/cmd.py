@@ -1,0 +1,342 @@
+"""`cmd SERVICE …` and `service …`: which services there are, and what each says to a shell."""
+
+from __future__ import annotations
+
+import struct
+from itertools import pairwise
+
+from handrail_sim.shell.call import Call, Command
+from handrail_sim.shell.dumpsys.run import SERVICES
+from handrail_sim.shell.system import (
+    am,
+    appops,
+    ime,
+    inputs,
+    machine_services,
+    pm,
+    policy_services,
+    props,
+    radio,
+    screen_services,
+)
+from handrail_sim.shell.system.screen_services import does
+from handrail_sim.shell.system.verbs import Handler, Verbs
+
+_VALUED = {
+    "-t": "title",
+    "--title": "title",
+    "-i": "icon",
+    "--icon": "icon",
+    "-I": "large",
+    "--large-icon": "large",
+}
+_VALUED |= {"-S": "style", "--style": "style", "-c": "intent", "--content-intent": "intent"}
+
+
+async def _post(call: Call, args: list[str]) -> int:
+    values, words = dict[str, str](), list[str]()
+    while args:
+        arg = args.pop(0)
+        if arg in _VALUED and args:
+            values[_VALUED[arg]] = args.pop(0)
+        elif not arg.startswith("-"):
+            words.append(arg)
+        elif arg not in {"-v", "--verbose"}:
+            await call.err(f"error: unknown option {arg}\n{_USAGE}")
+            return 255
+    if len(words) < 2:
+        await call.err(_USAGE)
+        return 255
+    tag, text = words[0], " ".join(words[1:])
+    notification = call.phone.notify("com.android.shell", values.get("title", tag), text, key=tag)
+    await call.line(
+        "posting:\n  Notification(channel=shell_cmd shortcut=null contentView=null flags=0x0 "
+        f"id={notification.number})"
+    )
+    return 0
+
+
+_USAGE = "usage: cmd notification post [flags] <tag> <text>"
+
+
+async def _list(call: Call, _: list[str]) -> int:
+    for note in call.phone.notifications.posted:
+        package = call.phone.packages.installed.get(note.package)
+        await call.line(f"0|{note.package}|{note.number}|null|{package.uid if package else 1000}")
+    return 0
+
+
+def _allowed(call: Call, setting: str, name: str, *, there: bool) -> None:
+    held = call.phone.settings["secure"].get(setting, "").split(":")
+    names = [word for word in held if word not in {"", name}] + ([name] if there else [])
+    call.phone.put_setting("secure", setting, ":".join(names))
+
+
+def _allow(setting: str, *, there: bool) -> Handler:
+    return does(lambda call, args: _allowed(call, setting, args[0], there=there))
+
+
+_DND = {"off": "0", "all": "0", "on": "1", "priority": "1", "none": "2", "alarms": "3"}
+
+
+async def _set_dnd(call: Call, args: list[str]) -> int:
+    """`cmd notification set_dnd MODE`."""
+    if args[0] not in _DND:
+        await call.err(f"Unknown option: {args[0]}")
+        return 255
+    call.phone.put_setting("global", "zen_mode", _DND[args[0]])
+    return 0
+
+
+_LISTENERS, _ASSISTANT = "enabled_notification_listeners", "enabled_notification_assistant"
+_POLICY = "enabled_notification_policy_access_packages"
+NOTIFICATION_VERBS = Verbs(
+    "usage: cmd notification SUBCMD [args]",
+    {
+        "allow_listener": ("COMPONENT [USER_ID]", _allow(_LISTENERS, there=True)),
+        "disallow_listener": ("COMPONENT [USER_ID]", _allow(_LISTENERS, there=False)),
+        "allow_assistant": ("COMPONENT [USER_ID]", _allow(_ASSISTANT, there=True)),
+        "disallow_assistant": ("COMPONENT [USER_ID]", _allow(_ASSISTANT, there=False)),
+        "allow_dnd": ("PACKAGE [USER_ID]", _allow(_POLICY, there=True)),
+        "disallow_dnd": ("PACKAGE [USER_ID]", _allow(_POLICY, there=False)),
+        "set_dnd": ("on|none|priority|alarms|all|off", _set_dnd),
+        "list": ("", _list),
+        "post": ("[FLAGS]... TAG TEXT", _post),
+        "notify": ("[FLAGS]... TAG TEXT", _post),
+    },
+)
+
+
+NOT_FOUND = 20
+NATIVE_REFUSAL = 218  # INVALID_OPERATION, -38, as an exit code
+
+
+async def clipboard(call: Call, args: list[str]) -> int:
+    """`cmd clipboard get|set|clear` of some vendors' builds; Android's own service has no shell side.
+
+    `setprop debug.sim.cmd_clipboard 1` makes the phone one of those builds.
+    """
+    verb = args[0] if args else ""
+    if call.phone.props.get("debug.sim.cmd_clipboard") != "1":
+        return await no_shell(call, args)
+    if verb in {"get", "get-primary-clip", "get-text"}:
+        await call.line(call.phone.read_clipboard("com.android.shell"))
+    elif verb in {"set", "set-primary-clip", "set-text"} and args[1:]:
+        call.phone.clipboard = " ".join(args[1:])
+    elif verb in {"clear", "clear-primary-clip"}:
+        call.phone.clipboard = ""
+    else:
+        await call.line(f"Unknown command: {verb}")
+        return 255
+    return 0
+
+
+async def no_shell(call: Call, _: list[str]) -> int:
+    """What Binder says for a Java service without a shell command."""
+    await call.err("No shell command implementation.")
+    return 0
+
+
+async def native(_: Call, __: list[str]) -> int:
+    """A native service without a shell command says nothing and fails."""
+    return NATIVE_REFUSAL
+
+
+def _command(run: Command) -> Handler:
+    async def handler(call: Call, args: list[str]) -> int:
+        call.argv = [call.argv[1], *args]
+        return await run(call)
+
+    return handler
+
+
+VERBS: dict[str, Verbs] = {
+    "activity": am.VERBS,
+    "alarm": machine_services.ALARM,
+    "appops": appops.VERBS,
+    "battery": machine_services.BATTERY,
+    "bluetooth_manager": radio.BLUETOOTH,
+    "connectivity": radio.CONNECTIVITY,
+    "device_config": policy_services.DEVICE_CONFIG,
+    "device_policy": policy_services.DEVICE_POLICY,
+    "deviceidle": machine_services.DEVICEIDLE,
+    "display": screen_services.DISPLAY,
+    "input_method": ime.VERBS,
+    "locale": screen_services.LOCALE,
+    "location": machine_services.LOCATION,
+    "lock_settings": policy_services.LOCK_SETTINGS,
+    "media_session": screen_services.MEDIA_SESSION,
+    "netpolicy": policy_services.NETPOLICY,
+    "notification": NOTIFICATION_VERBS,
+    "overlay": screen_services.OVERLAY,
+    "package": pm.VERBS,
+    "power": machine_services.POWER,
+    "role": policy_services.ROLE,
+    "settings": props.SETTINGS_VERBS,
+    "statusbar": screen_services.STATUSBAR,
+    "thermalservice": machine_services.THERMAL,
+    "uimode": screen_services.UIMODE,
+    "user": policy_services.USERS,
+    "wifi": radio.WIFI,
+    "window": props.WM,
+}
+OTHERS: dict[str, Handler] = {
+    "SurfaceFlinger": native,
+    "clipboard": clipboard,
+    "input": _command(inputs.run),
+}
+
+
+def services() -> list[str]:
+    return sorted({*VERBS, *OTHERS, *SERVICES}, key=str.lower)
+
+
+async def run(call: Call) -> int:
+    """`cmd -l` or `cmd SERVICE …`."""
+    args = call.args
+    if args[:1] == ["-w"]:
+        args = args[1:]
+    if args[:1] == ["-l"]:
+        await call.out("Currently running services:\n" + "".join(f"  {name}\n" for name in services()))
+        return 0
+    if not args:
+        await call.err(
+            "cmd: No service specified; use -l to list all running services. Use -w to start and wait."
+        )
+        return NOT_FOUND
+    call.argv = ["cmd", *args]
+    if args[0] in VERBS:
+        return await VERBS[args[0]].run(call, args[1:])
+    if args[0] in OTHERS:
+        return await OTHERS[args[0]](call, args[1:])
+    if args[0] in SERVICES:
+        return await no_shell(call, args[1:])
+    await call.err(f"cmd: Can't find service: {args[0]}")
+    return NOT_FOUND
+
+
+_INTERFACES = {
+    "SurfaceFlinger": "android.ui.ISurfaceComposer",
+    "accessibility": "android.view.accessibility.IAccessibilityManager",
+    "account": "android.accounts.IAccountManager",
+    "activity": "android.app.IActivityManager",
+    "alarm": "android.app.IAlarmManager",
+    "appops": "com.android.internal.app.IAppOpsService",
+    "audio": "android.media.IAudioService",
+    "bluetooth_manager": "android.bluetooth.IBluetoothManager",
+    "clipboard": "android.content.IClipboard",
+    "connectivity": "android.net.IConnectivityManager",
+    "device_policy": "android.app.admin.IDevicePolicyManager",
+    "deviceidle": "android.os.IDeviceIdleController",
+    "display": "android.hardware.display.IDisplayManager",
+    "input": "android.hardware.input.IInputManager",
+    "input_method": "com.android.internal.view.IInputMethodManager",
+    "location": "android.location.ILocationManager",
+    "lock_settings": "com.android.internal.widget.ILockSettings",
+    "media_session": "android.media.session.ISessionManager",
+    "mount": "android.os.storage.IStorageManager",
+    "netpolicy": "android.net.INetworkPolicyManager",
+    "notification": "android.app.INotificationManager",
+    "overlay": "android.content.om.IOverlayManager",
+    "package": "android.content.pm.IPackageManager",
+    "power": "android.os.IPowerManager",
+    "role": "android.app.role.IRoleManager",
+    "statusbar": "com.android.internal.statusbar.IStatusBarService",
+    "telephony.registry": "com.android.internal.telephony.ITelephonyRegistry",
+    "thermalservice": "android.os.IThermalService",
+    "trust": "android.app.trust.ITrustManager",
+    "uimode": "android.app.IUiModeManager",
+    "usagestats": "android.app.usage.IUsageStatsManager",
+    "user": "android.os.IUserManager",
+    "wifi": "android.net.wifi.IWifiManager",
+    "window": "android.view.IWindowManager",
+}
+SERVICE_USAGE = """Usage: service [-h|-?]
+       service list
+       service check SERVICE
+       service call SERVICE CODE [i32 N | i64 N | f N | d N | s16 STR | null | fd f | nfd n | afd f ] ...
+Options:
+   i32: Write the 32-bit integer N into the send parcel.
+   i64: Write the 64-bit integer N into the send parcel.
+   f:   Write the 32-bit single-precision number N into the send parcel.
+   d:   Write the 64-bit double-precision number N into the send parcel.
+   s16: Write the UTF-16 string STR into the send parcel."""
+
+
+async def service(call: Call) -> int:
+    """`service list|check|call`: the bare binder."""
+    verb, name, code = [*call.args, "", "", ""][:3]
+    names = services()
+    if verb == "list":
+        await call.line(f"Found {len(names)} services:")
+        rows = [f"{at}\t{word}: [{_INTERFACES.get(word, '')}]\n" for at, word in enumerate(names)]
+        await call.out("".join(rows))
+        return 0
+    if verb == "check" and name:
+        await call.line(f"Service {name}: {'found' if name in names else 'not found'}")
+        return 0
+    if verb == "call" and name:
+        return await _call(call, name, code)
+    if verb in {"-h", "-?"}:
+        await call.line(SERVICE_USAGE)
+        return 0
+    label = (
+        f"service: Unknown command {verb}"
+        if verb not in {"", "check", "call"}
+        else "service: No service specified"
+    )
+    await call.err(label if verb else "service: No action specified")
+    await call.line(SERVICE_USAGE)
+    return 10
+
+
+async def _call(call: Call, name: str, code: str) -> int:
+    """A transaction: the few that shells use are known, the others answer as Binder does when none is."""
+    if not code:
+        await call.err(f"service: No code specified for {name}")
+        return 10
+    if name not in services():
+        await call.err(f"service: Service {name} does not exist")
+        return 10
+    act = _TRANSACTIONS.get((name, code))
+    if act is None:
+        await call.line('Result: Parcel(Error: 0xffffffffffffffb6 "Not a data message")')
+        return 0
+    strings = [text for kind, text in pairwise(call.args[3:]) if kind == "s16"]
+    wrong = act(call, strings)
+    await call.line("Result: Parcel(00000000    '....')" if not wrong else thrown(wrong))
+    return 0
+
+
+def _expand(call: Call, _: list[str]) -> str:
+    call.phone.systemui.open_shade(False)
+    return ""
+
+
+def _collapse(call: Call, _: list[str]) -> str:
+    call.phone.systemui.close_shade()
+    return ""
+
+
+def _set_zone(call: Call, strings: list[str]) -> str:
+    name = strings[0] if strings else ""
+    return "" if not name or call.phone.set_zone(name) else f"not a valid zone ID: {name}"
+
+
+_TRANSACTIONS = {("statusbar", "1"): _expand, ("statusbar", "2"): _collapse, ("alarm", "3"): _set_zone}
+
+
+def thrown(words: str) -> str:
+    """An exception in the reply: its kind, then its words in UTF-16, by lines of 16 bytes."""
+    data = struct.pack("<ii", -3, len(words)) + (words + "\0").encode("utf-16-le")
+    data += bytes(-len(data) % 4) + bytes(4)
+    lines = []
+    for at in range(0, len(data), 16):
+        piece = data[at : at + 16]
+        numbers = " ".join(f"{number:08x}" for (number,) in struct.iter_unpack("<I", piece))
+        shown = "".join(chr(index) if 32 <= index < 127 else "." for index in piece)
+        lines.append(f"  0x{at:08x}: {numbers:<35} '{shown}'")
+    return "Result: Parcel(\n" + "\n".join(lines) + ")"
+
+
+FAMILY: dict[str, Command] = {"cmd": run, "service": service}

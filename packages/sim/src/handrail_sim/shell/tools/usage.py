@@ -1,0 +1,168 @@
+"""What each tool takes, as one table: its letters, its long options and its operands.
+
+The shell reads a tool's options by this table before the tool runs. So an option that a tool does not have
+is refused by every tool alike, `--help` prints what is there, and no tool can swallow a flag.
+A letter with a colon takes a value, `+`, `#` and `&` are explained below.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from handrail_sim.shell.options import BadUsage, Options, read_options
+
+_TABLE = """
+base64      diw:                 [FILE...]
+basename    as:                  PATH...
+cat         etuv                 [FILE...]
+chmod       Rfv                  MODE FILE...
+chown       Rfh                  OWNER FILE...
+clear       -                    -
+cmp         ls                   FILE1 FILE2
+cp          RTafnprvt:           SOURCE... DEST
+cut         sb:c:d:f:F:          [FILE...]
+date        ud:r:                [+FORMAT] [SET]
+df          ahk                  [FILE...]
+dirname     -                    PATH
+du          acd:hkms             [FILE...]
+egrep       {grep}               [REGEX] [FILE...]
+env         +iu:                 [NAME=VALUE...] [COMMAND...]
+fgrep       {grep}               [REGEX] [FILE...]
+free        bghkm                -
+getenforce  -                    -
+getprop     -                    [NAME] [DEFAULT]
+grep        {grep}               [REGEX] [FILE...]
+gunzip      cfk                  [FILE...]
+gzip        cdfk123456789        [FILE...]
+head        #qvc:n:              [FILE...]
+hostname    -                    -
+id          GZgnru               -
+ifconfig    a                    [INTERFACE]
+ln          Tfnsvt:              SOURCE... DEST
+ls          1AFHLRSZacdfghiklnoprstu,--color   [FILE...]
+md5sum      bc                   [FILE...]
+mkdir       pvm:                 DIRECTORY...
+mktemp      dp:                  [TEMPLATE]
+mount       t:                   [DEVICE] [DIRECTORY]
+mv          Tfnvt:               SOURCE... DEST
+nc          +lp:                 [HOST] [PORT]
+netstat     alntu                -
+nl          -                    [FILE...]
+nohup       +-                   COMMAND...
+nproc       ,--all               -
+od          bcdoxA:N:j:t:w:v     [FILE...]
+pgrep       aclfnovxP:U:d:u:     PATTERN
+pidof       so:                  NAME...
+printenv    -                    [NAME...]
+ps          AefTnwZk:o:p:P:u:U:  [PID...]
+pwd         -                    -
+readlink    efmnq                FILE...
+realpath    -                    FILE...
+reboot      p                    [REASON]
+rev         -                    [FILE...]
+rm          Rfrv                 [FILE...]
+rmdir       p                    DIRECTORY...
+sed         +Einre:              [SCRIPT] [FILE...]
+setprop     -                    NAME VALUE
+setsid      +-                   COMMAND...
+sha1sum     bc                   [FILE...]
+sha224sum   bc                   [FILE...]
+sha256sum   bc                   [FILE...]
+sha512sum   bc                   [FILE...]
+sleep       -                    SECONDS...
+sort        Vbcfgnrsuk:o:t:      [FILE...]
+stat        Lc:                  FILE...
+sync        -                    [FILE...]
+tac         -                    [FILE...]
+tail        #Ffqc:n:             [FILE...]
+tar         &ctxvzOkf:C:          [FILE...]
+tee         ai                   [FILE...]
+time        +p                   COMMAND...
+timeout     +k:s:                SECONDS COMMAND...
+touch       acmd:r:t:            FILE...
+tr          Ccds                 SET1 [SET2]
+truncate    cs:                  FILE...
+tty         s                    -
+umount      -                    MOUNTPOINT...
+uname       amnorsv              -
+uniq        cdiu                 [INPUT]
+uptime      -                    -
+wc          Lclmw                [FILE...]
+which       a                    NAME...
+whoami      -                    -
+xargs       +0rtn:I:L:P:         [COMMAND...]
+xxd         prc:l:s:             [FILE...]
+zcat        -                    [FILE...]
+"""
+
+
+_GREP = "EFHLRachilnoqrsvwxA:B:C:e:f:m:,--color,--include,--exclude"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One row of the table."""
+
+    name: str
+    letters: str
+    valued: str
+    long: frozenset[str]
+    operands: str
+    stops: bool
+    """`+`: what follows the first operand belongs to another command."""
+    digits: bool
+    """`#`: `-5` is short for `-n 5`."""
+    bare: bool
+    """`&`: the first word may be letters without their dash."""
+
+    @property
+    def least(self) -> int:
+        return len(re.sub(r"\[[^\]]*\]", "", self.operands).split())
+
+    @property
+    def most(self) -> int | None:
+        return None if "..." in self.operands else len(self.operands.split())
+
+    def usage(self) -> str:
+        """`usage: head [-qv] [-c C] [-n N] [FILE...]`."""
+        plain = "".join(letter for letter in self.letters if letter not in self.valued)
+        parts = [f"[-{plain}]"] if plain else []
+        parts += [f"[-{letter} {letter.upper()}]" for letter in self.valued]
+        parts += [f"[{name}]" for name in sorted(self.long)]
+        return " ".join(["usage:", self.name, *parts, self.operands]).rstrip()
+
+    def help(self) -> str:
+        """What `--help` prints: each option on a line of its own, where scripts look for it."""
+        lines = [
+            f"-{letter} {letter.upper()}" if letter in self.valued else f"-{letter}"
+            for letter in self.letters
+        ]
+        return "\n".join([self.usage(), *([""] if lines else []), *lines])
+
+    def read(self, args: list[str]) -> Options:
+        """The options that were given; BadUsage as toybox words it."""
+        if self.bare and args and not args[0].startswith("-"):
+            args = [f"-{args[0]}", *args[1:]]
+        if self.digits:
+            args = [f"-n{arg[1:]}" if re.fullmatch(r"-\d+", arg) else arg for arg in args]
+        options = read_options(args, self.letters, self.valued, permute=not self.stops, long=self.long)
+        count, least, most = len(options.rest), self.least, self.most
+        if count < least:
+            raise BadUsage(f"Need{'s' if least == 1 else ''} {least} argument{'' if least == 1 else 's'}")
+        if most is not None and count > most:
+            raise BadUsage(f"Max {most} argument{'' if most == 1 else 's'}")
+        return options
+
+
+def _tool(line: str) -> Tool:
+    name, options, operands = (*line.replace("{grep}", _GREP).split(None, 2), "")[:3]
+    letters, *long = options.split(",")
+    stops, digits, bare = "+" in letters, "#" in letters, "&" in letters
+    letters = letters.translate({ord(char): None for char in "+-#&"})
+    valued = "".join(re.findall(r"(.):", letters))
+    text = "" if operands == "-" else operands
+    return Tool(name, letters.replace(":", ""), valued, frozenset(long), text, stops, digits, bare)
+
+
+TOOLS = {tool.name: tool for tool in map(_tool, _TABLE.strip().splitlines())}

@@ -1,0 +1,304 @@
+"""What a content URI means in the providers' databases: which rows it names and how they are changed.
+
+The clauses come from whoever types them, so they run with bounded time and memory, on the phone's rows only.
+"""
+
+# ruff: noqa: S608 - the statements are made of clauses that a shell gives, as Android's are
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from handrail_sim.system import media
+from handrail_sim.system.first_data import add_mimetype
+
+if TYPE_CHECKING:
+    from handrail_sim.system.device import Device
+
+Value = str | int | float | None
+MAX_STEPS = 1_500
+"""Calls of the progress handler, each 10,000 instructions of SQLite's machine."""
+MAX_LENGTH = 16 << 20
+"""Bytes of one value that a clause may make."""
+_ITEM = "vnd.android.cursor.item/"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One kind of URI. `#` in a path is an id, `*` any one part; both fill the places of `where`."""
+
+    path: str
+    database: str
+    source: str  # the view or table that is read
+    table: str = ""  # the table that is written, where it is another
+    where: str = ""
+    fixed: Mapping[str, Value] = field(default_factory=dict)  # what an inserted row is besides
+    sort: str = ""
+    deletes: tuple[str, str] = ("", "_id")  # the table whose rows go, and its column with the source's ids
+    mime: str = ""
+
+    @property
+    def written(self) -> str:
+        return self.table or self.source
+
+
+def _kind(kind: str) -> dict[str, Any]:
+    return {"where": f"mimetype = '{_ITEM}{kind}'", "fixed": {"mimetype": _ITEM + kind}}
+
+
+def _box(name: str, number: int, source: str = "sms", column: str = "type") -> Route:
+    database, sort = "mmssms.db", "date DESC"
+    where, fixed = f"{column} = {number}", {column: number}
+    return Route(f"{source if source == 'sms' else 'mms'}/{name}", database, source, "", where, fixed, sort)
+
+
+_CONTACTS, _CALENDAR, _MEDIA = "contacts2.db", "calendar.db", "external.db"
+_DELETES_RAW = ("raw_contacts", "contact_id")
+_OF_PHONE = f"mimetype = '{_ITEM}phone_v2'"
+_WHEN = "begin <= ?2 AND end >= ?1"
+_PARTS = "media/*/"
+ROUTES = (
+    Route("com.android.contacts/contacts", _CONTACTS, "view_contacts", "contacts", deletes=_DELETES_RAW),
+    Route(
+        "com.android.contacts/contacts/lookup/*", _CONTACTS, "view_contacts", "contacts", "lookup = ?",
+        deletes=_DELETES_RAW,
+    ),
+    Route(
+        "com.android.contacts/contacts/filter/*", _CONTACTS, "view_contacts", "contacts",
+        "display_name LIKE '%' || ? || '%'", sort="sort_key",
+    ),
+    Route("com.android.contacts/contacts/#/data", _CONTACTS, "view_data", "data", "contact_id = ?"),
+    Route("com.android.contacts/raw_contacts", _CONTACTS, "view_raw_contacts", "raw_contacts"),
+    Route("com.android.contacts/raw_contacts/#/data", _CONTACTS, "view_data", "data", "raw_contact_id = ?"),
+    Route("com.android.contacts/data", _CONTACTS, "view_data", "data"),
+    Route("com.android.contacts/data/phones", _CONTACTS, "view_data", "data", **_kind("phone_v2")),
+    Route(
+        "com.android.contacts/data/phones/filter/*", _CONTACTS, "view_data", "data",
+        f"{_OF_PHONE} AND (display_name LIKE '%' || ?1 || '%' "
+        "OR replace(data1, ' ', '') LIKE '%' || ?1 || '%')",
+    ),
+    Route("com.android.contacts/data/emails", _CONTACTS, "view_data", "data", **_kind("email_v2")),
+    Route("com.android.contacts/data/postals", _CONTACTS, "view_data", "data", **_kind("postal-address_v2")),
+    Route(
+        "com.android.contacts/phone_lookup/*", _CONTACTS,
+        "(SELECT view_data.*, data1 AS number, data2 AS type, data3 AS label, normalized_number "
+        "FROM view_data JOIN phone_lookup ON data_id = view_data._id)",
+        where="normalized_number = replace(replace(?, ' ', ''), '-', '')",
+    ),
+    Route("com.android.contacts/groups", _CONTACTS, "groups"),
+    Route("com.android.contacts/deleted_contacts", _CONTACTS, "deleted_contacts"),
+    Route("contacts/phones", _CONTACTS, "view_v1_phones", "data", sort="name"),
+    Route(
+        "contacts/people", _CONTACTS,
+        "(SELECT _id, display_name AS name, display_name, starred, custom_ringtone FROM raw_contacts)",
+        "raw_contacts",
+    ),
+    Route("call_log/calls", "calllog.db", "calls", sort="date DESC"),
+    Route("call_log/calls/filter/*", "calllog.db", "calls", "", "number = ?", sort="date DESC"),
+    Route("sms", "mmssms.db", "sms", sort="date DESC"),
+    *(_box(name, number) for name, number in (
+        ("inbox", 1), ("sent", 2), ("draft", 3), ("outbox", 4), ("failed", 5), ("queued", 6),
+    )),
+    Route(
+        "sms/conversations", "mmssms.db",
+        "(SELECT _id, _id AS thread_id, message_count AS msg_count, snippet, date FROM threads)",
+        "threads", sort="date DESC",
+    ),
+    Route("sms/conversations/#", "mmssms.db", "sms", "", "thread_id = ?", sort="date DESC"),
+    Route("mms", "mmssms.db", "pdu", sort="date DESC"),
+    *(_box(name, number, "pdu", "msg_box") for name, number in (
+        ("inbox", 1), ("sent", 2), ("drafts", 3), ("outbox", 4),
+    )),
+    Route("mms/part", "mmssms.db", "part"),
+    Route("mms-sms/conversations", "mmssms.db", "threads", sort="date DESC"),
+    Route("mms-sms/conversations/#", "mmssms.db", "sms", "", "thread_id = ?", sort="date"),
+    Route("mms-sms/canonical-addresses", "mmssms.db", "canonical_addresses"),
+    Route("com.android.calendar/calendars", _CALENDAR, "Calendars"),
+    Route("com.android.calendar/events", _CALENDAR, "view_events", "Events"),
+    Route(
+        "com.android.calendar/instances/when/#/#", _CALENDAR,
+        "(SELECT view_events.*, Instances._id AS instance_id, event_id, begin, end, startDay, endDay, "
+        "startMinute, endMinute FROM Instances JOIN view_events ON view_events._id = event_id)",
+        where=_WHEN, sort="begin",
+    ),
+    Route("com.android.calendar/reminders", _CALENDAR, "Reminders"),
+    Route("com.android.calendar/attendees", _CALENDAR, "Attendees"),
+    Route("com.android.calendar/calendar_alerts", _CALENDAR, "CalendarAlerts"),
+    Route("com.android.calendar/extendedproperties", _CALENDAR, "ExtendedProperties"),
+    Route(_PARTS + "images/media", _MEDIA, "images", "files", fixed={"media_type": 1}),
+    Route(_PARTS + "video/media", _MEDIA, "video", "files", fixed={"media_type": 3}),
+    Route(_PARTS + "audio/media", _MEDIA, "audio", "files", fixed={"media_type": 2}),
+    Route(_PARTS + "file", _MEDIA, "files"),
+    Route(_PARTS + "downloads", _MEDIA, "downloads", "files", fixed={"is_download": 1}),
+)  # fmt: skip
+AUTHORITIES = frozenset(route.path.partition("/")[0] for route in ROUTES)
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows that one URI names on one phone."""
+
+    phone: Device
+    route: Route
+    parts: tuple[str, ...]
+    number: int | None  # the id at the end of the URI
+
+    @property
+    def database(self) -> sqlite3.Connection:
+        match = self.phone.providers.database(self.route.database)
+        if self.route.database == _MEDIA:
+            media.refresh(self.phone, match)
+        return match
+
+    def query(self, columns: list[str], where: str, sort: str) -> list[dict[str, Any]]:
+        clause, values = self._clause(where)
+        order = sort or self.route.sort
+        text = f"SELECT {', '.join(columns) or '*'} FROM {self.route.source}{clause}"
+        text += f" ORDER BY {order}" if order else ""
+        database = self.database
+        with bounded(database):
+            return [dict(row) for row in database.execute(text, values)]
+
+    def insert(self, values: dict[str, Value]) -> int:
+        database = self.database
+        arguments = {**self.route.fixed, **values}
+        if self.route.database == _CONTACTS:
+            arguments = _contact_columns(database, self.route.written, arguments)
+        if self.route.database == _MEDIA:
+            return media.insert(self.phone, database, arguments)
+        if self.route.path.startswith("sms"):
+            arguments.setdefault("date", self.phone.wall_ms())
+        names, places = ", ".join(arguments), ", ".join("?" * len(arguments))
+        written = self.route.written
+        text = (
+            f"INSERT INTO {written} ({names}) VALUES ({places})"
+            if arguments
+            else f"INSERT INTO {written} DEFAULT VALUES"
+        )
+        with bounded(database), database:
+            return int(database.execute(text, tuple(arguments.values())).lastrowid or 0)
+
+    def update(self, values: dict[str, Value], where: str) -> int:
+        clause, named = self._clause(where)
+        database = self.database
+        if self.route.database == _CONTACTS:
+            values = _contact_columns(database, self.route.written, values, complete=False)
+        places = ", ".join(f"{name} = ?" for name in values)
+        chosen = f"(SELECT _id FROM {self.route.source}{clause})"
+        with bounded(database), database:
+            ids = [row[0] for row in database.execute(chosen[1:-1], named)]
+            for entry in ids:
+                text = f"UPDATE {self.route.written} SET {places} WHERE _id = ?"
+                database.execute(text, (*values.values(), entry))
+        return len(ids)
+
+    def delete(self, where: str) -> int:
+        """How many rows went; a file of media goes with its row."""
+        clause, named = self._clause(where)
+        table, column = self.route.deletes
+        database = self.database
+        with bounded(database), database:
+            ids = [row[0] for row in database.execute(f"SELECT _id FROM {self.route.source}{clause}", named)]
+            if self.route.database == _MEDIA:
+                media.delete(self.phone, database, ids)
+            for entry in ids:
+                database.execute(f"DELETE FROM {table or self.route.written} WHERE {column} = ?", (entry,))
+        return len(ids)
+
+    def _clause(self, where: str) -> tuple[str, tuple[Value, ...]]:
+        """The conditions of the URI and of the caller; the caller's stand in brackets."""
+        names = [self.route.where] if self.route.where else []
+        values: list[Value] = list(self.parts)
+        if self.number is not None:
+            names.append("_id = ?")
+            values.append(self.number)
+        if where:
+            names.append(f"({where}\n)")
+        return (" WHERE " + " AND ".join(names) if names else ""), tuple(values)
+
+
+class bounded:  # noqa: N801 - reads as a word of the `with` line
+    """While the block runs, statements end in error before they cost the host time or memory."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self._left = MAX_STEPS
+
+    def __enter__(self) -> None:
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LENGTH)
+        self._database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        self._database.set_progress_handler(self._watch, 10_000)
+
+    def __exit__(self, *_: object) -> None:
+        self._database.set_progress_handler(None, 0)
+
+    def _watch(self) -> int:
+        self._left -= 1
+        return int(self._left < 0)
+
+
+def find(phone: Device, address: str) -> Rows | None:
+    """The rows behind `authority/path`, None if no provider of the phone has such a path."""
+    words = [unquote(word) for word in address.partition("?")[0].strip("/").split("/")]
+    for at, number in ((len(words), None), (len(words) - 1, words[-1])):
+        if number is not None and not re.fullmatch(r"\d{1,18}", number):
+            break
+        for route in ROUTES:
+            parts = _match(route.path.split("/"), words[:at])
+            if parts is not None:
+                keeps = "?" in route.where
+                return Rows(phone, route, parts if keeps else (), None if number is None else int(number))
+    return None
+
+
+def _match(pattern: list[str], words: list[str]) -> tuple[str, ...] | None:
+    if len(pattern) != len(words):
+        return None
+    parts = []
+    for want, word in zip(pattern, words, strict=True):
+        if want in "#*" and want:
+            if want == "#" and not re.fullmatch(r"-?\d{1,18}", word):
+                return None
+            parts.append(word)
+        elif want != word:
+            return None
+    return tuple(parts)
+
+
+def _contact_columns(
+    database: sqlite3.Connection, table: str, arguments: Mapping[str, Value], *, complete: bool = True
+) -> dict[str, Value]:
+    """What clients name stands as a number in the tables; a whole name is split, as Android does."""
+    values = dict(arguments)
+    if table == "data" and "mimetype" in values:
+        kind = str(values.pop("mimetype"))
+        values["mimetype_id"] = add_mimetype(database, kind)
+        if kind == _ITEM + "name" and complete:
+            values |= _split_name(values)
+    if table == "raw_contacts" and {"account_name", "account_type"} & set(values):
+        account = (values.pop("account_name", None), values.pop("account_type", None))
+        values["account_id"] = _account(database, account)
+    return values
+
+
+def _split_name(values: Mapping[str, Value]) -> dict[str, Value]:
+    first, last, name = (str(values.get(f"data{at}") or "") for at in (2, 3, 1))
+    if name and not first and not last:
+        first, _, last = name.rpartition(" ")
+        first, last = (first, last) if first else (last, "")
+    return {"data1": name or f"{first} {last}".strip(), "data2": first, "data3": last}
+
+
+def _account(database: sqlite3.Connection, account: tuple[Value, Value]) -> int:
+    match = database.execute(
+        "SELECT _id FROM accounts WHERE account_name IS ? AND account_type IS ?", account
+    ).fetchone()
+    if match:
+        return int(match[0])
+    cursor = database.execute("INSERT INTO accounts (account_name, account_type) VALUES (?, ?)", account)
+    return int(cursor.lastrowid or 0)
