@@ -1,0 +1,1 @@
+"""Action formats of public data sets: AitW, AndroidControl, AndroidWorld."""

@@ -1,1 +1,0 @@
-"""Many hosts with phones, one ledger of what is to be done on them. Only `ray_*` knows Ray."""
